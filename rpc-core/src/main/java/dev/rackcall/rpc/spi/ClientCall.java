@@ -1,0 +1,71 @@
+package dev.rackcall.rpc.spi;
+
+import dev.rackcall.shm.codec.PayloadReader;
+import dev.rackcall.shm.codec.PayloadWriter;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+/**
+ * One call at the client, from {@link ClientCalls#begin} to its end. Confined to the thread that began it until it is sent.
+ * The object is reused by later calls, so nobody keeps it.
+ *
+ * <p>Generated stubs use it in exactly one of these shapes:
+ *
+ * <pre>{@code
+ * ClientCall call = calls.begin(PUT);                        // synchronous
+ * try {
+ *     PayloadWriter out = call.arguments();
+ *     out.writeString(key, "key");
+ *     return call.invoke().readLong();
+ * } finally {
+ *     call.close();
+ * }
+ *
+ * ClientCall call = calls.begin(FIND);                       // one-way, asynchronous, streaming
+ * try {
+ *     ...
+ *     return call.invokeAsync(READ_FIND);                    // the call ends itself when the reply is decoded
+ * } catch (Throwable t) {
+ *     throw call.abandon(t);                                 // nothing was sent: the slot goes back
+ * }
+ * }</pre>
+ */
+public abstract class ClientCall {
+    /** Decodes a result. Implemented once per method by the generated stub; holds no state. */
+    @FunctionalInterface
+    public interface ResultReader<T> {
+        T read(PayloadReader in, ClientCall call);
+    }
+
+    /** Where the arguments are encoded. */
+    public abstract PayloadWriter arguments();
+
+    /**
+     * Turns a shared object into the Ref that the peer can follow.
+     *
+     * @param argument the parameter's name, for the message
+     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if it is null, closed, or lives in an arena that the peer does not map
+     */
+    public abstract long share(Object sharedObject, String argument);
+
+    /** Sends the call and waits for its result, which is valid until {@link #close}. */
+    public abstract PayloadReader invoke();
+
+    /** Sends the call; the future completes on a thread of the runtime or of whoever waits for it. */
+    public abstract <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader);
+
+    /** Sends the call; nothing comes back. */
+    public abstract void invokeOneWay();
+
+    /** Sends the call; elements are fetched as the stream is consumed, and closing the stream cancels it. */
+    public abstract <T> Stream<T> invokeStream(ResultReader<T> reader);
+
+    /** A flyweight over a shared object that the server returned; it lives in a reply scope. */
+    public abstract <T> T shared(Class<T> type, long ref);
+
+    /** Ends a synchronous call. */
+    public abstract void close();
+
+    /** Ends a call that was not sent because {@code cause} came up while encoding; returns what to throw. */
+    public abstract RuntimeException abandon(Throwable cause);
+}
