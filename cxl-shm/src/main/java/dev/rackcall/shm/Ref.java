@@ -17,6 +17,8 @@ package dev.rackcall.shm;
  * @param bits the pointer; 0 is null
  * @param <T> the shared type that it points to
  */
+@SuppressWarnings(
+        "UnusedTypeParameter") // T is there for the user's compiler: a Ref to one type is not a Ref to another
 public record Ref<T>(long bits) {
     public static final long NULL = 0L;
     public static final int OFFSET_BITS = 40;
