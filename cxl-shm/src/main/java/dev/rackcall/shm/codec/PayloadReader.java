@@ -1,0 +1,286 @@
+package dev.rackcall.shm.codec;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+import net.openhft.chronicle.bytes.PointerBytesStore;
+
+/**
+ * Decodes what {@link PayloadWriter} encoded, without trust: a peer may have written anything and may go on writing while this reads.
+ * Every byte is fetched from memory once; lengths and counts are compared with what remains before anything is allocated for them; no read
+ * leaves the range given to {@link #begin}. What does not fit is a {@link PayloadException}.
+ *
+ * <p><b>Memory.</b> The reader borrows the segment. Memory access is unchecked below this class: whoever calls {@code begin}
+ * guarantees that the segment stays mapped until the last read. Values that were read are copies and outlive it.
+ *
+ * <p><b>Threads.</b> One at a time; reused from call to call. Nothing is allocated but the values that are returned (text above 16 KiB
+ * takes a temporary array).
+ */
+public final class PayloadReader {
+    private static final int KEPT_SCRATCH = 16 * 1024;
+    private static final byte[] NO_BYTES = {};
+
+    private final PointerBytesStore memory = new PointerBytesStore();
+    private ObjectCodec objects = ObjectCodec.none();
+    private MemorySegment buffer = MemorySegment.NULL;
+    private byte[] scratch = new byte[256];
+    private long limit;
+    private long position;
+    private int depth;
+
+    private PayloadReader() {}
+
+    /** A reader over no memory yet. */
+    public static PayloadReader create() {
+        LittleEndian.require();
+        return new PayloadReader();
+    }
+
+    /** Sets what {@link #readObject} uses from now on; {@link ObjectCodec#none()} at first. */
+    public PayloadReader objects(ObjectCodec codec) {
+        objects = Objects.requireNonNull(codec, "codec");
+        return this;
+    }
+
+    /**
+     * Starts to read {@code length} bytes at {@code offset} of {@code segment}.
+     *
+     * @param segment native memory that stays mapped until the last read
+     * @throws IndexOutOfBoundsException if that range lies outside the segment: the caller checks what a peer told it
+     * @throws IllegalArgumentException if it is heap memory
+     */
+    public void begin(MemorySegment segment, long offset, long length) {
+        if (!segment.isNative()) {
+            throw new IllegalArgumentException("a payload needs native memory, but " + segment + " is heap memory");
+        }
+        Objects.checkFromIndexSize(offset, length, segment.byteSize());
+        if (length > 0) {
+            memory.set(segment.address(), segment.byteSize());
+        }
+        buffer = segment;
+        position = offset;
+        limit = offset + length;
+        depth = 0;
+    }
+
+    /** Bytes not yet read. */
+    public long remaining() {
+        return limit - position;
+    }
+
+    public boolean readBoolean() {
+        long at = claim(1);
+        return bool(memory.readByte(at));
+    }
+
+    private static boolean bool(byte value) {
+        if ((value & ~1) != 0) {
+            throw new PayloadException("a boolean is " + value + " where only 0 and 1 exist");
+        }
+        return value == 1;
+    }
+
+    public byte readByte() {
+        long at = claim(Byte.BYTES);
+        return memory.readByte(at);
+    }
+
+    public short readShort() {
+        long at = claim(Short.BYTES);
+        return memory.readShort(at);
+    }
+
+    public char readChar() {
+        return (char) readShort();
+    }
+
+    public int readInt() {
+        long at = claim(Integer.BYTES);
+        return memory.readInt(at);
+    }
+
+    public long readLong() {
+        long at = claim(Long.BYTES);
+        return memory.readLong(at);
+    }
+
+    public float readFloat() {
+        long at = claim(Float.BYTES);
+        return memory.readFloat(at);
+    }
+
+    public double readDouble() {
+        long at = claim(Double.BYTES);
+        return memory.readDouble(at);
+    }
+
+    /** A Ref as {@link dev.rackcall.shm.Ref#bits()}; where it leads is for a {@link dev.rackcall.shm.RefSpace} to check. */
+    public long readRef() {
+        return readLong();
+    }
+
+    /**
+     * The number of elements that follow.
+     *
+     * @param minBytesPerElement the fewest bytes that an element takes, at least 1: so a count is at most the bytes that remain, and
+     *     allocating by it is safe
+     */
+    public int readCount(int minBytesPerElement) {
+        int count = readInt();
+        if (count < 0 || (long) count * minBytesPerElement > limit - position) {
+            throw new PayloadException("a count says " + count + " elements of at least " + minBytesPerElement
+                    + " bytes, but " + remaining() + " bytes remain");
+        }
+        return count;
+    }
+
+    public String readString() {
+        int length = readCount(1);
+        if (length == 0) {
+            return "";
+        }
+        byte[] bytes = scratch(length);
+        take(bytes, length);
+        return Utf8.decode(bytes, length);
+    }
+
+    /**
+     * An enum constant.
+     *
+     * @param constants all constants of the type in order; not changed
+     */
+    public <E extends Enum<E>> E readEnum(E[] constants) {
+        int ordinal = readInt();
+        if (ordinal < 0 || ordinal >= constants.length) {
+            throw new PayloadException("ordinal " + ordinal + " of enum "
+                    + constants.getClass().getComponentType().getName() + ", which has " + constants.length
+                    + " constants");
+        }
+        return constants[ordinal];
+    }
+
+    /** An object of a registered class, by the {@link ObjectCodec}. */
+    public <T> T readObject(Class<T> type) {
+        Object value = objects.read(this);
+        if (!type.isInstance(value)) {
+            throw new PayloadException("an object of class "
+                    + (value == null ? "null" : value.getClass().getName()) + " where " + type.getName() + " belongs");
+        }
+        return type.cast(value);
+    }
+
+    public byte[] readBytes() {
+        int length = readCount(1);
+        if (length == 0) {
+            return NO_BYTES;
+        }
+        byte[] value = new byte[length];
+        take(value, length);
+        return value;
+    }
+
+    public boolean[] readBooleans() {
+        boolean[] value = new boolean[readCount(1)];
+        long at = claim(value.length);
+        for (int i = 0; i < value.length; i++) {
+            value[i] = bool(memory.readByte(at + i));
+        }
+        return value;
+    }
+
+    public short[] readShorts() {
+        short[] value = new short[readCount(Short.BYTES)];
+        long at = claim((long) value.length * Short.BYTES);
+        MemorySegment.copy(buffer, ValueLayout.JAVA_SHORT_UNALIGNED, at, value, 0, value.length);
+        return value;
+    }
+
+    public char[] readChars() {
+        char[] value = new char[readCount(Character.BYTES)];
+        long at = claim((long) value.length * Character.BYTES);
+        MemorySegment.copy(buffer, ValueLayout.JAVA_CHAR_UNALIGNED, at, value, 0, value.length);
+        return value;
+    }
+
+    public int[] readInts() {
+        int[] value = new int[readCount(Integer.BYTES)];
+        long at = claim((long) value.length * Integer.BYTES);
+        MemorySegment.copy(buffer, ValueLayout.JAVA_INT_UNALIGNED, at, value, 0, value.length);
+        return value;
+    }
+
+    public long[] readLongs() {
+        long[] value = new long[readCount(Long.BYTES)];
+        long at = claim((long) value.length * Long.BYTES);
+        MemorySegment.copy(buffer, ValueLayout.JAVA_LONG_UNALIGNED, at, value, 0, value.length);
+        return value;
+    }
+
+    public float[] readFloats() {
+        float[] value = new float[readCount(Float.BYTES)];
+        long at = claim((long) value.length * Float.BYTES);
+        MemorySegment.copy(buffer, ValueLayout.JAVA_FLOAT_UNALIGNED, at, value, 0, value.length);
+        return value;
+    }
+
+    public double[] readDoubles() {
+        double[] value = new double[readCount(Double.BYTES)];
+        long at = claim((long) value.length * Double.BYTES);
+        MemorySegment.copy(buffer, ValueLayout.JAVA_DOUBLE_UNALIGNED, at, value, 0, value.length);
+        return value;
+    }
+
+    /**
+     * Enters a value that may contain itself.
+     *
+     * @param name the type, for the message
+     * @throws PayloadException if that is {@link PayloadWriter#MAX_DEPTH} deep
+     */
+    public void enter(String name) {
+        if (++depth > PayloadWriter.MAX_DEPTH) {
+            throw new PayloadException(name + " is nested more than " + PayloadWriter.MAX_DEPTH + " deep");
+        }
+    }
+
+    /** Leaves what {@link #enter} entered; not needed after an exception, because {@link #begin} starts anew. */
+    public void leave() {
+        depth--;
+    }
+
+    /**
+     * Checks that everything was read.
+     *
+     * @throws PayloadException if bytes are left over
+     */
+    public void expectEnd() {
+        if (position != limit) {
+            throw new PayloadException(remaining() + " bytes are left over behind the last value");
+        }
+    }
+
+    private void take(byte[] into, int length) {
+        long at = claim(length);
+        memory.read(at, into, 0, length);
+    }
+
+    private byte[] scratch(int length) {
+        if (length <= scratch.length) {
+            return scratch;
+        }
+        if (length > KEPT_SCRATCH) {
+            return new byte[length];
+        }
+        scratch = new byte[Integer.highestOneBit(length - 1) << 1];
+        return scratch;
+    }
+
+    private long claim(long bytes) {
+        long at = position;
+        long end = at + bytes;
+        if (end > limit) {
+            throw new PayloadException(bytes + " bytes expected, but " + (limit - at) + " remain");
+        }
+        position = end;
+        return at;
+    }
+}

@@ -1,0 +1,292 @@
+package dev.rackcall.shm.codec;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+import net.openhft.chronicle.bytes.PointerBytesStore;
+
+/**
+ * Encodes ordinary Java values into a call's memory. There is no padding and no alignment; integers and floats are little-endian.
+ *
+ * <table>
+ * <caption>What lies in memory</caption>
+ * <tr><th>value</th><th>bytes</th></tr>
+ * <tr><td>boolean, byte</td><td>1; a boolean is 0 or 1</td></tr>
+ * <tr><td>short, char</td><td>2</td></tr>
+ * <tr><td>int, float, a count, an enum's ordinal</td><td>4</td></tr>
+ * <tr><td>long, double, a Ref</td><td>8</td></tr>
+ * <tr><td>String</td><td>4 for the number of UTF-8 bytes, then those bytes</td></tr>
+ * <tr><td>array of primitives</td><td>4 for the number of elements, then the elements</td></tr>
+ * </table>
+ *
+ * <p><b>Memory.</b> The writer borrows the segment given to {@link #begin} and never frees it. When a value does not fit, it asks its
+ * {@link Growth} for a larger segment and goes on there, so a write never overflows. Memory access is unchecked below this class:
+ * whoever calls {@code begin} guarantees that the segment stays mapped until the last write; a write after its arena was closed is a
+ * wild write.
+ *
+ * <p><b>Threads.</b> One at a time; reused from call to call. Nothing is allocated per call or per value.
+ *
+ * <p><b>Errors.</b> A value that cannot travel is a {@link PayloadException}; what was written so far is then worthless.
+ */
+public final class PayloadWriter {
+    /** How deep records may nest in records; more is taken for an attack or an endless structure. */
+    public static final int MAX_DEPTH = 512;
+
+    /** Finds room when a payload outgrows its memory. */
+    @FunctionalInterface
+    public interface Growth {
+        /**
+         * Returns a native segment of at least {@code needed} bytes that starts with the first {@code used} bytes of {@code old}; the
+         * implementation copies them. Grow by factors, not by steps: this is called once per value that does not fit.
+         *
+         * @throws RuntimeException if there is no such memory; it passes through the write to its caller
+         */
+        MemorySegment grow(MemorySegment old, long used, long needed);
+    }
+
+    private final PointerBytesStore memory = new PointerBytesStore();
+    private final Growth growth;
+    private ObjectCodec objects = ObjectCodec.none();
+    private MemorySegment buffer = MemorySegment.NULL;
+    private long limit;
+    private long position;
+    private int depth;
+
+    private PayloadWriter(Growth growth) {
+        this.growth = Objects.requireNonNull(growth, "growth");
+    }
+
+    /** A writer over no memory yet. */
+    public static PayloadWriter create(Growth growth) {
+        LittleEndian.require();
+        return new PayloadWriter(growth);
+    }
+
+    /** Sets what {@link #writeObject} uses from now on; {@link ObjectCodec#none()} at first. */
+    public PayloadWriter objects(ObjectCodec codec) {
+        objects = Objects.requireNonNull(codec, "codec");
+        return this;
+    }
+
+    /**
+     * Starts a payload at the first byte of {@code buffer}.
+     *
+     * @param buffer native memory that stays mapped until the last write; may be {@link MemorySegment#NULL}, then the first write grows
+     * @throws IllegalArgumentException if it is heap memory
+     */
+    public void begin(MemorySegment buffer) {
+        point(buffer);
+        position = 0;
+        depth = 0;
+    }
+
+    private void point(MemorySegment segment) {
+        if (!segment.isNative()) {
+            throw new IllegalArgumentException("a payload needs native memory, but " + segment + " is heap memory");
+        }
+        long size = segment.byteSize();
+        if (size > 0) {
+            memory.set(segment.address(), size);
+        }
+        buffer = segment;
+        limit = size;
+    }
+
+    /** Bytes written since {@link #begin}. */
+    public long length() {
+        return position;
+    }
+
+    /** Where the payload lies: the segment given to {@link #begin}, or the one that {@link Growth} returned last. */
+    public MemorySegment buffer() {
+        return buffer;
+    }
+
+    public void writeBoolean(boolean value) {
+        long at = claim(1);
+        memory.writeByte(at, value ? (byte) 1 : (byte) 0);
+    }
+
+    public void writeByte(byte value) {
+        long at = claim(Byte.BYTES);
+        memory.writeByte(at, value);
+    }
+
+    public void writeShort(short value) {
+        long at = claim(Short.BYTES);
+        memory.writeShort(at, value);
+    }
+
+    public void writeChar(char value) {
+        writeShort((short) value);
+    }
+
+    public void writeInt(int value) {
+        long at = claim(Integer.BYTES);
+        memory.writeInt(at, value);
+    }
+
+    public void writeLong(long value) {
+        long at = claim(Long.BYTES);
+        memory.writeLong(at, value);
+    }
+
+    public void writeFloat(float value) {
+        long at = claim(Float.BYTES);
+        memory.writeFloat(at, value);
+    }
+
+    public void writeDouble(double value) {
+        long at = claim(Double.BYTES);
+        memory.writeDouble(at, value);
+    }
+
+    /** A Ref, as {@link dev.rackcall.shm.Ref#bits()}. */
+    public void writeRef(long bits) {
+        writeLong(bits);
+    }
+
+    /** The number of elements that follow. */
+    public void writeCount(int count) {
+        writeInt(count);
+    }
+
+    /**
+     * Text as UTF-8.
+     *
+     * @param name what the value is to the user, for the message
+     * @throws PayloadException if it is null or holds half a surrogate pair, which UTF-8 cannot express
+     */
+    public void writeString(String value, String name) {
+        int chars = required(value, name).length();
+        long start = claim((long) Integer.BYTES + chars);
+        long text = start + Integer.BYTES;
+        int ascii = Utf8.writeAscii(value, memory, text);
+        int bytes = chars;
+        if (ascii < chars) {
+            bytes = Utf8.length(value, ascii, name);
+            position = text;
+            claim(bytes);
+            Utf8.write(value, ascii, memory, text + ascii);
+        }
+        memory.writeInt(start, bytes);
+    }
+
+    /** An enum constant by its ordinal. */
+    public void writeEnum(Enum<?> value, String name) {
+        writeInt(required(value, name).ordinal());
+    }
+
+    /** An object of a registered class, by the {@link ObjectCodec}. */
+    public void writeObject(Object value, String name) {
+        objects.write(required(value, name), this);
+    }
+
+    public void writeBytes(byte[] value, String name) {
+        writeBytes(required(value, name), 0, value.length);
+    }
+
+    /** The same bytes in memory as {@link #writeBytes(byte[], String)} of a copy of that range. */
+    public void writeBytes(byte[] value, int offset, int length) {
+        Objects.checkFromIndexSize(offset, length, value.length);
+        long at = claim((long) Integer.BYTES + length);
+        memory.writeInt(at, length);
+        memory.write(at + Integer.BYTES, value, offset, length);
+    }
+
+    public void writeBooleans(boolean[] value, String name) {
+        long at = claimArray(required(value, name).length, 1);
+        for (boolean element : value) {
+            memory.writeByte(at++, element ? (byte) 1 : (byte) 0);
+        }
+    }
+
+    public void writeShorts(short[] value, String name) {
+        long at = claimArray(required(value, name).length, Short.BYTES);
+        MemorySegment.copy(value, 0, buffer, ValueLayout.JAVA_SHORT_UNALIGNED, at, value.length);
+    }
+
+    public void writeChars(char[] value, String name) {
+        long at = claimArray(required(value, name).length, Character.BYTES);
+        MemorySegment.copy(value, 0, buffer, ValueLayout.JAVA_CHAR_UNALIGNED, at, value.length);
+    }
+
+    public void writeInts(int[] value, String name) {
+        long at = claimArray(required(value, name).length, Integer.BYTES);
+        MemorySegment.copy(value, 0, buffer, ValueLayout.JAVA_INT_UNALIGNED, at, value.length);
+    }
+
+    public void writeLongs(long[] value, String name) {
+        long at = claimArray(required(value, name).length, Long.BYTES);
+        MemorySegment.copy(value, 0, buffer, ValueLayout.JAVA_LONG_UNALIGNED, at, value.length);
+    }
+
+    public void writeFloats(float[] value, String name) {
+        long at = claimArray(required(value, name).length, Float.BYTES);
+        MemorySegment.copy(value, 0, buffer, ValueLayout.JAVA_FLOAT_UNALIGNED, at, value.length);
+    }
+
+    public void writeDoubles(double[] value, String name) {
+        long at = claimArray(required(value, name).length, Double.BYTES);
+        MemorySegment.copy(value, 0, buffer, ValueLayout.JAVA_DOUBLE_UNALIGNED, at, value.length);
+    }
+
+    /**
+     * Enters a value that may contain itself.
+     *
+     * @param name the type, for the message
+     * @throws PayloadException if that is {@link #MAX_DEPTH} deep
+     */
+    public void enter(String name) {
+        if (++depth > MAX_DEPTH) {
+            throw new PayloadException(name + " is nested more than " + MAX_DEPTH
+                    + " deep; send such structures as a List, or as shared objects by pointer");
+        }
+    }
+
+    /** Leaves what {@link #enter} entered; not needed after an exception, because {@link #begin} starts anew. */
+    public void leave() {
+        depth--;
+    }
+
+    /**
+     * {@code value}, unless it is null.
+     *
+     * @param name what the value is to the user, for example {@code argument 'key' of Search.put}
+     * @throws PayloadException if it is null
+     */
+    public static <T> T required(T value, String name) {
+        if (value == null) {
+            throw new PayloadException(
+                    name
+                            + " is null, and null does not travel: pass a value, or declare it as Optional if it may be absent");
+        }
+        return value;
+    }
+
+    /** Appends the count of an array and makes room for its elements; returns where they start. */
+    private long claimArray(int elements, int elementBytes) {
+        long at = claim(Integer.BYTES + (long) elements * elementBytes);
+        memory.writeInt(at, elements);
+        return at + Integer.BYTES;
+    }
+
+    private long claim(long bytes) {
+        long at = position;
+        long end = at + bytes;
+        if (end > limit) {
+            grow(end);
+        }
+        position = end;
+        return at;
+    }
+
+    private void grow(long needed) {
+        MemorySegment larger = growth.grow(buffer, Math.min(position, limit), needed);
+        if (larger.byteSize() < needed) {
+            throw new IllegalStateException(
+                    "payload growth returned " + larger.byteSize() + " bytes where " + needed + " were needed");
+        }
+        point(larger);
+    }
+}
