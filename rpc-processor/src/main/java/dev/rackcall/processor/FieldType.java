@@ -1,0 +1,190 @@
+package dev.rackcall.processor;
+
+import com.palantir.javapoet.TypeName;
+import java.util.List;
+import java.util.Locale;
+import javax.lang.model.element.TypeElement;
+import javax.lang.model.type.TypeKind;
+
+/** What a field of a shared record holds: the bytes it takes, its alignment, and its words in the layout description. */
+sealed interface FieldType {
+    /** Bytes of a Ref, which is what every variable part leaves inside the record. */
+    int REF_BYTES = Long.BYTES;
+
+    int bytes();
+
+    int alignment();
+
+    /** How the layout description names it. Two fields with equal descriptions are laid out and read alike. */
+    String describe();
+
+    /** The shared interfaces that it names. */
+    default List<TypeElement> mentions() {
+        return List.of();
+    }
+
+    /** One of the eight primitive types, in its natural size; a boolean takes a byte. */
+    record Primitive(TypeKind kind) implements FieldType {
+        @Override
+        public int bytes() {
+            return switch (kind) {
+                case LONG, DOUBLE -> 8;
+                case INT, FLOAT -> 4;
+                case SHORT, CHAR -> 2;
+                default -> 1;
+            };
+        }
+
+        @Override
+        public int alignment() {
+            return bytes();
+        }
+
+        @Override
+        public String describe() {
+            return kind.name().toLowerCase(Locale.ROOT);
+        }
+
+        /** {@code Long} as in {@code getLong}. */
+        String accessor() {
+            String word = describe();
+            return Character.toUpperCase(word.charAt(0)) + word.substring(1);
+        }
+    }
+
+    /** An enum constant by its ordinal, in two bytes. */
+    record Constant(TypeElement type, List<String> constants) implements FieldType {
+        @Override
+        public int bytes() {
+            return 2;
+        }
+
+        @Override
+        public int alignment() {
+            return 2;
+        }
+
+        @Override
+        public String describe() {
+            return "enum " + type.getQualifiedName() + constants.toString().replace(" ", "");
+        }
+    }
+
+    /** UTF-8 inside the record behind a two-byte length. */
+    record FixedText(int capacity) implements FieldType {
+        static final int LENGTH_BYTES = 2;
+
+        @Override
+        public int bytes() {
+            return LENGTH_BYTES + capacity + (capacity & 1);
+        }
+
+        @Override
+        public int alignment() {
+            return LENGTH_BYTES;
+        }
+
+        @Override
+        public String describe() {
+            return "utf8[" + capacity + "]";
+        }
+    }
+
+    /** A {@code String} or {@code byte[]} that lies in an object of its own. */
+    record Value(Target target, boolean optional) implements FieldType {
+        @Override
+        public int bytes() {
+            return REF_BYTES;
+        }
+
+        @Override
+        public int alignment() {
+            return REF_BYTES;
+        }
+
+        @Override
+        public String describe() {
+            return "->" + target.name();
+        }
+    }
+
+    /** A reference to a shared object or container. */
+    record Reference(Target target, Absence absence) implements FieldType {
+        /** What a getter answers when the reference is null. */
+        enum Absence {
+            THROWS,
+            OPTIONAL,
+            REF
+        }
+
+        @Override
+        public int bytes() {
+            return REF_BYTES;
+        }
+
+        @Override
+        public int alignment() {
+            return REF_BYTES;
+        }
+
+        @Override
+        public String describe() {
+            return "->" + target.name();
+        }
+
+        @Override
+        public List<TypeElement> mentions() {
+            return target.mentions();
+        }
+    }
+
+    /** Another shared type in place, without its header. */
+    record Embedded(SharedModel model) implements FieldType {
+        @Override
+        public int bytes() {
+            return model.embeddedBytes();
+        }
+
+        @Override
+        public int alignment() {
+            return model.alignment();
+        }
+
+        @Override
+        public String describe() {
+            return "inline " + model.layout();
+        }
+
+        @Override
+        public List<TypeElement> mentions() {
+            return List.of(model.type());
+        }
+    }
+
+    /** An array of fixed length in place, without its header. */
+    record FixedArray(Target array, int length) implements FieldType {
+        @Override
+        public int bytes() {
+            return Math.multiplyExact(array.arrayElementBytes(), length);
+        }
+
+        @Override
+        public int alignment() {
+            return array.arrayElementBytes();
+        }
+
+        @Override
+        public String describe() {
+            return array.name() + "[" + length + "]";
+        }
+
+        @Override
+        public List<TypeElement> mentions() {
+            return array.mentions();
+        }
+
+        TypeName java() {
+            return array.java();
+        }
+    }
+}

@@ -1,0 +1,24 @@
+package dev.rackcall.processor;
+
+import java.util.Optional;
+import javax.lang.model.element.ExecutableElement;
+
+/**
+ * One field of a shared record: an accessor pair and a place.
+ *
+ * @param name the name of getter and setter
+ * @param type what it holds
+ * @param getter the method that reads it
+ * @param setter the method that writes it; none for what is changed in place
+ * @param offset bytes from the start of the record; 0 until it is placed
+ */
+record SharedField(
+        String name, FieldType type, ExecutableElement getter, Optional<ExecutableElement> setter, int offset) {
+    SharedField at(int place) {
+        return new SharedField(name, type, getter, setter, place);
+    }
+
+    String describe() {
+        return name + ":" + type.describe() + "@" + offset;
+    }
+}

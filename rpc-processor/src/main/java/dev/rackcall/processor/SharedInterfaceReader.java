@@ -1,0 +1,230 @@
+package dev.rackcall.processor;
+
+import dev.rackcall.processor.SharedModel.Problem;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import javax.lang.model.element.Element;
+import javax.lang.model.element.ElementKind;
+import javax.lang.model.element.ExecutableElement;
+import javax.lang.model.element.Modifier;
+import javax.lang.model.element.TypeElement;
+import javax.lang.model.type.TypeKind;
+import javax.lang.model.type.TypeMirror;
+import javax.lang.model.util.ElementFilter;
+
+/** Reads the accessors of a shared interface and of the interfaces that it extends, and pairs them. */
+final class SharedInterfaceReader {
+    /** Methods of {@code Object} that an interface may declare again; the flyweight has them already. */
+    private static final Set<String> OBJECT_METHODS = Set.of("toString()", "hashCode()", "equals(java.lang.Object)");
+
+    /** Methods of {@code Object} and of the flyweights' base class whose names would clash with an accessor. */
+    private static final Set<String> RESERVED = Set.of(
+            "clone",
+            "finalize",
+            "getBoolean",
+            "getByte",
+            "getShort",
+            "getChar",
+            "getInt",
+            "getLong",
+            "getFloat",
+            "getDouble",
+            "getString",
+            "getOptionalString",
+            "getBytes",
+            "getOptionalBytes",
+            "getRef");
+
+    private final TypeElement type;
+    private final List<TypeElement> embedding;
+    private final List<Problem> problems = new ArrayList<>();
+    private final List<SharedField> fields = new ArrayList<>();
+    private final Map<String, ExecutableElement> getters = new LinkedHashMap<>();
+    private final Map<String, Map<String, ExecutableElement>> setters = new LinkedHashMap<>();
+
+    SharedInterfaceReader(TypeElement type, List<TypeElement> embedding) {
+        this.type = type;
+        this.embedding = embedding;
+        if (isInterfaceThatCanBeImplemented()) {
+            collect(type);
+            getters.values().forEach(this::readField);
+            reportSettersAlone();
+        }
+    }
+
+    List<SharedField> fields() {
+        return fields;
+    }
+
+    List<Problem> problems() {
+        return problems;
+    }
+
+    private boolean isInterfaceThatCanBeImplemented() {
+        String name = type.getSimpleName().toString();
+        if (type.getKind() != ElementKind.INTERFACE) {
+            problem(type, name + ": @Shared goes on an interface; the processor writes the class");
+        } else if (!type.getTypeParameters().isEmpty()) {
+            problem(
+                    type,
+                    name + ": a shared interface has one layout, so it cannot be generic; remove "
+                            + type.getTypeParameters());
+        } else if (type.getModifiers().contains(Modifier.SEALED)) {
+            problem(type, name + ": the generated class must implement it; remove sealed");
+        } else {
+            for (Element element = type; element != null; element = element.getEnclosingElement()) {
+                if (element.getModifiers().contains(Modifier.PRIVATE)) {
+                    problem(
+                            type,
+                            name + ": the generated class cannot reach it; make " + element.getSimpleName()
+                                    + " package-private or public");
+                }
+            }
+        }
+        return problems.isEmpty();
+    }
+
+    /** A method of a sub-interface hides the same method of what it extends, so sub-interfaces come first. */
+    private void collect(TypeElement declaring) {
+        for (ExecutableElement method : ElementFilter.methodsIn(declaring.getEnclosedElements())) {
+            boolean isAccessor =
+                    method.getModifiers().contains(Modifier.ABSTRACT) && !OBJECT_METHODS.contains(method.toString());
+            if (isAccessor) {
+                collect(method);
+            }
+        }
+        for (TypeMirror parent : declaring.getInterfaces()) {
+            TypeElement element = Declarations.declaration(parent).orElse(null);
+            if (element == null) {
+                continue;
+            }
+            if (element.getTypeParameters().isEmpty()) {
+                collect(element);
+            } else {
+                problem(
+                        type,
+                        type.getSimpleName() + ": extends the generic " + parent
+                                + "; declare its accessors here with their types and drop the extends");
+            }
+        }
+    }
+
+    private void collect(ExecutableElement method) {
+        String name = method.getSimpleName().toString();
+        int parameters = method.getParameters().size();
+        boolean isGetter = parameters == 0 && method.getReturnType().getKind() != TypeKind.VOID;
+        if (!method.getTypeParameters().isEmpty() || !(isGetter || parameters == 1)) {
+            problem(
+                    method,
+                    Declarations.name(method)
+                            + ": a shared interface holds accessors: T name() and void name(T value);"
+                            + " make this one default or static, or remove it");
+        } else if (RESERVED.contains(name)) {
+            problem(
+                    method,
+                    Declarations.name(method) + ": the generated class inherits a method of that name; rename it");
+        } else if (isGetter) {
+            getters.putIfAbsent(name, method);
+        } else {
+            setters.computeIfAbsent(name, key -> new LinkedHashMap<>())
+                    .putIfAbsent(parameterType(method).toString(), method);
+        }
+    }
+
+    private void readField(ExecutableElement getter) {
+        FieldTypeReader reader = new FieldTypeReader(type, embedding, getter);
+        Optional<FieldType> fieldType = reader.read();
+        problems.addAll(reader.problems());
+        if (fieldType.isEmpty()) {
+            return;
+        }
+        boolean inPlace =
+                fieldType.get() instanceof FieldType.Embedded || fieldType.get() instanceof FieldType.FixedArray;
+        Optional<ExecutableElement> setter = setterOf(getter, inPlace);
+        if (inPlace || setter.isPresent()) {
+            fields.add(new SharedField(getter.getSimpleName().toString(), fieldType.get(), getter, setter, 0));
+        }
+    }
+
+    private Optional<ExecutableElement> setterOf(ExecutableElement getter, boolean inPlace) {
+        String name = Declarations.name(getter);
+        String wanted = getter.getReturnType().toString();
+        List<ExecutableElement> candidates =
+                List.copyOf(setters.getOrDefault(getter.getSimpleName().toString(), Map.of())
+                        .values());
+        if (inPlace) {
+            for (ExecutableElement setter : candidates) {
+                problem(
+                        setter,
+                        name + ": lies inside the record and is changed in place through its getter;"
+                                + " remove the setter");
+            }
+            return Optional.empty();
+        }
+        if (candidates.isEmpty()) {
+            problem(
+                    getter,
+                    name + ": has a getter but no setter; add void " + getter.getSimpleName() + "(" + wanted
+                            + " value)");
+            return Optional.empty();
+        }
+        if (candidates.size() > 1) {
+            List<TypeMirror> types = candidates.stream()
+                    .map(SharedInterfaceReader::parameterType)
+                    .toList();
+            problem(
+                    candidates.get(1),
+                    name + ": has " + candidates.size() + " setters, for " + types + "; keep only the one for "
+                            + wanted);
+            return Optional.empty();
+        }
+        ExecutableElement setter = candidates.get(0);
+        String taken = parameterType(setter).toString();
+        if (!taken.equals(wanted)) {
+            problem(
+                    setter,
+                    name + ": setter takes " + taken + " but getter returns " + wanted + "; make them the same type");
+            return Optional.empty();
+        }
+        return isVoidOrFluent(setter) ? Optional.of(setter) : Optional.empty();
+    }
+
+    private boolean isVoidOrFluent(ExecutableElement setter) {
+        if (setter.getReturnType().getKind() == TypeKind.VOID) {
+            return true;
+        }
+        TypeElement returned = Declarations.declaration(setter.getReturnType()).orElse(null);
+        if (type.equals(returned) || setter.getEnclosingElement().equals(returned)) {
+            return true;
+        }
+        problem(
+                setter,
+                Declarations.name(setter) + ": a setter returns void or " + type.getSimpleName() + ", not "
+                        + setter.getReturnType());
+        return false;
+    }
+
+    private void reportSettersAlone() {
+        setters.forEach((name, overloads) -> {
+            if (!getters.containsKey(name)) {
+                ExecutableElement setter = overloads.values().iterator().next();
+                problem(
+                        setter,
+                        Declarations.name(setter) + ": has a setter but no getter; add " + parameterType(setter) + " "
+                                + name + "()");
+            }
+        });
+    }
+
+    private void problem(Element at, String message) {
+        problems.add(new Problem(at, message));
+    }
+
+    private static TypeMirror parameterType(ExecutableElement setter) {
+        return setter.getParameters().get(0).asType();
+    }
+}

@@ -1,0 +1,101 @@
+package dev.rackcall.processor;
+
+import com.palantir.javapoet.ClassName;
+import com.palantir.javapoet.CodeBlock;
+import com.palantir.javapoet.ParameterizedTypeName;
+import com.palantir.javapoet.TypeName;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import javax.lang.model.element.TypeElement;
+import javax.lang.model.type.DeclaredType;
+import javax.lang.model.type.TypeMirror;
+
+/**
+ * What a reference can lead to: a shared interface, or a container of the run time.
+ *
+ * @param java the type in Java source
+ * @param name the type's name at run time; part of layout descriptions
+ * @param type an expression for its {@code SharedType}
+ * @param composite whether the expression builds a new {@code SharedType}, so that it belongs into a constant
+ * @param mentions the shared interfaces that it names
+ */
+record Target(TypeName java, String name, CodeBlock type, boolean composite, List<TypeElement> mentions) {
+    private static final Map<String, Integer> ARRAY_ELEMENT_BYTES = Map.of(
+            SharedNames.SHARED_BYTES.simpleName(), 1,
+            SharedNames.SHARED_INT_ARRAY.simpleName(), 4,
+            SharedNames.SHARED_FLOAT_ARRAY.simpleName(), 4,
+            SharedNames.SHARED_LONG_ARRAY.simpleName(), 8,
+            SharedNames.SHARED_DOUBLE_ARRAY.simpleName(), 8,
+            SharedNames.SHARED_ARRAY.simpleName(), 8);
+
+    private static final List<ClassName> PLAIN = List.of(
+            SharedNames.SHARED_STRING,
+            SharedNames.SHARED_BYTES,
+            SharedNames.SHARED_INT_ARRAY,
+            SharedNames.SHARED_LONG_ARRAY,
+            SharedNames.SHARED_FLOAT_ARRAY,
+            SharedNames.SHARED_DOUBLE_ARRAY,
+            SharedNames.SHARED_INT_LIST,
+            SharedNames.SHARED_LONG_LIST,
+            SharedNames.SHARED_DOUBLE_LIST);
+
+    private static final List<ClassName> OF_ELEMENTS = List.of(
+            SharedNames.SHARED_ARRAY,
+            SharedNames.SHARED_LIST,
+            SharedNames.SHARED_STRING_MAP,
+            SharedNames.SHARED_LONG_MAP);
+
+    /** The target that a Java type denotes; empty if no reference can lead to it. */
+    static Optional<Target> of(TypeMirror type) {
+        return Declarations.declaration(type).flatMap(element -> of(element, (DeclaredType) type));
+    }
+
+    private static Optional<Target> of(TypeElement element, DeclaredType type) {
+        if (Declarations.isShared(element)) {
+            return Optional.of(shared(element));
+        }
+        String qualifiedName = element.getQualifiedName().toString();
+        for (ClassName plain : PLAIN) {
+            if (plain.canonicalName().equals(qualifiedName)) {
+                return Optional.of(named(plain));
+            }
+        }
+        for (ClassName container : OF_ELEMENTS) {
+            if (container.canonicalName().equals(qualifiedName)
+                    && type.getTypeArguments().size() == 1) {
+                return of(type.getTypeArguments().get(0)).map(elements -> container(container, elements));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** A container of the run time without elements of its own choice. */
+    static Target named(ClassName plain) {
+        return new Target(plain, plain.simpleName(), CodeBlock.of("$T.TYPE", plain), false, List.of());
+    }
+
+    private static Target shared(TypeElement element) {
+        return new Target(
+                ClassName.get(element),
+                element.getQualifiedName().toString(),
+                CodeBlock.of("$T.TYPE", Declarations.flyweight(element)),
+                false,
+                List.of(element));
+    }
+
+    private static Target container(ClassName container, Target elements) {
+        return new Target(
+                ParameterizedTypeName.get(container, elements.java()),
+                container.simpleName() + "<" + elements.name() + ">",
+                CodeBlock.of("$T.typeOf($L)", container, elements.type()),
+                true,
+                elements.mentions());
+    }
+
+    /** Bytes of one element if this is an array that can lie inside a record; else 0. */
+    int arrayElementBytes() {
+        String container = name.indexOf('<') < 0 ? name : name.substring(0, name.indexOf('<'));
+        return ARRAY_ELEMENT_BYTES.getOrDefault(container, 0);
+    }
+}
