@@ -1,0 +1,82 @@
+package dev.rackcall.cli;
+
+import java.util.List;
+import java.util.Set;
+
+/** What the kernel offers for shared memory and for its protection. Versions are those of the man pages named at each check. */
+final class KernelChecks {
+    private final HostFiles host;
+    private final String release;
+    private final KernelVersion version;
+
+    KernelChecks(HostFiles host) {
+        this.host = host;
+        release = host.text("/proc/sys/kernel/osrelease").orElse("unknown");
+        version = KernelVersion.parse(release).orElse(new KernelVersion(0, 0));
+    }
+
+    List<Finding> findings() {
+        return List.of(kernel(), memfdSealing(), userfaultfd(), protectionKeys(), mseal());
+    }
+
+    private Finding kernel() {
+        if (!version.isAtLeast(5, 1)) {
+            return Finding.problem(
+                    "kernel",
+                    "Linux " + release + " is too old or not Linux at all; Rackcall needs Linux 5.1 or newer.");
+        }
+        return version.isAtLeast(6, 10)
+                ? Finding.ok("kernel", "Linux " + release + " has everything that Rackcall uses.")
+                : Finding.note(
+                        "kernel",
+                        "Linux " + release + " serves; page seals that a hostile process cannot lift need Linux 6.10.");
+    }
+
+    /** memfd_create(2), fcntl(2): F_SEAL_FUTURE_WRITE came last, with 5.1. */
+    private Finding memfdSealing() {
+        return version.isAtLeast(5, 1)
+                ? Finding.ok("memfd sealing", "The kernel can fix a memfd's length and take away later write mappings.")
+                : Finding.problem("memfd sealing", "Linux " + release + " cannot seal a memfd; 5.1 or newer can.");
+    }
+
+    /** userfaultfd(2): user-mode-only descriptors need no privilege since 5.11; write protection of shared memory since 5.19. */
+    private Finding userfaultfd() {
+        if (!version.isAtLeast(5, 19)) {
+            return Finding.note(
+                    "userfaultfd",
+                    "Linux " + release + " cannot write-protect shared pages this way; 5.19 or newer can.");
+        }
+        boolean privileged =
+                host.number("/proc/sys/vm/unprivileged_userfaultfd").orElse(0) == 1
+                        || host.canReadAndWrite("/dev/userfaultfd");
+        return Finding.ok(
+                "userfaultfd",
+                privileged
+                        ? "Shared pages can be write-protected, against stores of this process and of the kernel."
+                        : "Shared pages can be write-protected against stores of this process, without privilege.");
+    }
+
+    /** pkeys(7): the processor has them (pku) and the kernel has turned them on (ospke). */
+    private Finding protectionKeys() {
+        Set<String> flags = Set.of(host.line("/proc/cpuinfo", "flags")
+                .map(line -> line.substring(line.indexOf(':') + 1).strip())
+                .orElse("")
+                .transform(line -> line.split("\\s+")));
+        if (flags.contains("ospke")) {
+            return Finding.ok("protection keys", "The processor has them and the kernel has turned them on.");
+        }
+        return Finding.note(
+                "protection keys",
+                flags.contains("pku")
+                        ? "The processor has them but the kernel has them off; handlers that use native code lack a second wall."
+                        : "This processor has none; handlers that use native code lack a second wall.");
+    }
+
+    /** mseal(2), since 6.10. */
+    private Finding mseal() {
+        return version.isAtLeast(6, 10)
+                ? Finding.ok(
+                        "mseal", "A sealed mapping cannot be unmapped or made writable by the process that has it.")
+                : Finding.note("mseal", "Linux " + release + " has no mseal; 6.10 or newer has.");
+    }
+}

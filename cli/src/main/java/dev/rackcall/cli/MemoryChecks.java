@@ -1,0 +1,92 @@
+package dev.rackcall.cli;
+
+import java.io.IOException;
+import java.nio.file.FileStore;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** How much memory pools may take, and of what kind it is. */
+final class MemoryChecks {
+    private static final long MIB = 1L << 20;
+    private static final long SMALL_SHM = 64 * MIB;
+    private static final List<String> LIBRARY_FOLDERS = List.of(
+            "/usr/lib/x86_64-linux-gnu",
+            "/usr/lib/aarch64-linux-gnu",
+            "/usr/lib64",
+            "/usr/lib",
+            "/lib64",
+            "/usr/local/lib");
+
+    private final HostFiles host;
+
+    MemoryChecks(HostFiles host) {
+        this.host = host;
+    }
+
+    List<Finding> findings() {
+        return List.of(memory(), sharedMemory(), hugePages(), numa());
+    }
+
+    /** Pages of a memfd count to the control group of the process that touched them first. */
+    private Finding memory() {
+        long available = meminfo("MemAvailable:");
+        OptionalLong limit = host.number("/sys/fs/cgroup/memory.max");
+        String sentence = size(available) + " of " + size(meminfo("MemTotal:")) + " are available";
+        return limit.isPresent()
+                ? Finding.note("memory", sentence + "; this container may use " + size(limit.getAsLong()) + ".")
+                : Finding.ok("memory", sentence + ", with no limit by a control group.");
+    }
+
+    private long meminfo(String key) {
+        return host.line("/proc/meminfo", key)
+                .filter(value -> value.matches("\\d{1,15} kB"))
+                .map(value -> Long.parseLong(value.substring(0, value.indexOf(' '))) << 10)
+                .orElse(0L);
+    }
+
+    /** memfd pools do not count to /dev/shm, file pools in it do. */
+    private Finding sharedMemory() {
+        try {
+            FileStore store = host.fileStore("/dev/shm").orElseThrow(() -> new IOException("there is no /dev/shm"));
+            String sentence = size(store.getUsableSpace()) + " of " + size(store.getTotalSpace()) + " are free";
+            return store.getUsableSpace() >= SMALL_SHM
+                    ? Finding.ok("/dev/shm", sentence + " for file pools; memfd pools do not count to it.")
+                    : Finding.note(
+                            "/dev/shm",
+                            sentence + ", which is little for file pools; memfd pools do not count to it."
+                                    + " To enlarge it: sudo mount -o remount,size=2G /dev/shm, or docker run --shm-size=2g");
+        } catch (IOException e) {
+            return Finding.note("/dev/shm", "There is none; use memfd pools, or file pools in another tmpfs.");
+        }
+    }
+
+    private Finding hugePages() {
+        String folder = "/sys/kernel/mm/hugepages/hugepages-2048kB/";
+        long free = host.number(folder + "free_hugepages").orElse(0);
+        long total = host.number(folder + "nr_hugepages").orElse(0);
+        return total > 0
+                ? Finding.ok("huge pages", free + " of " + total + " reserved pages of 2 MiB are free.")
+                : Finding.note(
+                        "huge pages",
+                        "None of 2 MiB are reserved; large scopes use 4 KiB pages."
+                                + " To reserve 512 MiB: sudo sysctl vm.nr_hugepages=256");
+    }
+
+    private Finding numa() {
+        int nodes = host.names("/sys/devices/system/node", "node[0-9]*").size();
+        boolean library = LIBRARY_FOLDERS.stream().anyMatch(folder -> host.exists(folder + "/libnuma.so.1"));
+        if (nodes <= 1) {
+            return Finding.ok("NUMA", "There is one memory node; nothing has to be bound.");
+        }
+        return library
+                ? Finding.ok("NUMA", nodes + " memory nodes and libnuma: pools can be bound to a node.")
+                : Finding.note(
+                        "NUMA",
+                        nodes + " memory nodes but no libnuma.so.1, so pools stay unbound."
+                                + " To install it: sudo apt-get install libnuma1");
+    }
+
+    private static String size(long bytes) {
+        return bytes < 1L << 30 ? bytes / MIB + " MiB" : String.format("%.1f GiB", bytes / (double) (1L << 30));
+    }
+}

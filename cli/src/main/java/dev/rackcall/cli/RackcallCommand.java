@@ -1,0 +1,63 @@
+package dev.rackcall.cli;
+
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.ScopeType;
+
+/** The {@code rackcall} command. Its exit code is 0 for success, 1 for a failure that was explained, 2 for wrong arguments. */
+@Command(
+        name = "rackcall",
+        description = "RPC by pointer for processes that share memory.",
+        versionProvider = VersionText.class,
+        mixinStandardHelpOptions = true,
+        scope = ScopeType.INHERIT,
+        sortOptions = false,
+        subcommands = {
+            TestCommand.class,
+            DoctorCommand.class,
+            VersionCommand.class,
+            TrainCommand.class,
+            HelpCommand.class,
+        })
+public final class RackcallCommand {
+    private static final int FAILED = 1;
+    private static final String TRACE_VARIABLE = "RACKCALL_TRACE";
+
+    private RackcallCommand() {}
+
+    /** Runs the command and ends the JVM with its exit code. */
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    static CommandLine commandLine() {
+        CommandLine commandLine = new CommandLine(new RackcallCommand());
+        commandLine.setCommandName("rackcall");
+        commandLine.setExecutionExceptionHandler(RackcallCommand::explain);
+        return commandLine;
+    }
+
+    /** Failures that carry a sentence for people need no stack trace; anything else is a defect and shows where it arose. */
+    private static int explain(Exception failure, CommandLine command, ParseResult arguments) {
+        PrintWriter err = command.getErr();
+        boolean expected = failure instanceof UncheckedIOException
+                || failure instanceof java.io.IOException
+                || failure instanceof IllegalArgumentException
+                || failure.getClass().getName().startsWith("dev.rackcall.");
+        if (expected && System.getenv(TRACE_VARIABLE) == null) {
+            err.println("rackcall: " + message(failure) + " (" + TRACE_VARIABLE + "=1 shows the stack trace)");
+        } else {
+            failure.printStackTrace(err);
+        }
+        err.flush();
+        return FAILED;
+    }
+
+    private static String message(Exception failure) {
+        return failure.getMessage() == null ? failure.toString() : failure.getMessage();
+    }
+}
