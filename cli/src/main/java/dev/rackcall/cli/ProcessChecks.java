@@ -54,8 +54,8 @@ final class ProcessChecks {
     /** Each connection holds a socket and a memfd at both ends. */
     private Finding descriptors() {
         Optional<Long> limit = host.line("/proc/self/limits", "Max open files")
-                .map(line -> line.split("\\s+")[1])
-                .map(hard -> hard.matches("\\d{1,18}") ? Long.parseLong(hard) : Long.MAX_VALUE);
+                .map(line -> line.split("\\s+")[0])
+                .map(soft -> soft.matches("\\d{1,18}") ? Long.parseLong(soft) : Long.MAX_VALUE);
         if (limit.isEmpty()) {
             return Finding.note("descriptors", "The limit of open files is unknown; each connection takes two.");
         }

@@ -1,0 +1,146 @@
+package dev.rackcall.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.cli.Finding.Level;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs the checks against a host made of files. */
+class DoctorChecksTest {
+    @TempDir
+    private Path root;
+
+    private HostFiles host;
+
+    @BeforeEach
+    void makeHost() {
+        host = new HostFiles(root);
+    }
+
+    @Test
+    void shouldFindNothingMissingOnANewKernel() throws IOException {
+        write("/proc/sys/kernel/osrelease", "6.12.9-amd64\n");
+        write("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu pku ospke avx2\n");
+
+        assertThat(new KernelChecks(host).findings()).extracting(Finding::level).containsOnly(Level.OK);
+    }
+
+    @Test
+    void shouldCallAnOldKernelAProblem() throws IOException {
+        write("/proc/sys/kernel/osrelease", "4.19.0-26-amd64\n");
+
+        Finding kernel = finding(new KernelChecks(host).findings(), "kernel");
+        assertThat(kernel.level()).isEqualTo(Level.PROBLEM);
+        assertThat(kernel.sentence()).contains("4.19.0-26-amd64").contains("5.1");
+        assertThat(level(new KernelChecks(host).findings(), "userfaultfd")).isEqualTo(Level.NOTE);
+    }
+
+    @Test
+    void shouldTellProtectionKeysThatAreOffFromThoseThatAreMissing() throws IOException {
+        write("/proc/cpuinfo", "flags\t\t: fpu pku avx2\n");
+        assertThat(finding(new KernelChecks(host).findings(), "protection keys").sentence())
+                .contains("kernel has them off");
+
+        write("/proc/cpuinfo", "flags\t\t: fpu avx2\n");
+        assertThat(finding(new KernelChecks(host).findings(), "protection keys").sentence())
+                .contains("has none");
+    }
+
+    @Test
+    void shouldSayHowManyHugePagesAreFree() throws IOException {
+        write("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "256\n");
+        write("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "17\n");
+
+        assertThat(finding(new MemoryChecks(host).findings(), "huge pages"))
+                .isEqualTo(Finding.ok("huge pages", "17 of 256 reserved pages of 2 MiB are free."));
+    }
+
+    @Test
+    void shouldNameTheLimitOfAContainer() throws IOException {
+        write("/proc/meminfo", "MemTotal:       16777216 kB\nMemAvailable:    8388608 kB\n");
+        assertThat(finding(new MemoryChecks(host).findings(), "memory").sentence())
+                .isEqualTo("8.0 GiB of 16.0 GiB are available, with no limit by a control group.");
+
+        write("/sys/fs/cgroup/memory.max", "536870912\n");
+        assertThat(finding(new MemoryChecks(host).findings(), "memory").sentence())
+                .contains("512 MiB");
+    }
+
+    @Test
+    void shouldAskForLibnumaOnlyWhereThereAreNodesToBindTo() throws IOException {
+        Files.createDirectories(host.path("/sys/devices/system/node/node0"));
+        assertThat(level(new MemoryChecks(host).findings(), "NUMA")).isEqualTo(Level.OK);
+
+        Files.createDirectories(host.path("/sys/devices/system/node/node1"));
+        assertThat(finding(new MemoryChecks(host).findings(), "NUMA").sentence())
+                .contains("libnuma1");
+
+        write("/usr/lib64/libnuma.so.1", "");
+        assertThat(level(new MemoryChecks(host).findings(), "NUMA")).isEqualTo(Level.OK);
+    }
+
+    @Test
+    void shouldListDevices() throws IOException {
+        assertThat(new DeviceChecks(host).findings())
+                .extracting(Finding::level)
+                .containsOnly(Level.NOTE)
+                .hasSize(2);
+
+        write("/dev/dax0.0", "");
+        write("/dev/infiniband/uverbs0", "");
+        Files.createDirectories(host.path("/sys/class/infiniband/mlx5_0"));
+        assertThat(finding(new DeviceChecks(host).findings(), "device-dax").sentence())
+                .contains("/dev/dax0.0");
+        assertThat(finding(new DeviceChecks(host).findings(), "RDMA"))
+                .isEqualTo(Finding.ok("RDMA", "Devices: mlx5_0."));
+    }
+
+    @Test
+    void shouldReadTheSoftLimitOfOpenFiles() throws IOException {
+        write("/proc/self/limits", """
+                Limit                     Soft Limit           Hard Limit           Units
+                Max open files            256                  4096                 files
+                """);
+
+        Finding descriptors = finding(new ProcessChecks(host, Map.of()).findings(), "descriptors");
+        assertThat(descriptors.level()).isEqualTo(Level.NOTE);
+        assertThat(descriptors.sentence()).startsWith("256 open files");
+    }
+
+    @Test
+    void shouldLookForACompilerOnThePath() throws IOException {
+        Path cc = Files.createFile(root.resolve("cc"));
+        Map<String, String> environment = Map.of("PATH", "/nonexistent::" + root);
+        assertThat(level(new ProcessChecks(host, environment).findings(), "C compiler"))
+                .isEqualTo(Level.NOTE);
+
+        assertThat(cc.toFile().setExecutable(true)).isTrue();
+        assertThat(finding(new ProcessChecks(host, environment).findings(), "C compiler")
+                        .sentence())
+                .startsWith(cc.toString());
+    }
+
+    private void write(String absolute, String text) throws IOException {
+        Path file = host.path(absolute);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, text);
+    }
+
+    private static Level level(List<Finding> findings, String subject) {
+        return finding(findings, subject).level();
+    }
+
+    private static Finding finding(List<Finding> findings, String subject) {
+        return findings.stream()
+                .filter(finding -> finding.subject().equals(subject))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no finding about " + subject + " in " + findings));
+    }
+}

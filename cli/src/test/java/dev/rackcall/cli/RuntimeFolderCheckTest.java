@@ -1,0 +1,69 @@
+package dev.rackcall.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.cli.Finding.Level;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RuntimeFolderCheckTest {
+    private static final String ME = System.getProperty("user.name");
+
+    @TempDir
+    private Path temporary;
+
+    @Test
+    void shouldBeContentWithAPrivateFolder() throws IOException {
+        assertThat(check(folder("rwx------"), ME).level()).isEqualTo(Level.OK);
+    }
+
+    @Test
+    void shouldBeContentWithAFolderThatIsYetToBeMade() {
+        assertThat(check(temporary.resolve("later"), ME).level()).isEqualTo(Level.OK);
+    }
+
+    @Test
+    void shouldSayHowToCloseAFolderThatOthersCanEnter() throws IOException {
+        Path folder = folder("rwxr-x---");
+
+        assertThat(check(folder, ME))
+                .isEqualTo(Finding.problem(
+                        "runtime folder", folder + " is open to others (rwxr-x---): chmod 700 " + folder));
+    }
+
+    @Test
+    void shouldRefuseAFolderOfSomebodyElse() throws IOException {
+        Finding finding = check(folder("rwx------"), "somebody-else");
+
+        assertThat(finding.level()).isEqualTo(Level.PROBLEM);
+        assertThat(finding.sentence()).contains(ME).contains("somebody-else").contains("RACKCALL_DIR");
+    }
+
+    @Test
+    void shouldNotFollowALink() throws IOException {
+        Path link = Files.createSymbolicLink(temporary.resolve("link"), folder("rwx------"));
+
+        assertThat(check(link, ME).sentence()).contains("is no folder");
+    }
+
+    @Test
+    void shouldRefuseAPathThatIsTooLongForASocket() {
+        Finding finding = check(Path.of("/" + "x".repeat(90)), ME);
+
+        assertThat(finding.level()).isEqualTo(Level.PROBLEM);
+        assertThat(finding.sentence()).contains("91 characters");
+    }
+
+    private Path folder(String permissions) throws IOException {
+        Path folder = Files.createDirectory(temporary.resolve("run"));
+        return Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString(permissions));
+    }
+
+    private static Finding check(Path folder, String user) {
+        return new RuntimeFolderCheck(folder, user).finding();
+    }
+}
