@@ -1,0 +1,207 @@
+package dev.rackcall;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.GeneralCodingRules;
+import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
+import java.io.IOException;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Holds the borders that docs/architecture.md draws, over the classes of all modules. */
+class ArchitectureTest {
+    private static final String PROCESSOR = "dev.rackcall.processor..";
+    private static final String MEMORY = "dev.rackcall.shm..";
+    private static final String NATIVE = "dev.rackcall.shm.os..";
+    private static final String RPC = "dev.rackcall.rpc..";
+    private static final String SPI = "dev.rackcall.rpc.spi..";
+    private static final String TRANSPORT = "dev.rackcall.rpc.shm..";
+    private static final String RUNTIME = "dev.rackcall.rpc.runtime..";
+    private static final String SAMPLES = "dev.rackcall.samples..";
+    private static final String PERF = "dev.rackcall.perf..";
+    private static final String CLI = "dev.rackcall.cli..";
+
+    private static final DescribedPredicate<JavaClass> OURS = resideInAPackage("dev.rackcall..");
+
+    private static JavaClasses all;
+
+    @BeforeAll
+    static void readClasses() {
+        all = new ClassFileImporter()
+                .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+                .importPackages("dev.rackcall");
+    }
+
+    /** A rule about a module that is not on the class path would hold for nothing. */
+    @Test
+    void shouldSeeEveryModule() {
+        for (String module : Set.of(PROCESSOR, MEMORY, RPC, CLI)) {
+            assertThat(all.that(resideInAPackage(module))).as(module).isNotEmpty();
+        }
+    }
+
+    @Test
+    void shouldKeepTheProcessorFreeOfTheRuntime() {
+        classes()
+                .that()
+                .resideInAPackage(PROCESSOR)
+                .should()
+                .onlyDependOnClassesThat(resideInAnyPackage(PROCESSOR, "java..", "javax..", "com.palantir.javapoet.."))
+                .check(all);
+    }
+
+    @Test
+    void shouldKeepMemoryFreeOfCalls() {
+        mayUseOnly(MEMORY, MEMORY);
+    }
+
+    @Test
+    void shouldLetTheRuntimeUseMemoryOnly() {
+        mayUseOnly(RPC, RPC, MEMORY);
+    }
+
+    @Test
+    void shouldKeepSamplesAndBenchmarksApart() {
+        mayUseOnly(SAMPLES, SAMPLES, RPC, MEMORY);
+        mayUseOnly(PERF, PERF, RPC, MEMORY);
+    }
+
+    @Test
+    void shouldKeepGeneratedCodesBorderFreeOfTransportAndRuntime() {
+        mayUseOnly(SPI, SPI, MEMORY, "dev.rackcall.rpc");
+    }
+
+    @Test
+    void shouldKeepTheTransportFreeOfTheRuntime() {
+        noClasses()
+                .that()
+                .resideInAPackage(TRANSPORT)
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(RUNTIME)
+                .allowEmptyShould(true)
+                .check(all);
+    }
+
+    @Test
+    void shouldLinkNativeCodeInOnePackageOnly() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(NATIVE)
+                .should()
+                .dependOnClassesThat()
+                .belongToAnyOf(Linker.class, SymbolLookup.class)
+                .orShould()
+                .callMethod(System.class, "load", String.class)
+                .orShould()
+                .callMethod(System.class, "loadLibrary", String.class)
+                .check(all);
+    }
+
+    @Test
+    void shouldNotUseUnsafeOrInternalsOfTheJdk() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .haveFullyQualifiedName("sun.misc.Unsafe")
+                .orShould()
+                .dependOnClassesThat()
+                .resideInAnyPackage("jdk.internal..", "sun.nio..")
+                .check(all);
+    }
+
+    @Test
+    void shouldNotUseReflectionOnTheCallPath() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(TRANSPORT, "dev.rackcall.shm.codec..", "dev.rackcall.shm.waiting..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("java.lang.reflect..")
+                .check(all);
+    }
+
+    @Test
+    void shouldEncodeWithChronicleInOnePackageOnly() {
+        noClasses()
+                .that(OURS.and(not(resideInAnyPackage("dev.rackcall.shm.codec..", PERF))))
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("net.openhft..")
+                .check(all);
+    }
+
+    @Test
+    void shouldNotPrintFromLibraries() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(MEMORY, RPC, PROCESSOR)
+                .should(GeneralCodingRules.ACCESS_STANDARD_STREAMS)
+                .check(all);
+    }
+
+    @Test
+    void shouldHaveNoCyclesBetweenPackages() {
+        SlicesRuleDefinition.slices()
+                .matching("dev.rackcall.(**)")
+                .should()
+                .beFreeOfCycles()
+                .check(all);
+    }
+
+    @Test
+    void shouldDescribeEveryPackage() throws IOException {
+        Set<Path> undescribed;
+        try (Stream<Path> sources = Files.find(
+                Path.of("..").toRealPath(),
+                20,
+                (file, attributes) ->
+                        file.toString().endsWith(".java") && file.toString().contains("/src/main/java/"))) {
+            undescribed = sources.map(Path::getParent)
+                    .filter(folder -> !isDescribed(folder.resolve("package-info.java")))
+                    .collect(Collectors.toSet());
+        }
+        assertThat(undescribed)
+                .as("folders without a package-info.java that says in a few sentences what lives there")
+                .isEmpty();
+    }
+
+    private static boolean isDescribed(Path packageInfo) {
+        try {
+            String text = Files.readString(packageInfo);
+            int start = text.indexOf("/**");
+            int end = text.indexOf("*/");
+            return start >= 0 && end - start > 80;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Says which of our packages a module's classes may use; foreign libraries are the pom's affair. */
+    private static void mayUseOnly(String module, String... allowed) {
+        noClasses()
+                .that()
+                .resideInAPackage(module)
+                .should()
+                .dependOnClassesThat(OURS.and(not(resideInAnyPackage(allowed))))
+                .allowEmptyShould(true)
+                .check(all);
+    }
+}
