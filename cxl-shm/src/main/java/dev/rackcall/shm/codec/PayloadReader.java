@@ -63,6 +63,13 @@ public final class PayloadReader {
         depth = 0;
     }
 
+    /** Starts to read a payload of no bytes, which needs no memory. */
+    public void beginEmpty() {
+        position = 0;
+        limit = 0;
+        depth = 0;
+    }
+
     /** Bytes not yet read. */
     public long remaining() {
         return limit - position;

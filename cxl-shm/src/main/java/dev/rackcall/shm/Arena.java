@@ -1,0 +1,271 @@
+package dev.rackcall.shm;
+
+import dev.rackcall.shm.os.OsException;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A part of a pool with its own allocator. It starts small and grows, up to its quota, by having more of its file backed with memory; it never
+ * moves. Objects are allocated in {@link Scope}s, which take whole runs of pages from here. Thread-safe.
+ *
+ * <p>The arena does not own its memory: whoever mapped the region unmaps it, after the last use.
+ */
+public final class Arena {
+    private final int id;
+    private final MemorySegment memory;
+    private final ArenaSpec spec;
+    private final long firstPage;
+    private final PageAllocator pages;
+    private final boolean allocates;
+
+    private Arena(ArenaSpec spec, boolean allocates) {
+        this.spec = spec;
+        this.id = spec.id();
+        this.memory = spec.region();
+        this.allocates = allocates;
+        this.firstPage = ArenaLayout.firstPage(spec.home(), memory.byteSize());
+        int count = (int) ((memory.byteSize() - firstPage) >>> ArenaLayout.PAGE_SHIFT);
+        PageTable table = spec.home() == TableHome.SHARED
+                ? PageTable.shared(memory.asSlice(ArenaLayout.TABLE, (long) count * Long.BYTES))
+                : PageTable.inHeap(allocates ? count : 0);
+        this.pages = new PageAllocator(table, spec.participant(), this::usablePages);
+    }
+
+    /**
+     * Makes an arena in memory that holds nothing yet, and reserves its first extent.
+     *
+     * @throws OutOfArenaException if the host cannot back that extent with memory
+     */
+    public static Arena create(ArenaSpec spec) {
+        long first = ArenaLayout.firstPage(spec.home(), spec.region().byteSize());
+        long wanted = Math.min(spec.region().byteSize(), first + ArenaLayout.roundUp(spec.initialBytes()));
+        reserve(spec, 0, wanted);
+        ArenaLayout.initialise(spec.region(), spec.id(), wanted);
+        return new Arena(spec, true);
+    }
+
+    /**
+     * Joins an arena that another process has made, or will make. If its table is {@link TableHome#SHARED} this process may allocate, as participant
+     * {@link ArenaSpec#participant}; otherwise it only follows Refs.
+     *
+     * @throws RefException if there should be a header and it is not this arena's
+     */
+    public static Arena attach(ArenaSpec spec) {
+        if (spec.home() == TableHome.SHARED) {
+            String complaint = ArenaLayout.complaint(spec.region(), spec.id());
+            if (complaint != null) {
+                throw new RefException("arena " + spec.id() + " cannot be joined: " + complaint
+                        + "; both sides must use the same release of Rackcall and the same memory");
+            }
+        }
+        return new Arena(spec, spec.home() == TableHome.SHARED);
+    }
+
+    public int id() {
+        return id;
+    }
+
+    /** All of its memory; offsets in Refs index it. */
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    /** Bytes that it may grow to. */
+    public long quota() {
+        return memory.byteSize();
+    }
+
+    /** Bytes from its start that are backed by memory now. What a peer wrote there is cut to the quota. */
+    public long reservedBytes() {
+        return Math.clamp(ArenaLayout.reserved(memory), 0, memory.byteSize());
+    }
+
+    /** Bytes that could be allocated without growing. Looks at the whole table. */
+    public long freeBytes() {
+        return pages.freePages() << ArenaLayout.PAGE_SHIFT;
+    }
+
+    /** Bytes in runs that somebody has. Looks at the whole table. */
+    public long usedBytes() {
+        return (usablePages() << ArenaLayout.PAGE_SHIFT) - freeBytes();
+    }
+
+    /** This process's number in the arena. */
+    public int participant() {
+        return spec.participant();
+    }
+
+    // ---- runs
+
+    /**
+     * Takes a run of whole pages of at least {@code bytes}; its memory holds what was there before.
+     *
+     * @return Ref of its first byte
+     * @throws OutOfArenaException if the quota or the host's memory does not suffice
+     */
+    public long allocateRun(long bytes) {
+        if (!allocates) {
+            throw new IllegalStateException("arena " + id + " belongs to a peer; this process only reads it");
+        }
+        long wanted = Math.max(1, (bytes + ArenaLayout.PAGE - 1) >>> ArenaLayout.PAGE_SHIFT);
+        if (bytes < 0 || wanted > PageEntry.MAX_LENGTH) {
+            throw full(bytes);
+        }
+        int length = (int) wanted;
+        int head = pages.allocate(length);
+        while (head == PageAllocator.NONE) {
+            if (!grow(length)) {
+                throw full(bytes);
+            }
+            head = pages.allocate(length);
+        }
+        return Ref.of(id, pages.generation(head), offsetOf(head));
+    }
+
+    private OutOfArenaException full(long bytes) {
+        return new OutOfArenaException("arena " + id + " (" + size(quota()) + ") is full: " + size(bytes) + " asked, "
+                + size(freeBytes() + quota() - reservedBytes())
+                + " free, not in one piece; raise its quota or close scopes");
+    }
+
+    private static String size(long bytes) {
+        if (bytes >= 10L << 20) {
+            return (bytes >> 20) + " MiB";
+        }
+        return bytes >= 10L << 10 ? (bytes >> 10) + " KiB" : bytes + " bytes";
+    }
+
+    /** Backs more of the arena with memory: as much again as it has, at least {@code length} pages. Returns false at the quota. */
+    private boolean grow(int length) {
+        long reserved = reservedBytes();
+        if (reserved >= quota()) {
+            return false;
+        }
+        long needed = (long) length << ArenaLayout.PAGE_SHIFT;
+        long more = Math.max(needed, reserved - firstPage);
+        long target = Math.min(quota(), reserved + ArenaLayout.roundUp(more));
+        reserve(spec, reserved, target - reserved);
+        // A failed exchange means that somebody else has grown the arena meanwhile, which is as good.
+        ArenaLayout.raiseReserved(memory, reserved, target);
+        return true;
+    }
+
+    private static void reserve(ArenaSpec spec, long offset, long bytes) {
+        try {
+            spec.file().reserve(spec.fileOffset() + offset, bytes);
+        } catch (OsException e) {
+            throw new OutOfArenaException(
+                    "arena " + spec.id() + " cannot get " + size(bytes) + " more from the host: " + e.getMessage(), e);
+        }
+    }
+
+    /** Gives a run back. Returns false, and does nothing, if it is not this process's any more. */
+    public boolean freeRun(long ref) {
+        int head = headAt(ref);
+        return head != PageAllocator.NONE && pages.free(head, Ref.generation(ref));
+    }
+
+    /** Makes Refs into the run stale; returns the run's new Ref. */
+    long renewRun(long ref) {
+        int generation = pages.renew(headAt(ref), Ref.generation(ref));
+        if (generation == PageAllocator.NONE) {
+            throw new ScopeException(Ref.describe(ref) + " is no run of participant " + participant() + " any more");
+        }
+        return Ref.of(id, generation, Ref.offset(ref));
+    }
+
+    /** Bytes of the run at {@code ref}, in whole pages. */
+    public long runBytes(long ref) {
+        return (long) pages.length(headAt(ref)) << ArenaLayout.PAGE_SHIFT;
+    }
+
+    /** Gives a run to another participant; from the return on it is theirs, whoever dies. Returns false if it was not {@code from}'s. */
+    boolean transferRun(long ref, int from, int to) {
+        int head = headAt(ref);
+        return head != PageAllocator.NONE && pages.transfer(head, Ref.generation(ref), from, to);
+    }
+
+    /** Frees every run of a participant that is known to be dead. May be repeated and run by several at once. Returns the number of runs. */
+    public int reclaim(int participant) {
+        return pages.reclaim(participant);
+    }
+
+    // ---- scopes
+
+    /** A scope that belongs to the calling thread. */
+    public Scope newScope() {
+        return newScope(ArenaLayout.PAGE);
+    }
+
+    /** A scope with room for {@code firstBytes} in its first run. */
+    public Scope newScope(long firstBytes) {
+        return Scope.open(this, firstBytes);
+    }
+
+    /**
+     * Takes over the scope that holds the object at {@code ref} from another participant: the memory then belongs to this process and outlives
+     * the other. The returned scope can only be closed.
+     *
+     * @throws RefException if that memory is not {@code from}'s
+     */
+    public Scope adopt(long ref, int from) {
+        return Scope.adopt(this, ref, from);
+    }
+
+    // ---- following Refs
+
+    /** Why {@code ref}, which names this arena, may not be followed; null if it may. */
+    String complaint(long ref) {
+        long offset = Ref.offset(ref);
+        if (offset < firstPage || offset > memory.byteSize() - Long.BYTES) {
+            return "it leads outside arena " + id + " of " + memory.byteSize() + " bytes";
+        }
+        if (!allocates) {
+            return null;
+        }
+        int head = pages.headOf(pageOf(offset));
+        if (head == PageAllocator.NONE) {
+            return "its memory is not allocated; the scope was closed";
+        }
+        int generation = pages.generation(head) & 0xff;
+        return generation == Ref.generation(ref)
+                ? null
+                : "its memory is now of generation " + generation + "; the scope was closed or reset";
+    }
+
+    /** Ref of the first byte of the run that holds {@code ref}. */
+    long runOf(long ref) {
+        int head = pages.headOf(pageOf(Ref.offset(ref)));
+        if (head == PageAllocator.NONE) {
+            throw new RefException(Ref.describe(ref) + " leads into memory that is not allocated");
+        }
+        return Ref.of(id, pages.generation(head), offsetOf(head));
+    }
+
+    private int headAt(long ref) {
+        long offset = Ref.offset(ref);
+        if (Ref.arenaId(ref) != id
+                || offset < firstPage
+                || offset >= memory.byteSize()
+                || offset % ArenaLayout.PAGE != 0) {
+            throw new RefException(Ref.describe(ref) + " is no run of arena " + id);
+        }
+        return pageOf(offset);
+    }
+
+    private int pageOf(long offset) {
+        return (int) ((offset - firstPage) >>> ArenaLayout.PAGE_SHIFT);
+    }
+
+    private long offsetOf(int page) {
+        return firstPage + ((long) page << ArenaLayout.PAGE_SHIFT);
+    }
+
+    private long usablePages() {
+        return Math.max(0, reservedBytes() - firstPage) >>> ArenaLayout.PAGE_SHIFT;
+    }
+
+    @Override
+    public String toString() {
+        return "arena " + id + " (" + size(reservedBytes()) + " of " + size(quota()) + ")";
+    }
+}

@@ -1,0 +1,84 @@
+package dev.rackcall.shm;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * An arena from its start. Offsets in Refs count from here, so that no Ref of an object is 0.
+ *
+ * <pre>
+ *      0  magic      "RKARENA1"                   written last
+ *      8  version, arena id                       two ints
+ *     16  quota      bytes, header included
+ *     24  reserved   bytes from the start that are backed by memory; only grows
+ *   4096  page table, 8 bytes a page, if its home is SHARED; rounded up to pages
+ *      T  pages; page p of the table is at T + p * 4096
+ * </pre>
+ */
+final class ArenaLayout {
+    static final long PAGE = 4096;
+    static final int PAGE_SHIFT = 12;
+    static final int VERSION = 1;
+
+    /** "RKARENA1" in ASCII, little-endian. */
+    private static final long MAGIC = 0x31414e4552414b52L;
+
+    private static final long MAGIC_OFFSET = 0;
+    private static final long VERSION_OFFSET = 8;
+    private static final long ID_OFFSET = 12;
+    private static final long QUOTA_OFFSET = 16;
+    private static final long RESERVED_OFFSET = 24;
+    static final long TABLE = PAGE;
+
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+    private ArenaLayout() {}
+
+    static long roundUp(long bytes) {
+        return (bytes + PAGE - 1) & -PAGE;
+    }
+
+    /** Where the pages begin. */
+    static long firstPage(TableHome home, long quota) {
+        return home == TableHome.SHARED ? TABLE + roundUp((quota >>> PAGE_SHIFT) * Long.BYTES) : TABLE;
+    }
+
+    static void initialise(MemorySegment memory, int id, long reserved) {
+        memory.set(ValueLayout.JAVA_INT, VERSION_OFFSET, VERSION);
+        memory.set(ValueLayout.JAVA_INT, ID_OFFSET, id);
+        memory.set(ValueLayout.JAVA_LONG, QUOTA_OFFSET, memory.byteSize());
+        memory.set(ValueLayout.JAVA_LONG, RESERVED_OFFSET, reserved);
+        // Release: pairs with the acquire in isInitialised; a header with this word is whole.
+        LONG.setRelease(memory, MAGIC_OFFSET, MAGIC);
+    }
+
+    /** What is wrong with the header, or null if nothing is. */
+    static String complaint(MemorySegment memory, int id) {
+        // Acquire: pairs with the release in initialise.
+        if ((long) LONG.getAcquire(memory, MAGIC_OFFSET) != MAGIC) {
+            return "it has no arena header";
+        }
+        int version = memory.get(ValueLayout.JAVA_INT, VERSION_OFFSET);
+        if (version != VERSION) {
+            return "its layout version is " + version + ", this release has " + VERSION;
+        }
+        int found = memory.get(ValueLayout.JAVA_INT, ID_OFFSET);
+        if (found != id) {
+            return "its header says arena " + found;
+        }
+        long quota = memory.get(ValueLayout.JAVA_LONG, QUOTA_OFFSET);
+        return quota == memory.byteSize()
+                ? null
+                : "its header says " + quota + " bytes, mapped are " + memory.byteSize();
+    }
+
+    /** Pairs with {@link #raiseReserved}. */
+    static long reserved(MemorySegment memory) {
+        return (long) LONG.getAcquire(memory, RESERVED_OFFSET);
+    }
+
+    static boolean raiseReserved(MemorySegment memory, long from, long to) {
+        return LONG.compareAndSet(memory, RESERVED_OFFSET, from, to);
+    }
+}

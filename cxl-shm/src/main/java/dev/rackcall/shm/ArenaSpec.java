@@ -1,0 +1,39 @@
+package dev.rackcall.shm;
+
+import dev.rackcall.shm.os.SharedFile;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What an arena is made of.
+ *
+ * @param id 1 to 65535; part of every Ref into it
+ * @param region its whole memory, page-aligned, as long as its quota; must stay mapped as long as the arena is used
+ * @param file the file that the region is mapped from, to reserve memory in as the arena grows
+ * @param fileOffset where the region starts in the file
+ * @param home where the page table is
+ * @param participant the number under which this process allocates, 1 to 4095
+ * @param initialBytes what is reserved at once; the rest follows as it is needed
+ */
+public record ArenaSpec(
+        int id,
+        MemorySegment region,
+        SharedFile file,
+        long fileOffset,
+        TableHome home,
+        int participant,
+        long initialBytes) {
+    private static final int MAX_ID = 0xffff;
+
+    public ArenaSpec {
+        if (id < 1 || id > MAX_ID) {
+            throw new IllegalArgumentException("arena id " + id + " is not in 1.." + MAX_ID);
+        }
+        if (participant < 1 || participant > PageEntry.MAX_OWNER) {
+            throw new IllegalArgumentException("participant " + participant + " is not in 1.." + PageEntry.MAX_OWNER);
+        }
+        if (region.byteSize() % ArenaLayout.PAGE != 0 || fileOffset % ArenaLayout.PAGE != 0) {
+            throw new IllegalArgumentException("arena " + id + " must start and end on pages of " + ArenaLayout.PAGE
+                    + " bytes, not at " + fileOffset + " with " + region.byteSize() + " bytes");
+        }
+    }
+}

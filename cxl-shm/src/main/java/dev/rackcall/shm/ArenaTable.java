@@ -1,0 +1,51 @@
+package dev.rackcall.shm;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * The arenas whose Refs may be followed here: a handful, looked up by id. What a connection's peer may refer to is one such table. Adding is
+ * rare and copies; looking up takes no lock. Thread-safe.
+ */
+public final class ArenaTable extends RefSpace {
+    private volatile Arena[] arenas = new Arena[0];
+
+    private ArenaTable() {}
+
+    public static ArenaTable create() {
+        return new ArenaTable();
+    }
+
+    /** Lets Refs into {@code arena} be followed. */
+    public synchronized void add(Arena arena) {
+        Arena[] longer = Arrays.copyOf(arenas, arenas.length + 1);
+        longer[arenas.length] = arena;
+        arenas = longer;
+    }
+
+    /** Ends that. */
+    public synchronized void remove(int id) {
+        arenas = Arrays.stream(arenas).filter(arena -> arena.id() != id).toArray(Arena[]::new);
+    }
+
+    @Override
+    public MemorySegment memory(long ref) {
+        int id = Ref.arenaId(ref);
+        for (Arena arena : arenas) {
+            if (arena.id() == id) {
+                String complaint = arena.complaint(ref);
+                if (complaint != null) {
+                    throw new RefException(Ref.describe(ref) + " cannot be followed: " + complaint);
+                }
+                return arena.memory();
+            }
+        }
+        throw new RefException(
+                Ref.describe(ref) + (ref == Ref.NULL ? " is null" : " names an arena that is not mapped here"));
+    }
+
+    @Override
+    public long offset(long ref) {
+        return Ref.offset(ref);
+    }
+}

@@ -1,0 +1,14 @@
+package dev.rackcall.shm;
+
+/** An arena cannot give what was asked: it is full, or the host has no memory for it to grow. Nothing was allocated. */
+public final class OutOfArenaException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    OutOfArenaException(String message) {
+        super(message);
+    }
+
+    OutOfArenaException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

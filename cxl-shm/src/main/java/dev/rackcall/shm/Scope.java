@@ -1,0 +1,197 @@
+package dev.rackcall.shm;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/**
+ * A piece of an arena in which objects are allocated one behind the other and freed all at once: the unit of ownership. It consists of runs of
+ * whole pages, each at least twice as long as the one before, so that it grows without moving.
+ *
+ * <p>A scope belongs to the thread that opened it; any other use than {@link #close} after {@link #detach} is refused elsewhere. Closing or
+ * resetting it makes all Refs into it stale, in every process. Memory that its process does not close is reclaimed when the process has died.
+ */
+public final class Scope implements AutoCloseable {
+    /** A scope of 64 doubling runs would fill any arena; a longer chain is a peer's lie. */
+    private static final int MAX_RUNS = 64;
+
+    /** Up to here zeroing word by word beats a bulk fill. */
+    private static final int SMALL = 64;
+
+    private enum State {
+        OPEN,
+        DETACHED,
+        HANDED_OVER,
+        CLOSED
+    }
+
+    private final Arena arena;
+    private final MemorySegment memory;
+    private final Thread owner;
+    private long[] runs = new long[2];
+    private int runCount;
+    private long bytesInRuns;
+    private long cursor;
+    private long end;
+    private int generation;
+    private volatile State state = State.OPEN;
+
+    private Scope(Arena arena) {
+        this.arena = arena;
+        this.memory = arena.memory();
+        this.owner = Thread.currentThread();
+    }
+
+    static Scope open(Arena arena, long firstBytes) {
+        Scope scope = new Scope(arena);
+        scope.addRun(firstBytes + RunLayout.BYTES);
+        return scope;
+    }
+
+    static Scope adopt(Arena arena, long ref, int from) {
+        Scope scope = new Scope(arena);
+        MemorySegment memory = arena.memory();
+        long run = RunLayout.first(memory, Ref.offset(arena.runOf(ref)));
+        boolean found = false;
+        while (run != Ref.NULL && scope.runCount < MAX_RUNS) {
+            if (!arena.transferRun(run, from, arena.participant())) {
+                scope.state = State.DETACHED;
+                scope.close();
+                throw new RefException(Ref.describe(run) + " is no run of participant " + from
+                        + ", so its scope cannot be taken over; was it closed, or handed over before?");
+            }
+            found |= arena.runOf(ref) == run;
+            scope.remember(run);
+            run = RunLayout.next(memory, Ref.offset(run));
+        }
+        scope.state = State.DETACHED;
+        if (!found) {
+            scope.close();
+            throw new RefException(Ref.describe(ref) + " does not lie in the scope that its run names");
+        }
+        return scope;
+    }
+
+    /**
+     * Room for one object: zeroed, 8-aligned.
+     *
+     * @return its Ref
+     * @throws OutOfArenaException if the arena is full
+     * @throws ScopeException if the scope is not open, or belongs to another thread
+     */
+    public long allocate(long bytes) {
+        checkUse();
+        long size = (bytes + Long.BYTES - 1) & -Long.BYTES;
+        if (bytes < 0 || size > end - cursor) {
+            if (bytes < 0) {
+                throw new IllegalArgumentException("cannot allocate " + bytes + " bytes");
+            }
+            addRun(Math.max(2 * (end - Ref.offset(runs[runCount - 1])), size + RunLayout.BYTES));
+        }
+        long offset = cursor;
+        cursor = offset + size;
+        RunLayout.used(memory, Ref.offset(runs[runCount - 1]), cursor - Ref.offset(runs[runCount - 1]));
+        zero(offset, size);
+        return Ref.of(arena.id(), generation, offset);
+    }
+
+    private void zero(long offset, long size) {
+        if (size <= SMALL) {
+            for (long at = offset; at < offset + size; at += Long.BYTES) {
+                memory.set(ValueLayout.JAVA_LONG, at, 0L);
+            }
+        } else {
+            memory.asSlice(offset, size).fill((byte) 0);
+        }
+    }
+
+    private void addRun(long bytes) {
+        long run = arena.allocateRun(bytes);
+        long first = runCount == 0 ? run : runs[0];
+        RunLayout.initialise(memory, Ref.offset(run), first);
+        if (runCount > 0) {
+            RunLayout.next(memory, Ref.offset(runs[runCount - 1]), run);
+        }
+        remember(run);
+        startAt(run);
+    }
+
+    private void remember(long run) {
+        if (runCount == runs.length) {
+            runs = Arrays.copyOf(runs, 2 * runCount);
+        }
+        runs[runCount++] = run;
+        bytesInRuns += arena.runBytes(run);
+    }
+
+    private void startAt(long run) {
+        cursor = Ref.offset(run) + RunLayout.BYTES;
+        end = Ref.offset(run) + arena.runBytes(run);
+        generation = Ref.generation(run);
+    }
+
+    private void checkUse() {
+        if (Thread.currentThread() != owner) {
+            throw new ScopeException("a scope of " + arena + " belongs to thread " + owner.getName() + ", not to "
+                    + Thread.currentThread().getName() + "; open one scope per thread");
+        }
+        if (state != State.OPEN) {
+            throw new ScopeException("a scope of " + arena + " was used after it was "
+                    + (state == State.HANDED_OVER ? "handed over" : "closed"));
+        }
+    }
+
+    /** Frees all objects and keeps the first run for new ones. Refs into the scope go stale. */
+    public void reset() {
+        checkUse();
+        while (runCount > 1) {
+            arena.freeRun(runs[--runCount]);
+        }
+        runs[0] = arena.renewRun(runs[0]);
+        bytesInRuns = arena.runBytes(runs[0]);
+        RunLayout.initialise(memory, Ref.offset(runs[0]), runs[0]);
+        startAt(runs[0]);
+    }
+
+    /** Gives up the thread's claim: from now on the scope can only be closed, by any one thread. */
+    public void detach() {
+        checkUse();
+        state = State.DETACHED;
+    }
+
+    /** Gives all memory to another participant of the arena; closing this scope then does nothing. */
+    public void handOver(int participant) {
+        checkUse();
+        for (int i = 0; i < runCount; i++) {
+            arena.transferRun(runs[i], arena.participant(), participant);
+        }
+        state = State.HANDED_OVER;
+    }
+
+    public boolean isOpen() {
+        return state == State.OPEN;
+    }
+
+    public Arena arena() {
+        return arena;
+    }
+
+    /** Bytes of arena memory that the scope holds, in whole pages. */
+    public long bytesHeld() {
+        return bytesInRuns;
+    }
+
+    /** Frees everything. Memory that somebody has taken over meanwhile is left alone. Idempotent. */
+    @Override
+    public void close() {
+        if (state == State.OPEN) {
+            checkUse();
+        } else if (state != State.DETACHED) {
+            return;
+        }
+        state = State.CLOSED;
+        while (runCount > 0) {
+            arena.freeRun(runs[--runCount]);
+        }
+    }
+}

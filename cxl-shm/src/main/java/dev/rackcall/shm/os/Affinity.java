@@ -1,0 +1,55 @@
+package dev.rackcall.shm.os;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.BitSet;
+
+/** Which processors the calling thread may run on (sched_setaffinity(2)). */
+public final class Affinity {
+    /** Room for 8192 processors, the most that Linux is built for. */
+    private static final int MASK_BYTES = 1024;
+
+    private Affinity() {}
+
+    /**
+     * Ties the calling platform thread to one processor.
+     *
+     * @throws OsException if that processor is offline or not allowed to this process
+     * @throws IllegalStateException on a virtual thread, whose carrier would stay tied
+     */
+    public static void pin(int cpu) {
+        if (Thread.currentThread().isVirtual()) {
+            throw new IllegalStateException(
+                    "a virtual thread cannot be pinned to cpu " + cpu + ": use a platform thread");
+        }
+        if (cpu < 0 || cpu >= MASK_BYTES * Byte.SIZE) {
+            throw new IllegalArgumentException("no such cpu: " + cpu + "; available: " + Arrays.toString(available()));
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment mask = arena.allocate(MASK_BYTES, Long.BYTES);
+            mask.setAtIndex(JAVA_LONG, cpu / Long.SIZE, 1L << cpu % Long.SIZE);
+            CallState state = CallState.current();
+            if (LibcProcess.schedSetaffinity(state.errnoSegment(), 0, MASK_BYTES, mask) != 0) {
+                throw new OsException(
+                        "pinning this thread to cpu " + cpu,
+                        state.errno(),
+                        "available: " + Arrays.toString(available()));
+            }
+        }
+    }
+
+    /** Processors that the calling thread may use now, ascending. */
+    public static int[] available() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment mask = arena.allocate(MASK_BYTES, Long.BYTES);
+            CallState state = CallState.current();
+            if (LibcProcess.schedGetaffinity(state.errnoSegment(), 0, MASK_BYTES, mask) < 0) {
+                throw state.failure("asking for the processors of this thread");
+            }
+            return BitSet.valueOf(mask.toArray(JAVA_LONG)).stream().toArray();
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package dev.rackcall.shm.os;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.VarHandle;
+
+/** One thread's errno and a few bytes for small C arguments, so that a call allocates nothing. */
+final class CallState {
+    /** Bytes of {@link #scratch()}: room for a struct flock, a timespec, a word. */
+    static final int SCRATCH_BYTES = 64;
+
+    private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
+    private static final VarHandle ERRNO = LAYOUT.varHandle(PathElement.groupElement("errno"));
+    private static final ThreadLocal<CallState> CURRENT = ThreadLocal.withInitial(CallState::new);
+
+    private final MemorySegment errno;
+    private final MemorySegment scratch;
+
+    private CallState() {
+        // Freed by the collector with its thread: an automatic arena needs no atomic per downcall either.
+        Arena arena = Arena.ofAuto();
+        errno = arena.allocate(LAYOUT);
+        scratch = arena.allocate(SCRATCH_BYTES, JAVA_LONG.byteAlignment());
+    }
+
+    static CallState current() {
+        return CURRENT.get();
+    }
+
+    MemorySegment errnoSegment() {
+        return errno;
+    }
+
+    /** Contents are whatever the last call left. */
+    MemorySegment scratch() {
+        return scratch;
+    }
+
+    /** errno of this thread's last failed call. */
+    int errno() {
+        return (int) ERRNO.get(errno, 0L);
+    }
+
+    OsException failure(String what) {
+        return new OsException(what, errno());
+    }
+}

@@ -1,0 +1,23 @@
+package dev.rackcall.shm.os;
+
+/** The operating system refused something. The message says what, with which values, errno by name and number, and what to do. */
+public final class OsException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final int errno;
+
+    OsException(String what, int errno) {
+        super(what + ": " + Errno.name(errno) + " (" + errno + ")");
+        this.errno = errno;
+    }
+
+    OsException(String what, int errno, String advice) {
+        super(what + ": " + Errno.name(errno) + " (" + errno + "); " + advice);
+        this.errno = errno;
+    }
+
+    /** The C library's errno, as in errno(3). */
+    public int errno() {
+        return errno;
+    }
+}

@@ -1,0 +1,46 @@
+package dev.rackcall.shm.os;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.locks.LockSupport;
+
+/** Bounded waits for one socket (poll(2)). */
+final class SocketWait {
+    /** struct pollfd: 0 descriptor, 4 events, 6 returned events. */
+    static final long POLLFD_EVENTS = 4;
+
+    private static final long PAUSE_NANOS = 200_000;
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    private SocketWait() {}
+
+    /**
+     * Waits for an event or an error.
+     *
+     * @param deadline as {@link System#nanoTime}
+     * @return false if the time is over
+     */
+    static boolean await(int fd, short events, long deadline) {
+        long left = deadline - System.nanoTime();
+        if (left <= 0) {
+            return false;
+        }
+        CallState state = CallState.current();
+        MemorySegment pollfd = state.scratch();
+        pollfd.set(JAVA_INT, 0, fd);
+        pollfd.set(JAVA_SHORT, POLLFD_EVENTS, events);
+        int millis = (int) Math.min(Integer.MAX_VALUE, (left + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
+        int ready = LibcSockets.poll(state.errnoSegment(), pollfd, 1, millis);
+        if (ready < 0 && state.errno() != Errno.EINTR) {
+            throw state.failure("waiting for a socket");
+        }
+        // After a time-out or a signal the caller tries once more and then finds the deadline passed.
+        return true;
+    }
+
+    static void pause() {
+        LockSupport.parkNanos(PAUSE_NANOS);
+    }
+}

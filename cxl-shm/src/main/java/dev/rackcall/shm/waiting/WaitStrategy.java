@@ -1,0 +1,53 @@
+package dev.rackcall.shm.waiting;
+
+/**
+ * How long a waiting thread spins, how often it then offers its core to others, and whether it finally sleeps in the kernel.
+ * Immutable.
+ *
+ * <ul>
+ *   <li>{@link #busySpin()}: lowest latency; the thread keeps its core for ever. For dedicated cores.
+ *   <li>{@link #adaptive()}: spins while calls come, then yields, then sleeps (busy polling, then events). The default: about the latency
+ *       of spinning under load, no CPU when idle.
+ *   <li>{@link #blocking()}: sleeps at once. For many mostly idle peers on few cores; a call costs two kernel wake-ups.
+ * </ul>
+ *
+ * @param spins polls with a CPU pause between them before the thread yields; {@link Integer#MAX_VALUE} is for ever
+ * @param yields polls with a {@link Thread#yield} between them before the thread sleeps
+ */
+public record WaitStrategy(int spins, int yields) {
+    /**
+     * Some 50 to 100 us of polling at 5 to 10 ns each: a wake-up by the kernel costs about as much, so that waiting costs at most
+     * twice what the best choice would have cost (the classic ski-rental bound).
+     */
+    private static final int ADAPTIVE_SPINS = 10_000;
+
+    private static final int ADAPTIVE_YIELDS = 20;
+
+    private static final WaitStrategy BUSY_SPIN = new WaitStrategy(Integer.MAX_VALUE, 0);
+    private static final WaitStrategy ADAPTIVE = new WaitStrategy(ADAPTIVE_SPINS, ADAPTIVE_YIELDS);
+    private static final WaitStrategy BLOCKING = new WaitStrategy(0, 0);
+
+    public WaitStrategy {
+        if (spins < 0 || yields < 0) {
+            throw new IllegalArgumentException(
+                    "a wait strategy has no negative counts: spins " + spins + ", yields " + yields);
+        }
+    }
+
+    public static WaitStrategy busySpin() {
+        return BUSY_SPIN;
+    }
+
+    public static WaitStrategy adaptive() {
+        return ADAPTIVE;
+    }
+
+    public static WaitStrategy blocking() {
+        return BLOCKING;
+    }
+
+    /** Whether a thread that follows this strategy ever sleeps in the kernel. */
+    public boolean sleeps() {
+        return spins != Integer.MAX_VALUE;
+    }
+}

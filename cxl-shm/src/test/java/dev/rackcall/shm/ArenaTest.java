@@ -1,0 +1,210 @@
+package dev.rackcall.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class ArenaTest {
+    private static final long QUOTA = 8 << 20;
+    private static final int ME = 1;
+    private static final int OTHER = 2;
+
+    private final SharedFile file = SharedFile.memfd("arena-test", QUOTA);
+    private final Mapping mapping = file.map();
+
+    private Arena create(TableHome home) {
+        return Arena.create(new ArenaSpec(7, mapping.memory(), file, 0, home, ME, 64 << 10));
+    }
+
+    private Arena attach(int participant) {
+        return Arena.attach(new ArenaSpec(7, mapping.memory(), file, 0, TableHome.SHARED, participant, 0));
+    }
+
+    @AfterEach
+    void close() {
+        mapping.close();
+        file.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(TableHome.class)
+    void shouldGrowUpToItsQuotaAndThenSaySo(TableHome home) {
+        Arena arena = create(home);
+        assertThat(arena.reservedBytes()).isLessThan(256 << 10);
+        Scope scope = arena.newScope();
+
+        assertThatThrownBy(() -> {
+                    while (true) {
+                        scope.allocate(100_000);
+                    }
+                })
+                .isInstanceOf(OutOfArenaException.class)
+                .hasMessageContaining("arena 7 (8192 KiB) is full")
+                .hasMessageContaining("close scopes");
+        scope.close();
+        assertThat(arena.usedBytes()).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(TableHome.class)
+    void shouldNotFollowRefsIntoClosedOrResetScopes(TableHome home) {
+        Arena arena = create(home);
+        ArenaTable table = ArenaTable.create();
+        table.add(arena);
+        Scope scope = arena.newScope();
+        long first = scope.allocate(24);
+        assertThat(table.memory(first)).isSameAs(arena.memory());
+
+        scope.reset();
+        assertThatThrownBy(() -> table.memory(first))
+                .isInstanceOf(RefException.class)
+                .hasMessageContaining("closed or reset");
+        long second = scope.allocate(24);
+        scope.close();
+        assertThatThrownBy(() -> table.memory(second)).isInstanceOf(RefException.class);
+        try (Scope reuse = arena.newScope()) {
+            long third = reuse.allocate(24);
+            assertThat(Ref.offset(third)).isEqualTo(Ref.offset(second));
+            assertThatThrownBy(() -> table.memory(second)).isInstanceOf(RefException.class);
+        }
+    }
+
+    @Test
+    void shouldRefuseRefsThatLeadNowhere() {
+        ArenaTable table = ArenaTable.create();
+        table.add(create(TableHome.SHARED));
+        assertThatThrownBy(() -> table.memory(Ref.NULL)).hasMessageContaining("is null");
+        assertThatThrownBy(() -> table.memory(Ref.of(9, 0, 8192))).hasMessageContaining("not mapped here");
+        assertThatThrownBy(() -> table.memory(Ref.of(7, 0, 16))).hasMessageContaining("outside");
+        assertThatThrownBy(() -> table.memory(Ref.of(7, 0, QUOTA))).hasMessageContaining("outside");
+        assertThatThrownBy(() -> table.memory(Ref.of(7, 0, QUOTA - 4096))).hasMessageContaining("not allocated");
+    }
+
+    @Test
+    void shouldRefuseAScopeInOtherThreadsAndAfterItsEnd() throws InterruptedException {
+        Arena arena = create(TableHome.PRIVATE);
+        Scope scope = arena.newScope();
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        Thread thread = new Thread(() -> {
+            try {
+                scope.allocate(8);
+            } catch (ScopeException e) {
+                thrown.set(e);
+            }
+        });
+        thread.start();
+        thread.join();
+        assertThat(thrown.get()).hasMessageContaining("one scope per thread");
+        scope.close();
+        scope.close();
+        assertThatThrownBy(() -> scope.allocate(8))
+                .isInstanceOf(ScopeException.class)
+                .hasMessageContaining("after it was closed");
+    }
+
+    @Test
+    void shouldZeroWhatItHandsOutAgain() {
+        Arena arena = create(TableHome.PRIVATE);
+        for (int round = 0; round < 3; round++) {
+            try (Scope scope = arena.newScope()) {
+                for (int size : new int[] {8, 24, 500, 9000}) {
+                    long offset = Ref.offset(scope.allocate(size));
+                    assertThat(offset % 8).isZero();
+                    for (long at = offset; at < offset + size; at++) {
+                        assertThat(arena.memory().get(ValueLayout.JAVA_BYTE, at))
+                                .isZero();
+                    }
+                    arena.memory().asSlice(offset, size).fill((byte) 0x5a);
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldReclaimOnlyWhatTheDeadHad() {
+        Arena mine = create(TableHome.SHARED);
+        Arena theirs = attach(OTHER);
+        Scope kept = mine.newScope();
+        Scope adopted = theirs.newScope();
+        long object = adopted.allocate(50_000);
+        Scope lost = theirs.newScope();
+        long gone = lost.allocate(50_000);
+        Scope taken = mine.adopt(object, OTHER);
+
+        assertThat(mine.reclaim(OTHER)).isPositive();
+        assertThat(mine.reclaim(OTHER)).isZero();
+        ArenaTable table = ArenaTable.create();
+        table.add(mine);
+        assertThat(table.memory(object)).isNotNull();
+        assertThatThrownBy(() -> table.memory(gone)).isInstanceOf(RefException.class);
+        adopted.close();
+        assertThat(table.memory(object)).isNotNull();
+        taken.close();
+        kept.close();
+        assertThat(mine.usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldNotAdoptTwiceOrFromSomebodyElse() {
+        Arena mine = create(TableHome.SHARED);
+        Arena theirs = attach(OTHER);
+        long object = theirs.newScope().allocate(8);
+        assertThatThrownBy(() -> mine.adopt(object, 3)).isInstanceOf(RefException.class);
+        try (Scope adopted = mine.adopt(object, OTHER)) {
+            assertThat(adopted.isOpen()).isFalse();
+            assertThatThrownBy(() -> mine.adopt(object, OTHER)).isInstanceOf(RefException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(TableHome.class)
+    void shouldNeverHandOutAPageTwice(TableHome home) {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        Arena arena = create(home);
+        Deque<Long> held = new ArrayDeque<>();
+        Set<Long> pages = new HashSet<>();
+        for (int step = 0; step < 20_000; step++) {
+            if (held.size() < 40 && random.nextInt(3) > 0) {
+                long run = arena.allocateRun(1 + random.nextInt(random.nextBoolean() ? 9_000 : 200_000));
+                for (long page = 0; page < arena.runBytes(run); page += 4096) {
+                    assertThat(pages.add(Ref.offset(run) + page))
+                            .as("seed %d", seed)
+                            .isTrue();
+                }
+                held.add(run);
+            } else if (!held.isEmpty()) {
+                long run = random.nextBoolean() ? held.pollFirst() : held.pollLast();
+                for (long page = 0; page < arena.runBytes(run); page += 4096) {
+                    pages.remove(Ref.offset(run) + page);
+                }
+                assertThat(arena.freeRun(run)).isTrue();
+                assertThat(arena.freeRun(run))
+                        .as("a second free, seed %d", seed)
+                        .isFalse();
+            }
+        }
+        held.forEach(arena::freeRun);
+        assertThat(arena.usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldNotJoinWhatIsNoArena() {
+        assertThatThrownBy(() -> attach(OTHER))
+                .isInstanceOf(RefException.class)
+                .hasMessageContaining("no arena header");
+    }
+}

@@ -1,0 +1,44 @@
+package dev.rackcall.shm.os;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class AffinityTest {
+    @Test
+    void shouldPinOnlyTheCallingThread() throws Exception {
+        int[] before = Affinity.available();
+        int cpu = before[before.length - 1];
+        try (var executor = Executors.newSingleThreadExecutor()) {
+            int[] inside = CompletableFuture.supplyAsync(
+                            () -> {
+                                Affinity.pin(cpu);
+                                return Affinity.available();
+                            },
+                            executor)
+                    .get(10, TimeUnit.SECONDS);
+            assertThat(inside).containsExactly(cpu);
+        }
+        assertThat(Affinity.available()).isEqualTo(before);
+    }
+
+    @Test
+    void shouldNameTheProcessorsThatThereAre() throws Exception {
+        assertThatThrownBy(() -> Affinity.pin(8000))
+                .isInstanceOf(OsException.class)
+                .hasMessageContaining("available: [");
+        assertThatThrownBy(() -> Affinity.pin(-1)).isInstanceOf(IllegalArgumentException.class);
+        try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
+            assertThat(executor.submit(() -> {
+                                assertThatThrownBy(() -> Affinity.pin(0)).hasMessageContaining("virtual thread");
+                                return true;
+                            })
+                            .get(10, TimeUnit.SECONDS))
+                    .isTrue();
+        }
+    }
+}
