@@ -16,6 +16,7 @@ public final class Arena {
     private final long firstPage;
     private final PageAllocator pages;
     private final boolean allocates;
+    private final ArenaTable self = ArenaTable.create();
 
     private Arena(ArenaSpec spec, boolean allocates) {
         this.spec = spec;
@@ -28,6 +29,7 @@ public final class Arena {
                 ? PageTable.shared(memory.asSlice(ArenaLayout.TABLE, (long) count * Long.BYTES))
                 : PageTable.inHeap(allocates ? count : 0);
         this.pages = new PageAllocator(table, spec.participant(), this::usablePages);
+        self.add(this);
     }
 
     /**
@@ -198,7 +200,16 @@ public final class Arena {
 
     /** A scope with room for {@code firstBytes} in its first run. */
     public Scope newScope(long firstBytes) {
-        return Scope.open(this, firstBytes);
+        return newScope(firstBytes, self);
+    }
+
+    /**
+     * A scope whose objects may refer to whatever {@code space} follows, for example to the other arenas of a channel.
+     *
+     * @param space must follow Refs into this arena
+     */
+    public Scope newScope(long firstBytes, RefSpace space) {
+        return Scope.open(this, firstBytes, space);
     }
 
     /**
@@ -208,7 +219,7 @@ public final class Arena {
      * @throws RefException if that memory is not {@code from}'s
      */
     public Scope adopt(long ref, int from) {
-        return Scope.adopt(this, ref, from);
+        return Scope.adopt(this, ref, from, self);
     }
 
     // ---- following Refs

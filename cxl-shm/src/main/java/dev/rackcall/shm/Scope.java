@@ -26,6 +26,7 @@ public final class Scope implements AutoCloseable {
     }
 
     private final Arena arena;
+    private final RefSpace space;
     private final MemorySegment memory;
     private final Thread owner;
     private long[] runs = new long[2];
@@ -36,20 +37,21 @@ public final class Scope implements AutoCloseable {
     private int generation;
     private volatile State state = State.OPEN;
 
-    private Scope(Arena arena) {
+    private Scope(Arena arena, RefSpace space) {
         this.arena = arena;
+        this.space = space;
         this.memory = arena.memory();
         this.owner = Thread.currentThread();
     }
 
-    static Scope open(Arena arena, long firstBytes) {
-        Scope scope = new Scope(arena);
+    static Scope open(Arena arena, long firstBytes, RefSpace space) {
+        Scope scope = new Scope(arena, space);
         scope.addRun(firstBytes + RunLayout.BYTES);
         return scope;
     }
 
-    static Scope adopt(Arena arena, long ref, int from) {
-        Scope scope = new Scope(arena);
+    static Scope adopt(Arena arena, long ref, int from, RefSpace space) {
+        Scope scope = new Scope(arena, space);
         MemorySegment memory = arena.memory();
         long run = RunLayout.first(memory, Ref.offset(arena.runOf(ref)));
         boolean found = false;
@@ -174,6 +176,11 @@ public final class Scope implements AutoCloseable {
 
     public Arena arena() {
         return arena;
+    }
+
+    /** What Refs in this scope's objects may lead to. */
+    public RefSpace space() {
+        return space;
     }
 
     /** Bytes of arena memory that the scope holds, in whole pages. */
