@@ -333,9 +333,10 @@ public final class UnixSocket implements AutoCloseable {
     public void close() {
         bound.ifPresent(UnixSocket::removePath);
         if (descriptor.tryEnter()) {
-            // Threads inside keep the number alive: this makes them return.
-            LibcSockets.shutdown(CallState.current().errnoSegment(), descriptor.fd(), LibcSockets.SHUT_RDWR);
+            // Closed first, so that whoever the shutdown wakes sees that it was this end. Threads inside keep the
+            // number alive.
             descriptor.close();
+            LibcSockets.shutdown(CallState.current().errnoSegment(), descriptor.fd(), LibcSockets.SHUT_RDWR);
             descriptor.exit();
         }
     }
