@@ -34,6 +34,7 @@ final class DoctorCommand implements Callable<Integer> {
     private static List<Finding> examine(HostFiles host) {
         List<Finding> findings = new ArrayList<>();
         findings.addAll(new KernelChecks(host).findings());
+        findings.addAll(new LiveChecks().findings());
         findings.addAll(new MemoryChecks(host).findings());
         findings.addAll(new DeviceChecks(host).findings());
         findings.addAll(new ProcessChecks(host, System.getenv()).findings());

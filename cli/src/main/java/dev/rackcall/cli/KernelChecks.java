@@ -16,9 +16,10 @@ final class KernelChecks {
     }
 
     List<Finding> findings() {
-        return List.of(kernel(), memfdSealing(), userfaultfd(), protectionKeys(), mseal());
+        return List.of(kernel(), userfaultfd(), protectionKeys(), mseal());
     }
 
+    /** memfd_create(2), fcntl(2): the seals that pools use are older than 5.1, which adds F_SEAL_FUTURE_WRITE. */
     private Finding kernel() {
         if (!version.isAtLeast(5, 1)) {
             return Finding.problem(
@@ -30,13 +31,6 @@ final class KernelChecks {
                 : Finding.note(
                         "kernel",
                         "Linux " + release + " serves; page seals that a hostile process cannot lift need Linux 6.10.");
-    }
-
-    /** memfd_create(2), fcntl(2): F_SEAL_FUTURE_WRITE came last, with 5.1. */
-    private Finding memfdSealing() {
-        return version.isAtLeast(5, 1)
-                ? Finding.ok("memfd sealing", "The kernel can fix a memfd's length and take away later write mappings.")
-                : Finding.problem("memfd sealing", "Linux " + release + " cannot seal a memfd; 5.1 or newer can.");
     }
 
     /** userfaultfd(2): user-mode-only descriptors need no privilege since 5.11; write protection of shared memory since 5.19. */

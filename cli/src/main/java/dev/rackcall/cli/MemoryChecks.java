@@ -1,5 +1,6 @@
 package dev.rackcall.cli;
 
+import dev.rackcall.shm.os.ByteSize;
 import java.io.IOException;
 import java.nio.file.FileStore;
 import java.util.List;
@@ -7,8 +8,7 @@ import java.util.OptionalLong;
 
 /** How much memory pools may take, and of what kind it is. */
 final class MemoryChecks {
-    private static final long MIB = 1L << 20;
-    private static final long SMALL_SHM = 64 * MIB;
+    private static final long SMALL_SHM = 64L << 20;
     private static final List<String> LIBRARY_FOLDERS = List.of(
             "/usr/lib/x86_64-linux-gnu",
             "/usr/lib/aarch64-linux-gnu",
@@ -31,9 +31,11 @@ final class MemoryChecks {
     private Finding memory() {
         long available = meminfo("MemAvailable:");
         OptionalLong limit = host.number("/sys/fs/cgroup/memory.max");
-        String sentence = size(available) + " of " + size(meminfo("MemTotal:")) + " are available";
+        String sentence =
+                ByteSize.describe(available) + " of " + ByteSize.describe(meminfo("MemTotal:")) + " are available";
         return limit.isPresent()
-                ? Finding.note("memory", sentence + "; this container may use " + size(limit.getAsLong()) + ".")
+                ? Finding.note(
+                        "memory", sentence + "; this container may use " + ByteSize.describe(limit.getAsLong()) + ".")
                 : Finding.ok("memory", sentence + ", with no limit by a control group.");
     }
 
@@ -48,7 +50,8 @@ final class MemoryChecks {
     private Finding sharedMemory() {
         try {
             FileStore store = host.fileStore("/dev/shm").orElseThrow(() -> new IOException("there is no /dev/shm"));
-            String sentence = size(store.getUsableSpace()) + " of " + size(store.getTotalSpace()) + " are free";
+            String sentence = ByteSize.describe(store.getUsableSpace()) + " of "
+                    + ByteSize.describe(store.getTotalSpace()) + " are free";
             return store.getUsableSpace() >= SMALL_SHM
                     ? Finding.ok("/dev/shm", sentence + " for file pools; memfd pools do not count to it.")
                     : Finding.note(
@@ -84,9 +87,5 @@ final class MemoryChecks {
                         "NUMA",
                         nodes + " memory nodes but no libnuma.so.1, so pools stay unbound."
                                 + " To install it: sudo apt-get install libnuma1");
-    }
-
-    private static String size(long bytes) {
-        return bytes < 1L << 30 ? bytes / MIB + " MiB" : String.format("%.1f GiB", bytes / (double) (1L << 30));
     }
 }

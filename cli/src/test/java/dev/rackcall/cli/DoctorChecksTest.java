@@ -66,7 +66,7 @@ class DoctorChecksTest {
     void shouldNameTheLimitOfAContainer() throws IOException {
         write("/proc/meminfo", "MemTotal:       16777216 kB\nMemAvailable:    8388608 kB\n");
         assertThat(finding(new MemoryChecks(host).findings(), "memory").sentence())
-                .isEqualTo("8.0 GiB of 16.0 GiB are available, with no limit by a control group.");
+                .isEqualTo("8 GiB of 16 GiB are available, with no limit by a control group.");
 
         write("/sys/fs/cgroup/memory.max", "536870912\n");
         assertThat(finding(new MemoryChecks(host).findings(), "memory").sentence())
@@ -125,6 +125,11 @@ class DoctorChecksTest {
         assertThat(finding(new ProcessChecks(host, environment).findings(), "C compiler")
                         .sentence())
                 .startsWith(cc.toString());
+    }
+
+    @Test
+    void shouldPassMemoryOverASocketOnThisHost() {
+        assertThat(new LiveChecks().findings()).extracting(Finding::level).containsOnly(Level.OK);
     }
 
     private void write(String absolute, String text) throws IOException {

@@ -1,0 +1,57 @@
+package dev.rackcall.cli;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.Message;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.UnixSocket;
+import java.time.Duration;
+import java.util.List;
+
+/** Tries what every connection does, once: containers may forbid system calls that the kernel has. */
+final class LiveChecks {
+    private static final String SUBJECT = "shared memory";
+    private static final long BYTES = 4096;
+    private static final long PATTERN = 0x5261636b63616c6cL;
+    private static final Duration BOUND = Duration.ofSeconds(5);
+
+    List<Finding> findings() {
+        return List.of(memoryPassedOverASocket());
+    }
+
+    private static Finding memoryPassedOverASocket() {
+        UnixSocket.Pair pair = UnixSocket.pair();
+        try (UnixSocket sender = pair.left();
+                UnixSocket receiver = pair.right();
+                SharedFile file = SharedFile.memfd("rackcall-doctor", BYTES)) {
+            file.reserve(0, BYTES);
+            try (Mapping mapping = file.map()) {
+                mapping.memory().set(JAVA_LONG, 0, PATTERN);
+                sender.send(new byte[] {1}, file.fd());
+                return receiver.receive(BOUND)
+                        .map(LiveChecks::judge)
+                        .orElseGet(() -> Finding.problem(SUBJECT, "A Unix socket did not deliver a message in 5 s."));
+            }
+        } catch (OsException e) {
+            return Finding.problem(
+                    SUBJECT,
+                    e.getMessage() + ". A container's seccomp profile must allow memfd_create and Unix sockets.");
+        }
+    }
+
+    private static Finding judge(Message message) {
+        if (message.fds().length != 1) {
+            message.closeFds();
+            return Finding.problem(SUBJECT, "A Unix socket did not pass a file descriptor.");
+        }
+        try (SharedFile received = SharedFile.adopt(message.fds()[0]);
+                Mapping mapping = received.map()) {
+            return received.isSealed() && mapping.memory().get(JAVA_LONG, 0) == PATTERN
+                    ? Finding.ok(SUBJECT, "A memfd was made, sealed, mapped and passed over a Unix socket.")
+                    : Finding.problem(
+                            SUBJECT, "A memfd that was passed over a Unix socket is unsealed or holds other data.");
+        }
+    }
+}
