@@ -32,14 +32,24 @@ final class AccessorWriter {
 
     List<MethodSpec> of(SharedField field) {
         List<MethodSpec> methods = new ArrayList<>();
-        CodeBlock arguments = arguments(field);
         String accessor = accessor(field.type());
         methods.add(method(field, field.getter())
                 .returns(TypeName.get(field.getter().getReturnType()))
-                .addStatement("return get$L($L)", accessor, arguments)
+                .addStatement("return get$L($L)", accessor, readArguments(field))
                 .build());
         field.setter().ifPresent(setter -> methods.add(setter(field, setter, accessor)));
+        field.follower().ifPresent(follower -> methods.add(follower(field, follower)));
         return methods;
+    }
+
+    private MethodSpec follower(SharedField field, ExecutableElement follower) {
+        FieldType.Reference reference = (FieldType.Reference) field.type();
+        return method(field, follower)
+                .returns(TypeName.BOOLEAN)
+                .addParameter(TypeName.get(reference.declared()), "into")
+                .addStatement(
+                        "return follow($L, $L, into)", constants.get(field.name()), type(field, reference.target()))
+                .build();
     }
 
     private MethodSpec setter(SharedField field, ExecutableElement setter, String accessor) {
@@ -47,7 +57,7 @@ final class AccessorWriter {
         MethodSpec.Builder method = method(field, setter)
                 .returns(TypeName.get(setter.getReturnType()))
                 .addParameter(valueType, "value")
-                .addStatement("put$L($L, value)", accessor, arguments(field));
+                .addStatement("put$L($L, value)", accessor, writeArguments(field));
         if (setter.getReturnType().getKind() != TypeKind.VOID) {
             method.addStatement("return this");
         }
@@ -84,23 +94,39 @@ final class AccessorWriter {
         };
     }
 
-    /** What getter and setter pass alike: offset, what it leads to, and the name for messages. */
-    private CodeBlock arguments(SharedField field) {
+    /** Offset, what it leads to, and the field's name where a message may need it. */
+    private CodeBlock readArguments(SharedField field) {
         String offset = constants.get(field.name());
-        String name = model.type().getSimpleName() + "." + field.name();
+        String name = nameForMessages(field);
         return switch (field.type()) {
             case FieldType.Primitive primitive -> CodeBlock.of("$L", offset);
             case FieldType.Constant constant -> CodeBlock.of("$L, $L, $S", offset, constants(field, constant), name);
             case FieldType.FixedText text -> CodeBlock.of("$L, $L, $S", offset, text.capacity(), name);
-            case FieldType.Value value -> CodeBlock.of("$L, $S", offset, name);
+            case FieldType.Value value -> CodeBlock.of("$L", offset);
             case FieldType.Reference reference ->
                 reference.absence() == Absence.REF
-                        ? CodeBlock.of("$L, $S", offset, name)
+                        ? CodeBlock.of("$L", offset)
                         : CodeBlock.of("$L, $L, $S", offset, type(field, reference.target()), name);
             case FieldType.Embedded embedded -> CodeBlock.of("$L, $L", offset, flyweightType(embedded));
             case FieldType.FixedArray array ->
                 CodeBlock.of("$L, $L, $L", offset, array.length(), type(field, array.array()));
         };
+    }
+
+    private CodeBlock writeArguments(SharedField field) {
+        String offset = constants.get(field.name());
+        String name = nameForMessages(field);
+        return switch (field.type()) {
+            case FieldType.Constant constant -> CodeBlock.of("$L, $S", offset, name);
+            case FieldType.Value value -> CodeBlock.of("$L, $S", offset, name);
+            case FieldType.Reference reference
+            when reference.absence() == Absence.REF -> CodeBlock.of("$L, $S", offset, name);
+            default -> readArguments(field);
+        };
+    }
+
+    private String nameForMessages(SharedField field) {
+        return model.type().getSimpleName() + "." + field.name();
     }
 
     /** What the type object says of a field that holds references. */

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import javax.lang.model.element.TypeElement;
 import javax.lang.model.type.TypeKind;
+import javax.lang.model.type.TypeMirror;
 
 /** What a field of a shared record holds: the bytes it takes, its alignment, and its words in the layout description. */
 sealed interface FieldType {
@@ -108,8 +109,12 @@ sealed interface FieldType {
         }
     }
 
-    /** A reference to a shared object or container. */
-    record Reference(Target target, Absence absence) implements FieldType {
+    /**
+     * A reference to a shared object or container.
+     *
+     * @param declared the target as the interface names it
+     */
+    record Reference(Target target, TypeMirror declared, Absence absence) implements FieldType {
         /** What a getter answers when the reference is null. */
         enum Absence {
             THROWS,

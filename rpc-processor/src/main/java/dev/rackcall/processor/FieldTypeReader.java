@@ -175,7 +175,7 @@ final class FieldTypeReader {
 
     private Optional<FieldType> reference(TypeMirror to, FieldType.Reference.Absence absence) {
         Optional<Target> target = Target.of(to);
-        return target.isPresent() ? Optional.of(new FieldType.Reference(target.get(), absence)) : unsupported(to);
+        return target.isPresent() ? Optional.of(new FieldType.Reference(target.get(), to, absence)) : unsupported(to);
     }
 
     private Optional<FieldType> unsupported(TypeMirror unsupported) {

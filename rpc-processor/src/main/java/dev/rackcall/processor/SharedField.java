@@ -10,12 +10,18 @@ import javax.lang.model.element.ExecutableElement;
  * @param type what it holds
  * @param getter the method that reads it
  * @param setter the method that writes it; none for what is changed in place
+ * @param follower the method that moves a flyweight onto what it refers to; only for references that may be absent
  * @param offset bytes from the start of the record; 0 until it is placed
  */
 record SharedField(
-        String name, FieldType type, ExecutableElement getter, Optional<ExecutableElement> setter, int offset) {
+        String name,
+        FieldType type,
+        ExecutableElement getter,
+        Optional<ExecutableElement> setter,
+        Optional<ExecutableElement> follower,
+        int offset) {
     SharedField at(int place) {
-        return new SharedField(name, type, getter, setter, place);
+        return new SharedField(name, type, getter, setter, follower, place);
     }
 
     String describe() {

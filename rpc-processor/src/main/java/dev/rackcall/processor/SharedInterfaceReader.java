@@ -1,5 +1,6 @@
 package dev.rackcall.processor;
 
+import dev.rackcall.processor.FieldType.Reference.Absence;
 import dev.rackcall.processor.SharedModel.Problem;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -144,10 +145,26 @@ final class SharedInterfaceReader {
         }
         boolean inPlace =
                 fieldType.get() instanceof FieldType.Embedded || fieldType.get() instanceof FieldType.FixedArray;
+        Optional<ExecutableElement> follower = followerOf(getter, fieldType.get());
         Optional<ExecutableElement> setter = setterOf(getter, inPlace);
         if (inPlace || setter.isPresent()) {
-            fields.add(new SharedField(getter.getSimpleName().toString(), fieldType.get(), getter, setter, 0));
+            String name = getter.getSimpleName().toString();
+            fields.add(new SharedField(name, fieldType.get(), getter, setter, follower, 0));
         }
+    }
+
+    /** {@code boolean next(Document into)} beside {@code Ref<Document> next()}. It is no setter, so it leaves their number. */
+    private Optional<ExecutableElement> followerOf(ExecutableElement getter, FieldType fieldType) {
+        Map<String, ExecutableElement> candidates =
+                setters.getOrDefault(getter.getSimpleName().toString(), Map.of());
+        if (!(fieldType instanceof FieldType.Reference reference) || reference.absence() == Absence.THROWS) {
+            return Optional.empty();
+        }
+        ExecutableElement candidate = candidates.get(reference.declared().toString());
+        if (candidate == null || candidate.getReturnType().getKind() != TypeKind.BOOLEAN) {
+            return Optional.empty();
+        }
+        return Optional.of(candidates.remove(reference.declared().toString()));
     }
 
     private Optional<ExecutableElement> setterOf(ExecutableElement getter, boolean inPlace) {

@@ -11,7 +11,7 @@ final class SharedNames {
     static final String LENGTH = PACKAGE + ".Length";
 
     static final ClassName REF = shm("Ref");
-    static final ClassName SHARED_OBJECT = shm("SharedObject");
+    static final ClassName SHARED_RECORD = shm("SharedRecord");
     static final ClassName SHARED_TYPE = shm("SharedType");
     static final ClassName REFERENCE_FIELDS = shm("ReferenceFields");
     static final ClassName SHARED_STRING = shm("SharedString");
