@@ -97,6 +97,40 @@ public final class Scope implements AutoCloseable {
         return Ref.of(arena.id(), generation, offset);
     }
 
+    /**
+     * A new shared object, all zero.
+     *
+     * @throws IllegalArgumentException if {@code type} is no {@link Shared} interface with a generated class
+     */
+    public <T> T create(Class<T> type) {
+        return SharedType.of(type).create(this);
+    }
+
+    /** A shared string. */
+    public SharedString string(CharSequence text) {
+        return SharedString.create(this, text);
+    }
+
+    /** An empty list of shared objects. */
+    public <T> SharedList<T> list(Class<T> elements) {
+        return SharedList.create(this, SharedType.of(elements));
+    }
+
+    /** An empty map from text to shared objects. */
+    public <V> SharedStringMap<V> stringMap(Class<V> values) {
+        return SharedStringMap.create(this, SharedType.of(values));
+    }
+
+    /** An empty map from {@code long} to shared objects. */
+    public <V> SharedLongMap<V> longMap(Class<V> values) {
+        return SharedLongMap.create(this, SharedType.of(values));
+    }
+
+    /** A copy in this scope of a shared object and everything that it can reach; see {@link DeepCopy}. */
+    public <T> T copy(T sharedObject) {
+        return DeepCopy.DEFAULT.copy(sharedObject, this);
+    }
+
     private void zero(long offset, long size) {
         if (size <= SMALL) {
             for (long at = offset; at < offset + size; at += Long.BYTES) {

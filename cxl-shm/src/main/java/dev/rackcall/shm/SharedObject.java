@@ -1,0 +1,177 @@
+package dev.rackcall.shm;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A flyweight: a place in an arena that was checked to hold a whole object of its type. Base of the containers and, through
+ * {@link SharedRecord}, of the classes that the annotation processor writes.
+ *
+ * <p>What users ask of any shared object is static here, so that interfaces are free in the names of their fields. Two flyweights are
+ * equal when they are on the same object; a flyweight that moves changes its hash code. Not thread-safe.
+ */
+public abstract class SharedObject {
+    private final SharedType<?> type;
+    private RefSpace space;
+    private MemorySegment memory;
+    private Scope scope;
+
+    /** The object under this flyweight, or the one that it lies in. */
+    private long ref;
+
+    private long base;
+
+    /** Where a part without header lies in its object; 0 for a whole object. */
+    private long inside;
+
+    /** A flyweight on no object yet. */
+    SharedObject(SharedType<?> type) {
+        this.type = type;
+    }
+
+    /**
+     * The Ref of a shared object.
+     *
+     * @throws IllegalArgumentException if it is no shared object, is on no object yet, or lies inside another one ({@link Inline})
+     */
+    public static long refOf(Object sharedObject) {
+        SharedObject object = of(sharedObject);
+        if (object.memory == null) {
+            throw new IllegalArgumentException(object + " yet; move it first");
+        }
+        if (object.inside != 0) {
+            throw new IllegalArgumentException(object + " has no Ref of its own; pass the object that it lies in");
+        }
+        return object.ref;
+    }
+
+    /** Where the Refs of a shared object are followed. */
+    public static RefSpace spaceOf(Object sharedObject) {
+        return of(sharedObject).attachedSpace();
+    }
+
+    /** The type of a shared object. */
+    public static SharedType<?> typeOf(Object sharedObject) {
+        return of(sharedObject).type;
+    }
+
+    static SharedObject of(Object sharedObject) {
+        if (sharedObject instanceof SharedObject object) {
+            return object;
+        }
+        throw new IllegalArgumentException(
+                (sharedObject == null ? "null" : "a " + sharedObject.getClass().getName())
+                        + " is no shared object; create it with scope.create(Type.class)");
+    }
+
+    // Attaching
+
+    /** Puts this flyweight onto a checked object, or leaves it as it is and throws. */
+    final void bind(RefSpace newSpace, Scope newScope, long newRef) {
+        MemorySegment newMemory = newSpace.memory(newRef);
+        long newBase = newSpace.offset(newRef);
+        int bytes = type.checkedBytes(newMemory, newBase, newRef);
+        place(newSpace, newScope, newMemory, newRef, newBase, 0, bytes);
+    }
+
+    /** Writes the header of a new object and puts this flyweight onto it. */
+    final void create(Scope owner, long newRef, int bytes) {
+        MemorySegment newMemory = owner.arena().memory();
+        long newBase = Ref.offset(newRef);
+        newMemory.set(ObjectLayout.LONG, newBase, ObjectLayout.header(type.typeId(), bytes));
+        type.created(newMemory, newBase);
+        place(owner.space(), owner, newMemory, newRef, newBase, 0, bytes);
+    }
+
+    /** Puts this flyweight onto a part of {@code owner} that has no header. */
+    final void embed(SharedObject owner, long offset, int bytes) {
+        long shift = offset - ObjectLayout.HEADER_BYTES;
+        place(
+                owner.attachedSpace(),
+                owner.scope,
+                owner.memory,
+                owner.ref,
+                owner.base + shift,
+                owner.inside == 0 ? offset : owner.inside + shift,
+                bytes);
+    }
+
+    private void place(
+            RefSpace newSpace,
+            Scope newScope,
+            MemorySegment newMemory,
+            long newRef,
+            long newBase,
+            long newInside,
+            int bytes) {
+        space = newSpace;
+        scope = newScope;
+        memory = newMemory;
+        ref = newRef;
+        base = newBase;
+        inside = newInside;
+        placed(bytes);
+    }
+
+    /** Called after every move, with the checked size. */
+    void placed(int bytes) {}
+
+    // For the containers
+
+    final SharedType<?> type() {
+        return type;
+    }
+
+    final long base() {
+        return base;
+    }
+
+    final Scope scope() {
+        return scope;
+    }
+
+    final RefSpace attachedSpace() {
+        memory();
+        return space;
+    }
+
+    /** The arena under this flyweight. Compiled code gets the null check for nothing. */
+    final MemorySegment memory() {
+        MemorySegment attached = memory;
+        if (attached == null) {
+            throw new IllegalStateException(this + " yet; move it first");
+        }
+        assert space.memory(ref) != null; // throws if the scope was closed
+        return attached;
+    }
+
+    final Scope allocatingScope(String what) {
+        memory();
+        if (scope == null) {
+            throw new ScopeException(what + ": " + this + " was not created here, so there is no scope to allocate in;"
+                    + " attach it with a scope, or copy it with scope.copy");
+        }
+        return scope;
+    }
+
+    @Override
+    public final boolean equals(Object other) {
+        return other instanceof SharedObject object
+                && type.typeId() == object.type.typeId()
+                && ref == object.ref
+                && inside == object.inside;
+    }
+
+    @Override
+    public final int hashCode() {
+        return Long.hashCode(ref + inside);
+    }
+
+    @Override
+    public String toString() {
+        String name = type.name().replaceAll("\\w+\\.", "");
+        if (memory == null) {
+            return name + " on no object";
+        }
+        return name + (inside == 0 ? " at " : " inside ") + Ref.describe(ref);
+    }
+}

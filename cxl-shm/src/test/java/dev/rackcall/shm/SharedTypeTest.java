@@ -1,0 +1,74 @@
+package dev.rackcall.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.rackcall.shm.types.Author;
+import dev.rackcall.shm.types.Document;
+import dev.rackcall.shm.types.Point;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class SharedTypeTest {
+    /** Not public and nested: its flyweight is called after both and is not public either. */
+    @Shared
+    interface Nested {
+        int value();
+
+        void value(int value);
+    }
+
+    @Test
+    void shouldFindTheGeneratedType() {
+        SharedType<Point> type = SharedType.of(Point.class);
+        assertThat(type).isSameAs(SharedType.of(Point.class)).hasToString("dev.rackcall.shm.types.Point");
+        assertThat(type.type()).isEqualTo(Point.class);
+        assertThat(type.bytes()).isEqualTo(24);
+        assertThat(type.typeId()).isNotZero();
+        assertThat(SharedType.of(Nested.class).bytes()).isEqualTo(16);
+        assertThat(SharedType.of(SharedString.class)).isSameAs(SharedString.TYPE);
+        assertThat(SharedType.of(SharedLongList.class)).isSameAs(SharedLongList.TYPE);
+    }
+
+    @Test
+    void shouldExplainWhatIsMissing() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> SharedType.of(Runnable.class))
+                .withMessageContaining("java.lang.Runnable_Shared")
+                .withMessageContaining("@Shared")
+                .withMessageContaining("annotationProcessorPaths");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> SharedType.of(SharedList.class))
+                .withMessageContaining("SharedList.typeOf");
+    }
+
+    @Test
+    void shouldComputeTheSameNumbersAsTheProcessor() {
+        for (SharedType<?> type :
+                List.of(SharedType.of(Point.class), SharedType.of(Author.class), SharedType.of(Document.class))) {
+            assertThat(type.fingerprint()).isEqualTo(ObjectLayout.fingerprint(type.description()));
+            String ownLine = type.description().lines().findFirst().orElseThrow();
+            assertThat(type.typeId()).isEqualTo(ObjectLayout.typeId(ownLine));
+        }
+    }
+
+    @Test
+    void shouldDescribeEverythingThatItCanReach() {
+        assertThat(SharedType.of(Author.class).description().lines())
+                .hasSize(3)
+                .anyMatch(line -> line.startsWith("dev.rackcall.shm.types.Author{"))
+                .anyMatch(line -> line.startsWith("dev.rackcall.shm.types.Document{"))
+                .contains("dev.rackcall.shm.types.Point{label:->SharedString@8, x:int@16, y:int@20}:24");
+    }
+
+    @Test
+    void shouldTellContainersOfDifferentElementsApart() {
+        SharedType<SharedList<Author>> authors = SharedList.typeOf(SharedType.of(Author.class));
+        SharedType<SharedList<Document>> documents = SharedList.typeOf(SharedType.of(Document.class));
+        assertThat(authors.typeId()).isNotEqualTo(documents.typeId());
+        assertThat(SharedList.typeOf(SharedType.of(Author.class)).typeId()).isEqualTo(authors.typeId());
+        assertThat(SharedStringMap.typeOf(SharedString.TYPE).typeId())
+                .isNotEqualTo(SharedLongMap.typeOf(SharedString.TYPE).typeId());
+        assertThat(authors.name()).isEqualTo("SharedList<dev.rackcall.shm.types.Author>");
+    }
+}

@@ -1,0 +1,39 @@
+package dev.rackcall.shm;
+
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** An arena of its own with one open scope. */
+final class TestMemory implements AutoCloseable {
+    private static final AtomicInteger IDS = new AtomicInteger();
+
+    private final SharedFile file;
+    private final Mapping mapping;
+    private final Scope scope;
+
+    private TestMemory(long quota) {
+        int id = 1 + IDS.getAndIncrement() % 1000;
+        file = SharedFile.memfd("shared-types-test", quota);
+        mapping = file.map();
+        scope = Arena.create(new ArenaSpec(id, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 64 << 10))
+                .newScope();
+    }
+
+    static TestMemory create(long quota) {
+        return new TestMemory(quota);
+    }
+
+    Scope scope() {
+        return scope;
+    }
+
+    @Override
+    public void close() {
+        if (scope.isOpen()) {
+            scope.close();
+        }
+        mapping.close();
+        file.close();
+    }
+}

@@ -1,0 +1,7 @@
+package dev.rackcall.shm.types;
+
+public enum Color {
+    RED,
+    GREEN,
+    BLUE
+}

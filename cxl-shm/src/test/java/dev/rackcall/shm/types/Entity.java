@@ -1,0 +1,7 @@
+package dev.rackcall.shm.types;
+
+public interface Entity {
+    long id();
+
+    Entity id(long value);
+}
