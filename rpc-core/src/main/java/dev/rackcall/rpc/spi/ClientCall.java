@@ -1,5 +1,7 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +19,8 @@ import java.util.stream.Stream;
  *     PayloadWriter out = call.arguments();
  *     out.writeString(key, "key");
  *     return call.invoke().readLong();
+ * } catch (PayloadException e) {
+ *     throw call.rejected(e);
  * } finally {
  *     call.close();
  * }
@@ -63,7 +67,13 @@ public abstract class ClientCall {
     /** A flyweight over a shared object that the server returned; it lives in a reply scope. */
     public abstract <T> T shared(Class<T> type, long ref);
 
-    /** Ends a synchronous call. */
+    /**
+     * What to throw for an argument that cannot be encoded (INVALID_ARGUMENT) or a result that cannot be decoded (INTERNAL). Does not
+     * end the call.
+     */
+    public abstract RpcException rejected(PayloadException cause);
+
+    /** Ends a synchronous call, whether it was sent or not. */
     public abstract void close();
 
     /** Ends a call that was not sent because {@code cause} came up while encoding; returns what to throw. */

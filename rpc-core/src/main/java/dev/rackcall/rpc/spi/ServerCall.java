@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.util.concurrent.CompletionStage;
@@ -10,6 +11,12 @@ import java.util.stream.Stream;
  * dispatches it; the object is reused by later calls.
  */
 public abstract class ServerCall {
+    /** What the handler may know about this call; a snapshot that outlives the call. */
+    public abstract RpcContext context();
+
+    /** When the caller stops waiting, on the clock of {@link System#nanoTime}; 0 if it did not say. */
+    public abstract long deadlineNanos();
+
     /** Encodes a result. Implemented once per method by the generated dispatcher; holds no state. */
     @FunctionalInterface
     public interface ResultWriter<T> {

@@ -1,0 +1,55 @@
+package dev.rackcall.rpc;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * What a stub applies to each of its calls: a time-out and headers. Immutable.
+ *
+ * <p>The time-out starts anew with every call (in gRPC a stub's deadline is one moment, after which that stub is useless; here it is a duration).
+ */
+public final class CallOptions {
+    /** The channel's default time-out, no headers. */
+    public static final CallOptions DEFAULT = new CallOptions(null, null, Metadata.EMPTY);
+
+    private final Duration timeout;
+    private final Deadline deadline;
+    private final Metadata headers;
+
+    private CallOptions(Duration timeout, Deadline deadline, Metadata headers) {
+        this.timeout = timeout;
+        this.deadline = deadline;
+        this.headers = headers;
+    }
+
+    /** Every call has this long. */
+    public CallOptions withTimeout(Duration value) {
+        if (value.isNegative() || value.isZero()) {
+            throw new IllegalArgumentException("a call's time-out must be positive, not " + value);
+        }
+        return new CallOptions(value, deadline, headers);
+    }
+
+    /** All calls must have ended by this moment. */
+    public CallOptions withDeadline(Deadline value) {
+        return new CallOptions(timeout, Objects.requireNonNull(value, "deadline"), headers);
+    }
+
+    /** Sent with every call, in addition to headers set before. */
+    public CallOptions withHeaders(Metadata value) {
+        return new CallOptions(timeout, deadline, headers.with(value));
+    }
+
+    public Optional<Duration> timeout() {
+        return Optional.ofNullable(timeout);
+    }
+
+    public Optional<Deadline> deadline() {
+        return Optional.ofNullable(deadline);
+    }
+
+    public Metadata headers() {
+        return headers;
+    }
+}

@@ -1,0 +1,28 @@
+package dev.rackcall.rpc;
+
+import dev.rackcall.rpc.spi.MethodDescriptor;
+
+/** Sees every call of a channel before it leaves: for credentials, tracing, metrics. Thread-safe. */
+@FunctionalInterface
+public interface ClientInterceptor {
+    /** A call that is about to leave. */
+    interface Call {
+        MethodDescriptor method();
+
+        Metadata headers();
+
+        /** Adds headers to this call. */
+        void addHeaders(Metadata headers);
+
+        /** Shortens this call's deadline; a later one than the present one has no effect. */
+        void limit(Deadline deadline);
+    }
+
+    /**
+     * Called on the caller's thread, first interceptor first.
+     *
+     * @return who hears how the call ends
+     * @throws RpcException to refuse the call with that status
+     */
+    CallObserver onCall(Call call);
+}

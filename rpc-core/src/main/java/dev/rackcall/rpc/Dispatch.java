@@ -1,0 +1,41 @@
+package dev.rackcall.rpc;
+
+/**
+ * Which threads run a server's handlers.
+ *
+ * <ul>
+ *   <li>{@link #direct()}: the polling thread itself. Lowest latency; for handlers of microseconds. A handler that takes longer than
+ *       {@code RpcServer.Builder.stuckAfter} keeps its thread and the server polls on with another one.
+ *   <li>{@link #workers(int)}: a fixed pool. For handlers that compute for long.
+ *   <li>{@link #virtualThreads()}: a virtual thread per call. For handlers that block.
+ * </ul>
+ *
+ * @param kind which threads
+ * @param threads size of the pool, for {@link Kind#WORKERS}; else 0
+ */
+public record Dispatch(Kind kind, int threads) {
+    /** The kinds of threads. */
+    public enum Kind {
+        DIRECT,
+        WORKERS,
+        VIRTUAL_THREADS
+    }
+
+    public Dispatch {
+        if (kind == Kind.WORKERS && threads < 1) {
+            throw new IllegalArgumentException("a worker pool needs at least 1 thread, not " + threads);
+        }
+    }
+
+    public static Dispatch direct() {
+        return new Dispatch(Kind.DIRECT, 0);
+    }
+
+    public static Dispatch workers(int threads) {
+        return new Dispatch(Kind.WORKERS, threads);
+    }
+
+    public static Dispatch virtualThreads() {
+        return new Dispatch(Kind.VIRTUAL_THREADS, 0);
+    }
+}

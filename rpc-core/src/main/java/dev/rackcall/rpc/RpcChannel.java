@@ -1,0 +1,224 @@
+package dev.rackcall.rpc;
+
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.rpc.spi.Transports;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * A client's way to one named channel: connects, connects anew when the server was restarted, makes stubs and scopes. Thread-safe.
+ *
+ * <pre>{@code
+ * try (RpcChannel channel = RpcChannel.open("/shop/search")) {
+ *     Search search = channel.stub(Search.class);
+ *     ...
+ * }
+ * }</pre>
+ */
+public final class RpcChannel implements AutoCloseable {
+    private static final long DEFAULT_SCOPE_BYTES = 4096;
+
+    private final ClientSpec spec;
+    private final List<ClientInterceptor> interceptors;
+    private volatile ClientConnection connection;
+    private volatile boolean closed;
+
+    private RpcChannel(ClientSpec spec, List<ClientInterceptor> interceptors) {
+        this.spec = spec;
+        this.interceptors = interceptors;
+        this.connection = Transports.first().connect(spec);
+    }
+
+    /**
+     * Connects with default settings.
+     *
+     * @throws RpcException NOT_FOUND if nobody serves the channel, UNAVAILABLE if its server does not answer
+     */
+    public static RpcChannel open(String channel) {
+        return builder(channel).open();
+    }
+
+    public static Builder builder(String channel) {
+        return new Builder(channel);
+    }
+
+    public String name() {
+        return spec.channel();
+    }
+
+    /** A thread-safe stub with {@link CallOptions#DEFAULT}. */
+    public <S> S stub(Class<S> service) {
+        return stub(service, CallOptions.DEFAULT);
+    }
+
+    /**
+     * A thread-safe stub. Stubs cost little; make one per set of options.
+     *
+     * @throws RpcException FAILED_PRECONDITION if the server was built from another version of the interface
+     */
+    public <S> S stub(Class<S> service, CallOptions options) {
+        ServiceDefinition<S> definition = ServiceDefinition.of(service);
+        Fingerprints.check(definition, connection, spec.channel());
+        return definition.stub(new StubCalls(this, definition, options, interceptors));
+    }
+
+    /** The connection for the next call: the present one, or a new one if that has ended. */
+    ClientConnection connection() {
+        ClientConnection present = connection;
+        return present.isUsable() ? present : reconnect();
+    }
+
+    /** The connection, whatever its state: for the fast path, which finds out by itself. */
+    ClientConnection present() {
+        return connection;
+    }
+
+    private synchronized ClientConnection reconnect() {
+        requireOpen();
+        ClientConnection present = connection;
+        if (present.isUsable()) {
+            return present;
+        }
+        ClientConnection fresh = connectAnew();
+        connection = fresh;
+        present.close();
+        return fresh;
+    }
+
+    private ClientConnection connectAnew() {
+        try {
+            return Transports.first().connect(spec);
+        } catch (RpcException e) {
+            if (e.code() == Status.Code.NOT_FOUND) {
+                throw Status.Code.UNAVAILABLE
+                        .with(
+                                "channel %s: its server is gone and has not come back: %s",
+                                name(), e.status().description())
+                        .asException(e);
+            }
+            throw e;
+        }
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw Status.Code.CANCELLED
+                    .with("channel %s was closed here", name())
+                    .asException();
+        }
+    }
+
+    /** A scope in this connection's own arena, invisible to other clients. Belongs to the caller and to its thread. */
+    public Scope newScope() {
+        return newScope(DEFAULT_SCOPE_BYTES);
+    }
+
+    /** A scope that starts with room for {@code firstBytes}; it grows as it is filled. */
+    public Scope newScope(long firstBytes) {
+        return connection().newScope(firstBytes);
+    }
+
+    /** A scope in the arena that the server and all clients of the channel share. */
+    public Scope newSharedScope() {
+        return newSharedScope(DEFAULT_SCOPE_BYTES);
+    }
+
+    /** A shared scope that starts with room for {@code firstBytes}. */
+    public Scope newSharedScope(long firstBytes) {
+        return connection().newSharedScope(firstBytes);
+    }
+
+    /** Gives back a shared object that a call returned, and everything that the handler allocated for it. Objects in other places are left alone. */
+    public void release(Object result) {
+        connection.release(result);
+    }
+
+    /** Ends the connection; calls under way end with CANCELLED, later ones too. Idempotent. */
+    @Override
+    public void close() {
+        ClientConnection last;
+        synchronized (this) {
+            closed = true;
+            last = connection;
+        }
+        last.close();
+    }
+
+    @Override
+    public String toString() {
+        return "RpcChannel(" + name() + ")";
+    }
+
+    /** Collects a channel's settings. */
+    public static final class Builder {
+        private final String channel;
+        private final List<ClientInterceptor> interceptors = new ArrayList<>();
+        private Path directory = RuntimeDirectory.defaultPath();
+        private WaitStrategy waiting = WaitStrategy.adaptive();
+        private int slots = 64;
+        private long arenaQuota = 256L << 20;
+        private Duration connectTimeout = Duration.ofSeconds(5);
+        private Duration defaultTimeout = Duration.ofSeconds(30);
+
+        private Builder(String channel) {
+            RuntimeDirectory.checkName(channel);
+            this.channel = channel;
+        }
+
+        /** Adds an interceptor behind those added before. */
+        public Builder interceptor(ClientInterceptor interceptor) {
+            interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
+            return this;
+        }
+
+        /** Where the server's socket lies; see {@link RuntimeDirectory#defaultPath}. */
+        public Builder directory(Path value) {
+            directory = Objects.requireNonNull(value, "directory");
+            return this;
+        }
+
+        /** How callers wait; {@link WaitStrategy#adaptive} by default. */
+        public Builder waiting(WaitStrategy value) {
+            waiting = Objects.requireNonNull(value, "waiting");
+            return this;
+        }
+
+        /** Calls under way at once, a power of two; 64 by default. */
+        public Builder slots(int value) {
+            slots = value;
+            return this;
+        }
+
+        /** Bytes that the connection's arenas may grow to, each; 256 MiB by default; the server may allow less. */
+        public Builder arenaQuota(long bytes) {
+            arenaQuota = bytes;
+            return this;
+        }
+
+        public Builder connectTimeout(Duration value) {
+            connectTimeout = Objects.requireNonNull(value, "connectTimeout");
+            return this;
+        }
+
+        /** Time-out of calls that set none; 30 s by default. */
+        public Builder defaultTimeout(Duration value) {
+            defaultTimeout = Objects.requireNonNull(value, "defaultTimeout");
+            return this;
+        }
+
+        /** Connects. */
+        public RpcChannel open() {
+            return new RpcChannel(
+                    new ClientSpec(channel, directory, waiting, slots, arenaQuota, connectTimeout, defaultTimeout),
+                    List.copyOf(interceptors));
+        }
+    }
+}

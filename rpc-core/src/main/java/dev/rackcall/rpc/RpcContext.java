@@ -1,0 +1,51 @@
+package dev.rackcall.rpc;
+
+import dev.rackcall.rpc.spi.CallThread;
+import dev.rackcall.rpc.spi.MethodDescriptor;
+import dev.rackcall.shm.Scope;
+import java.util.Optional;
+
+/**
+ * What a handler may know about the call that it serves. Obtained by {@link #current} on the handler's thread; may be kept and passed on, and
+ * stays readable after the call has ended.
+ */
+public interface RpcContext {
+    /** The call that the current thread serves, empty outside a handler. */
+    static Optional<RpcContext> current() {
+        return CallThread.currentCall().map(call -> call.context());
+    }
+
+    MethodDescriptor method();
+
+    /** What the caller sent along. */
+    Metadata headers();
+
+    /** When the caller stops waiting; calls that the handler makes inherit it. */
+    Optional<Deadline> deadline();
+
+    /** Whether the caller has cancelled, or is gone, or its deadline has passed: nobody wants the result any more. */
+    boolean isCancelled();
+
+    /** Runs {@code action} once when the caller cancels or dies; at once if that has happened. Not called for a call that ended before. */
+    void onCancel(Runnable action);
+
+    Peer peer();
+
+    /**
+     * Where the handler allocates a shared object that it returns by pointer. The object belongs to the caller, who gives it back by
+     * {@code RpcChannel.release}; if the call fails, the scope is closed. Used by the handler's thread while the call lasts.
+     */
+    Scope replyScope();
+
+    /**
+     * Takes over the scope of an argument that lies in the channel's shared arena: its memory then belongs to this server and stays when the
+     * caller closes the scope, or dies. Without this, arguments belong to the caller and must not be kept. Used by the handler's thread while
+     * the call lasts.
+     *
+     * @param argument a shared object that the caller built in {@code RpcChannel.newSharedScope}
+     * @return the scope, only to be closed, by any thread, when the objects in it are no longer wanted
+     * @throws RpcException FAILED_PRECONDITION if the argument lies in the caller's own arena, which ends with its connection, or if its scope is
+     *     not the caller's any more
+     */
+    Scope adopt(Object argument);
+}

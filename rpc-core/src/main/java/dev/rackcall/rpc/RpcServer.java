@@ -1,0 +1,200 @@
+package dev.rackcall.rpc;
+
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.spi.ServerEndpoint;
+import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.rpc.spi.Transports;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Serves one or more services. Thread-safe.
+ *
+ * <pre>{@code
+ * try (RpcServer server = RpcServer.builder().service(Search.class, new SearchService()).start()) {
+ *     server.awaitTermination();
+ * }
+ * }</pre>
+ */
+public final class RpcServer implements AutoCloseable {
+    private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
+
+    private final ServerEndpoint endpoint;
+    private final List<String> channels;
+    private final CountDownLatch terminated = new CountDownLatch(1);
+    private boolean closed;
+
+    private RpcServer(ServerEndpoint endpoint, List<String> channels) {
+        this.endpoint = endpoint;
+        this.channels = channels;
+    }
+
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** The channels that it serves. */
+    public List<String> channels() {
+        return channels;
+    }
+
+    /** Clients that are connected now. */
+    public int connections() {
+        return endpoint.connections();
+    }
+
+    /** Ends gracefully: takes no new clients, lets calls under way end, for at most {@code bound}, then closes. Returns whether all calls ended. */
+    public boolean shutdown(Duration bound) {
+        endpoint.drain();
+        boolean drained = endpoint.awaitDrained(bound);
+        closeNow();
+        return drained;
+    }
+
+    /** Waits until the server is closed. */
+    public void awaitTermination() throws InterruptedException {
+        terminated.await();
+    }
+
+    /** Waits until the server is closed, for at most {@code bound}; returns whether it is. */
+    public boolean awaitTermination(Duration bound) throws InterruptedException {
+        return terminated.await(bound.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    /** Shuts down gracefully within a few seconds. Idempotent. */
+    @Override
+    public void close() {
+        shutdown(CLOSE_BOUND);
+    }
+
+    private void closeNow() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        endpoint.close();
+        terminated.countDown();
+    }
+
+    /** Collects what a server needs to know. Every setting but the services has a default. */
+    public static final class Builder {
+        private final List<ServerSpec.Service<?>> services = new ArrayList<>();
+        private final List<ServerInterceptor> interceptors = new ArrayList<>();
+        private Dispatch dispatch = Dispatch.direct();
+        private WaitStrategy waiting = WaitStrategy.adaptive();
+        private int pollers = 1;
+        private Path directory = RuntimeDirectory.defaultPath();
+        private int maxConnections = 10_000;
+        private long arenaQuota = 256L << 20;
+        private long sharedQuota = 4L << 30;
+        private Duration stuckAfter = Duration.ofMillis(20);
+
+        private Builder() {}
+
+        /** Adds a service; its channel is the one of its {@link RpcService} annotation. */
+        public <S> Builder service(Class<S> type, S implementation) {
+            Objects.requireNonNull(implementation, "implementation");
+            ServiceDefinition<S> definition = ServiceDefinition.of(type);
+            services.add(new ServerSpec.Service<>(definition, definition.dispatcher(implementation)));
+            return this;
+        }
+
+        /** Adds an interceptor behind those added before. */
+        public Builder interceptor(ServerInterceptor interceptor) {
+            interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
+            return this;
+        }
+
+        /** Which threads run handlers; {@link Dispatch#direct} by default. */
+        public Builder dispatch(Dispatch value) {
+            dispatch = Objects.requireNonNull(value, "dispatch");
+            return this;
+        }
+
+        /** How pollers wait; {@link WaitStrategy#adaptive} by default. */
+        public Builder waiting(WaitStrategy value) {
+            waiting = Objects.requireNonNull(value, "waiting");
+            return this;
+        }
+
+        /** Number of polling threads; 1 by default. */
+        public Builder pollers(int value) {
+            pollers = positive(value, "pollers");
+            return this;
+        }
+
+        /** Where sockets and lock files lie; see {@link RuntimeDirectory#defaultPath}. */
+        public Builder directory(Path value) {
+            directory = Objects.requireNonNull(value, "directory");
+            return this;
+        }
+
+        /** Clients at once; 10,000 by default. */
+        public Builder maxConnections(int value) {
+            maxConnections = positive(value, "maxConnections");
+            return this;
+        }
+
+        /** Bytes that one client's request arena, and its reply arena, may grow to; 256 MiB by default. Memory is taken as it is needed. */
+        public Builder arenaQuota(long bytes) {
+            arenaQuota = bytes;
+            return this;
+        }
+
+        /** Bytes that a channel's shared arena may grow to; 4 GiB by default. Memory is taken as it is needed. */
+        public Builder sharedQuota(long bytes) {
+            sharedQuota = bytes;
+            return this;
+        }
+
+        /** How long a handler may keep a polling thread before another thread polls on; 20 ms by default. */
+        public Builder stuckAfter(Duration value) {
+            stuckAfter = Objects.requireNonNull(value, "stuckAfter");
+            return this;
+        }
+
+        /**
+         * Begins to serve.
+         *
+         * @throws RpcException ALREADY_EXISTS if a living server has one of the channels, PERMISSION_DENIED or FAILED_PRECONDITION if the
+         *     directory cannot be used
+         */
+        public RpcServer start() {
+            if (services.isEmpty()) {
+                throw new IllegalStateException(
+                        "a server needs at least one service; call service(Type.class, implementation)");
+            }
+            ServerSpec spec = new ServerSpec(
+                    List.copyOf(services),
+                    List.copyOf(interceptors),
+                    dispatch,
+                    waiting,
+                    pollers,
+                    directory,
+                    maxConnections,
+                    arenaQuota,
+                    sharedQuota,
+                    stuckAfter);
+            List<String> channels = services.stream()
+                    .map(service -> service.definition().channel())
+                    .toList();
+            return new RpcServer(Transports.first().serve(spec), channels);
+        }
+
+        private static int positive(int value, String what) {
+            if (value < 1) {
+                throw new IllegalArgumentException(what + " must be at least 1, not " + value);
+            }
+            return value;
+        }
+    }
+}

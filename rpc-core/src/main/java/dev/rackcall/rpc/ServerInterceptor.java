@@ -1,0 +1,13 @@
+package dev.rackcall.rpc;
+
+/** Sees every call of a server before its handler: for authorisation, tracing, metrics. Thread-safe. */
+@FunctionalInterface
+public interface ServerInterceptor {
+    /**
+     * Called on the handler's thread, first interceptor first, before arguments are decoded.
+     *
+     * @return who hears how the call ends
+     * @throws RpcException to refuse the call with that status
+     */
+    CallObserver onCall(RpcContext call);
+}

@@ -1,0 +1,115 @@
+package dev.rackcall.rpc;
+
+import dev.rackcall.rpc.spi.CallThread;
+import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.rpc.spi.ClientCalls;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.MethodDescriptor;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import java.time.Duration;
+import java.util.List;
+
+/** Begins the calls of one stub: picks the connection, settles deadline and headers, asks the interceptors. */
+final class StubCalls implements ClientCalls {
+    private final RpcChannel channel;
+    private final ServiceDefinition<?> definition;
+    private final ClientInterceptor[] interceptors;
+    private final Metadata headers;
+    private final long timeoutNanos;
+    private final long fixedDeadline;
+
+    /** The connection that was found to serve what this stub was built from. */
+    private volatile ClientConnection checked;
+
+    StubCalls(
+            RpcChannel channel,
+            ServiceDefinition<?> definition,
+            CallOptions options,
+            List<ClientInterceptor> interceptors) {
+        this.channel = channel;
+        this.definition = definition;
+        this.interceptors = interceptors.toArray(ClientInterceptor[]::new);
+        this.headers = options.headers();
+        this.timeoutNanos = options.timeout().map(Duration::toNanos).orElse(0L);
+        this.fixedDeadline = options.deadline().map(Deadline::nanoTime).orElse(0L);
+        adopt(channel.present());
+    }
+
+    private ClientConnection adopt(ClientConnection connection) {
+        Fingerprints.check(definition, connection, channel.name());
+        connection.use(definition);
+        checked = connection;
+        return connection;
+    }
+
+    @Override
+    public ClientCall begin(MethodDescriptor method) {
+        ClientConnection connection = checked;
+        if (!connection.isUsable()) {
+            connection = adopt(channel.connection());
+        }
+        long deadline = CallThread.inheritedDeadline();
+        if (timeoutNanos != 0) {
+            deadline = earlier(deadline, System.nanoTime() + timeoutNanos);
+        }
+        if (fixedDeadline != 0) {
+            deadline = earlier(deadline, fixedDeadline);
+        }
+        return interceptors.length == 0
+                ? connection.begin(method, deadline, headers, CallObserver.NONE)
+                : beginIntercepted(connection, method, deadline);
+    }
+
+    private ClientCall beginIntercepted(ClientConnection connection, MethodDescriptor method, long deadline) {
+        InterceptedCall call = new InterceptedCall(method, headers, deadline);
+        CallObserver observer = CallObserver.NONE;
+        try {
+            for (ClientInterceptor interceptor : interceptors) {
+                observer = observer.and(interceptor.onCall(call));
+            }
+            return connection.begin(method, call.deadline, call.headers, observer);
+        } catch (RpcException e) {
+            observer.onClose(e.status());
+            throw e;
+        }
+    }
+
+    private static long earlier(long first, long second) {
+        if (first == 0) {
+            return second;
+        }
+        return second == 0 || first - second <= 0 ? first : second;
+    }
+
+    private static final class InterceptedCall implements ClientInterceptor.Call {
+        private final MethodDescriptor method;
+        private Metadata headers;
+        private long deadline;
+
+        InterceptedCall(MethodDescriptor method, Metadata headers, long deadline) {
+            this.method = method;
+            this.headers = headers;
+            this.deadline = deadline;
+        }
+
+        @Override
+        public MethodDescriptor method() {
+            return method;
+        }
+
+        @Override
+        public Metadata headers() {
+            return headers;
+        }
+
+        @Override
+        public void addHeaders(Metadata more) {
+            headers = headers.with(more);
+        }
+
+        @Override
+        public void limit(Deadline limit) {
+            deadline = earlier(deadline, limit.nanoTime());
+        }
+    }
+}

@@ -1,0 +1,184 @@
+package dev.rackcall.rpc.runtime;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.os.OwnerLock;
+import dev.rackcall.shm.os.Uid;
+import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The directory in which servers leave their sockets and lock files, one pair a channel. A living server holds its lock file by a
+ * lock that the kernel releases; a pair whose lock is free belongs to a dead server and may be removed by anybody who takes the lock.
+ */
+public final class RuntimeDirectory {
+    private static final String SOCKET = ".sock";
+    private static final String LOCK = ".lock";
+
+    private final Path path;
+
+    private RuntimeDirectory(Path path) {
+        this.path = path;
+    }
+
+    /** {@code RACKCALL_DIR}, else {@code $XDG_RUNTIME_DIR/rackcall}, else {@code rackcall-<uid>} in the temporary directory. */
+    public static Path defaultPath() {
+        String chosen = System.getenv("RACKCALL_DIR");
+        if (chosen != null && !chosen.isEmpty()) {
+            return Path.of(chosen);
+        }
+        String runtime = System.getenv("XDG_RUNTIME_DIR");
+        return runtime != null && !runtime.isEmpty()
+                ? Path.of(runtime, "rackcall")
+                : Path.of(System.getProperty("java.io.tmpdir"), "rackcall-" + Uid.current());
+    }
+
+    public static RuntimeDirectory at(Path path) {
+        return new RuntimeDirectory(path.toAbsolutePath());
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    /**
+     * Makes the directory, readable for its owner only, unless it is there.
+     *
+     * @throws dev.rackcall.rpc.RpcException PERMISSION_DENIED if others could put sockets into it
+     */
+    public void create() {
+        try {
+            Files.createDirectories(path.getParent());
+            Files.createDirectory(
+                    path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        } catch (FileAlreadyExistsException e) {
+            checkPrivate();
+        } catch (IOException e) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("the runtime directory %s cannot be made: %s; set RACKCALL_DIR to a writable place", path, e)
+                    .asException(e);
+        }
+    }
+
+    private void checkPrivate() {
+        try {
+            PosixFileAttributes attributes =
+                    Files.readAttributes(path, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            String mode = PosixFilePermissions.toString(attributes.permissions());
+            int uid = (Integer) Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+            if (!attributes.isDirectory() || mode.charAt(4) == 'w' || mode.charAt(7) == 'w' || uid != Uid.current()) {
+                throw Status.Code.PERMISSION_DENIED
+                        .with(
+                                "the runtime directory %s must be a directory of uid %d that nobody else can write"
+                                        + " (found %s, uid %d); chmod 700 it, or set RACKCALL_DIR",
+                                path, Uid.current(), mode, uid)
+                        .asException();
+            }
+        } catch (IOException e) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("the runtime directory %s cannot be examined: %s", path, e)
+                    .asException(e);
+        }
+    }
+
+    /** Checks a channel's name: {@code /} and segments of letters, digits, {@code . _ -}. */
+    public static void checkName(String channel) {
+        if (!channel.matches("(/[A-Za-z0-9._-]+)+")) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with(
+                            "'%s' is not a channel name; write segments of letters, digits, . _ -, each after a slash, as"
+                                    + " in /shop/cart",
+                            channel)
+                    .asException();
+        }
+    }
+
+    public Path socket(String channel) {
+        return path.resolve(fileName(channel) + SOCKET);
+    }
+
+    public Path lock(String channel) {
+        return path.resolve(fileName(channel) + LOCK);
+    }
+
+    private static String fileName(String channel) {
+        return channel.substring(1).replace('/', '+');
+    }
+
+    /** The channels that have files here, dead or alive. */
+    public List<String> channels() {
+        List<String> channels = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(path, "*" + LOCK)) {
+            for (Path file : files) {
+                String name = file.getFileName().toString();
+                channels.add(
+                        "/" + name.substring(0, name.length() - LOCK.length()).replace('+', '/'));
+            }
+        } catch (NoSuchFileException e) {
+            return List.of();
+        } catch (IOException e) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("the runtime directory %s cannot be read: %s", path, e)
+                    .asException(e);
+        }
+        return channels;
+    }
+
+    public boolean isServed(String channel) {
+        return OwnerLock.isHeld(lock(channel));
+    }
+
+    /** Removes a dead server's files; returns whether there were any. Safe beside servers that start at the same moment. */
+    public boolean clean(String channel) {
+        if (!Files.exists(lock(channel))) {
+            return false;
+        }
+        Optional<OwnerLock> lock = OwnerLock.tryAcquire(lock(channel));
+        if (lock.isEmpty()) {
+            return false;
+        }
+        try (OwnerLock held = lock.get()) {
+            Files.deleteIfExists(socket(channel));
+            return true;
+        } catch (IOException e) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("the dead server's socket %s cannot be removed: %s", socket(channel), e)
+                    .asException(e);
+        }
+    }
+
+    /** Removes all dead servers' files; returns their channels. */
+    public List<String> cleanAll() {
+        List<String> cleaned = new ArrayList<>();
+        for (String channel : channels()) {
+            if (clean(channel)) {
+                cleaned.add(channel);
+            }
+        }
+        removeIfEmpty();
+        return cleaned;
+    }
+
+    /** Leaves no empty directory behind; a server that starts meanwhile makes it again. */
+    public void removeIfEmpty() {
+        try {
+            Files.deleteIfExists(path);
+        } catch (DirectoryNotEmptyException e) {
+            // Somebody else's channels.
+            return;
+        } catch (IOException e) {
+            // Leaving an empty directory harms nobody.
+            return;
+        }
+    }
+}

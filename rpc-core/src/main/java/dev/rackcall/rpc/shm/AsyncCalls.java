@@ -1,0 +1,127 @@
+package dev.rackcall.rpc.shm;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The calls of one connection whose answers no caller spins for: futures and parked virtual threads. Any thread may poll; each
+ * answer is taken by exactly one. There is no lock, so code that a completed future runs may call, wait and poll again.
+ */
+final class AsyncCalls {
+    /** How long a thread that waits for a future polls before it blocks and leaves polling to the reactor. */
+    private static final int HELP_SPINS = 20_000;
+
+    /** An asynchronous sender polls once in so many calls, so that answers do not pile up while it only sends. */
+    private static final int SENDS_PER_POLL = 16;
+
+    private final ShmClientConnection connection;
+    private final ShmClientCall[] calls;
+    private int sends;
+    /** Counts polls by helping threads; the reactor looks whether it moves. Lost updates do not matter. */
+    private volatile int helped;
+
+    AsyncCalls(ShmClientConnection connection, ShmClientCall[] calls) {
+        this.connection = connection;
+        this.calls = calls;
+    }
+
+    /** After an asynchronous call was sent (and its state set before a full fence): sees to it that somebody polls. */
+    void sent() {
+        if (++sends % SENDS_PER_POLL == 0) {
+            poll();
+        }
+        connection.link.reactor().wakeIfIdle();
+    }
+
+    /** Completes what is answered; returns how many. */
+    int poll() {
+        int completed = 0;
+        for (ShmClientCall call : calls) {
+            if (call.isAsync() && call.isAnswered()) {
+                RpcFuture<?> future = call.future;
+                if (future != null) {
+                    future.finish();
+                    completed++;
+                }
+            } else if (call.waiter != null && call.isAnswered()) {
+                unpark(call);
+                completed++;
+            }
+        }
+        return completed;
+    }
+
+    private static void unpark(ShmClientCall call) {
+        Thread waiter = call.waiter;
+        if (waiter != null) {
+            call.waiter = null;
+            LockSupport.unpark(waiter);
+        }
+    }
+
+    /** Polls on behalf of a thread that waits for {@code future}, for a while. */
+    void help(RpcFuture<?> future) {
+        for (int i = 0; i < HELP_SPINS && !future.isDone(); i++) {
+            if (poll() == 0) {
+                if (!connection.link.isOpen()) {
+                    return;
+                }
+                Thread.onSpinWait();
+            }
+            helped = i;
+        }
+    }
+
+    /** Parks the calling virtual thread until {@code call} is answered or {@code wait} has had enough; returns whether in time. */
+    boolean park(ShmClientCall call, SpinWait wait) {
+        call.waiter = Thread.currentThread();
+        // Volatile store above, then this look; who answers looks at the waiter after it.
+        connection.link.reactor().wakeIfIdle();
+        boolean inTime = call.isAnswered() || wait.park();
+        call.waiter = null;
+        return inTime;
+    }
+
+    /** Whether any answer is awaited that no thread spins for. */
+    boolean isAwaited() {
+        for (ShmClientCall call : calls) {
+            if (call.isAsync() || call.waiter != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Changes while threads help. */
+    int helped() {
+        return helped;
+    }
+
+    /** Fails futures whose deadline has passed; returns nanoseconds until the next deadline, at most {@code bound}. */
+    long expire(long now, long bound) {
+        long next = bound;
+        for (ShmClientCall call : calls) {
+            RpcFuture<?> future = call.future;
+            if (future != null && call.isAsync()) {
+                long left = future.remaining(now);
+                if (left <= 0) {
+                    future.expire();
+                } else {
+                    next = Math.min(next, left);
+                }
+            }
+        }
+        return Math.max(next, TimeUnit.MICROSECONDS.toNanos(1));
+    }
+
+    /** The connection is gone: ends every call that waits here. */
+    void loseAll() {
+        for (ShmClientCall call : calls) {
+            RpcFuture<?> future = call.future;
+            if (future != null && call.isAsync()) {
+                future.lose(connection.link.failure());
+            }
+            unpark(call);
+        }
+    }
+}

@@ -1,0 +1,302 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaSpec;
+import dev.rackcall.shm.ArenaTable;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.TableHome;
+import dev.rackcall.shm.codec.ObjectCodec;
+import dev.rackcall.shm.codec.PayloadReader;
+import dev.rackcall.shm.codec.PayloadWriter;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.UnixSocket;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * What a connection stands on at the client: the socket that proves the server's life, the memory that both map, the arenas in it, and the
+ * Refs that may be followed. Thread-safe.
+ *
+ * <p>The memory outlives every thread that uses it: {@link #close} only marks the end, and the last user unmaps.
+ */
+final class ClientLink {
+    private static final int ALLOCATOR = 1;
+    private static final long FIRST_REQUEST_BYTES = 32 << 10;
+
+    private final UnixSocket socket;
+    private final SharedFile file;
+    private final Mapping mapping;
+    private final SharedFile sharedFile;
+    private final Handshake.Welcome welcome;
+    private final String channel;
+    private final Arena requestArena;
+    private final ArenaTable refs;
+    private final SwitchableCodec objects = new SwitchableCodec();
+    private final AtomicBoolean unmapped = new AtomicBoolean();
+    private final ClientReactor reactor = ClientReactor.shared();
+
+    private ShmClientConnection connection;
+    private long tag;
+    private Mapping sharedMapping;
+    private Arena sharedArena;
+    private volatile Status end;
+
+    ClientLink(UnixSocket socket, SharedFile file, SharedFile sharedFile, Handshake.Welcome welcome, String channel) {
+        this.socket = socket;
+        this.file = file;
+        this.sharedFile = sharedFile;
+        this.welcome = welcome;
+        this.channel = channel;
+        this.mapping = file.map();
+        this.requestArena = Arena.create(new ArenaSpec(
+                welcome.request().id(),
+                slice(welcome.request()),
+                file,
+                welcome.request().offset(),
+                TableHome.PRIVATE,
+                ALLOCATOR,
+                FIRST_REQUEST_BYTES));
+        this.refs = ArenaTable.create();
+        refs.add(requestArena);
+        refs.add(Arena.attach(new ArenaSpec(
+                welcome.reply().id(),
+                slice(welcome.reply()),
+                file,
+                welcome.reply().offset(),
+                TableHome.PRIVATE,
+                ALLOCATOR,
+                0)));
+    }
+
+    private MemorySegment slice(Handshake.ArenaPlace place) {
+        return mapping.memory().asSlice(place.offset(), place.bytes());
+    }
+
+    /** Begins to watch the server's life on behalf of {@code owner}. */
+    void start(ShmClientConnection owner) {
+        connection = owner;
+        tag = reactor.add(this);
+    }
+
+    MemorySegment memory() {
+        return mapping.memory();
+    }
+
+    int slots() {
+        return welcome.slots();
+    }
+
+    Handshake.Welcome welcome() {
+        return welcome;
+    }
+
+    Arena requestArena() {
+        return requestArena;
+    }
+
+    SwitchableCodec objects() {
+        return objects;
+    }
+
+    ClientReactor reactor() {
+        return reactor;
+    }
+
+    AsyncCalls async() {
+        return connection.async;
+    }
+
+    int socketFd() {
+        return socket.fd();
+    }
+
+    void ring() {
+        if (!socket.ring()) {
+            close(lostStatus());
+        }
+    }
+
+    void announceSleep(boolean asleep) {
+        if (isOpen()) {
+            try {
+                ControlLayout.reactorAsleep(mapping.memory(), asleep);
+            } catch (IllegalStateException e) {
+                // Unmapped between the two lines: there is nobody to tell.
+                assert !isOpen();
+            }
+        }
+    }
+
+    // ---- arenas and Refs
+
+    /** The reply arena's memory if a payload that the server claims lies wholly in it; else null. */
+    MemorySegment replyPayload(long ref, int length) {
+        boolean inside = Ref.arenaId(ref) == welcome.reply().id()
+                && length >= 0
+                && Ref.offset(ref) <= welcome.reply().bytes() - length;
+        return inside ? refs.memory(ref) : null;
+    }
+
+    boolean isReply(long ref) {
+        return Ref.arenaId(ref) == welcome.reply().id();
+    }
+
+    Scope newScope(long firstBytes) {
+        requireOpen();
+        return requestArena.newScope(firstBytes, refs);
+    }
+
+    Scope newSharedScope(long firstBytes) {
+        requireOpen();
+        return sharedArena().newScope(firstBytes, refs);
+    }
+
+    private synchronized Arena sharedArena() {
+        if (sharedArena == null) {
+            sharedMapping = sharedFile.map();
+            sharedArena = Arena.attach(new ArenaSpec(
+                    welcome.shared().id(),
+                    sharedMapping.memory(),
+                    sharedFile,
+                    0,
+                    TableHome.SHARED,
+                    welcome.participant(),
+                    0));
+            refs.add(sharedArena);
+        }
+        return sharedArena;
+    }
+
+    long share(Object sharedObject, String method, String argument) {
+        if (sharedObject == null) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with("%s: argument '%s' is null; shared objects are never null", method, argument)
+                    .asException();
+        }
+        long ref = SharedObject.refOf(sharedObject);
+        int arena = Ref.arenaId(ref);
+        if (arena != welcome.request().id()
+                && arena != welcome.reply().id()
+                && arena != welcome.shared().id()) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with(
+                            "%s: argument '%s' lives in arena %d, which the server of this channel does not map; build it in"
+                                    + " channel.newScope() or copy it there with Shared.copy",
+                            method, argument, arena)
+                    .asException();
+        }
+        return ref;
+    }
+
+    <T> T shared(Class<T> type, long ref, String method) {
+        if (Ref.arenaId(ref) == welcome.shared().id()) {
+            sharedArena();
+        }
+        try {
+            return SharedType.of(type).attach(refs, ref);
+        } catch (RefException e) {
+            throw Status.Code.INTERNAL
+                    .with("%s: the server returned a Ref that leads nowhere: %s", method, e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    // ---- the end
+
+    boolean isOpen() {
+        return end == null;
+    }
+
+    /** Why the connection ended. Only once it is not open. */
+    RpcException failure() {
+        return end.asException();
+    }
+
+    private void requireOpen() {
+        if (!isOpen()) {
+            throw failure();
+        }
+    }
+
+    private Status lostStatus() {
+        return Status.Code.UNAVAILABLE.with(
+                "channel %s: its server is gone; the call may or may not have run. The next call connects anew",
+                channel);
+    }
+
+    /** The reactor saw the socket readable: rings, or the end. */
+    void readable() {
+        if (socket.drain() < 0) {
+            close(lostStatus());
+        } else {
+            connection.rung();
+        }
+    }
+
+    /** Ends the connection: every call under way ends with {@code status}. */
+    void close(Status status) {
+        synchronized (this) {
+            if (end != null) {
+                return;
+            }
+            end = status;
+        }
+        reactor.remove(tag, socket.fd());
+        socket.close();
+        connection.ended();
+        // Closing any shared arena makes every thread pass a handshake: from here on each of them has either marked its
+        // slot or sees the end.
+        java.lang.foreign.Arena.ofShared().close();
+        memoryReleased();
+    }
+
+    /** A slot was released after the end: unmaps the memory once no thread uses it. */
+    void memoryReleased() {
+        if (connection.isQuiet() && unmapped.compareAndSet(false, true)) {
+            mapping.close();
+            file.close();
+            synchronized (this) {
+                if (sharedMapping != null) {
+                    sharedMapping.close();
+                }
+            }
+            if (sharedFile != null) {
+                sharedFile.close();
+            }
+        }
+    }
+
+    /** Encodes objects by the codec of the service that the channel turned out to be used for. */
+    static final class SwitchableCodec implements ObjectCodec {
+        private volatile ObjectCodec current;
+
+        void use(ObjectCodec codec) {
+            current = codec;
+        }
+
+        private ObjectCodec codec() {
+            ObjectCodec codec = current;
+            if (codec == null) {
+                throw new IllegalStateException("an object was encoded before the channel made its first stub");
+            }
+            return codec;
+        }
+
+        @Override
+        public void write(Object value, PayloadWriter out) {
+            codec().write(value, out);
+        }
+
+        @Override
+        public Object read(PayloadReader in) {
+            return codec().read(in);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.shm.os.EventPoll;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one thread of a client process: notices that servers have died, and completes asynchronous calls that no caller is polling for. It
+ * sleeps in the kernel unless asynchronous calls are under way. Starts with the first connection; a daemon.
+ */
+final class ClientReactor {
+    private static final Logger LOG = LoggerFactory.getLogger(ClientReactor.class);
+    private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** How often the reactor looks whether threads that poll for themselves still do. */
+    private static final long HELPED_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private static final int SPINS = 2_000;
+
+    private final EventPoll poll = EventPoll.create();
+    private final Map<Long, ClientLink> links = new ConcurrentHashMap<>();
+    private final AtomicLong tags = new AtomicLong();
+    /** True from just before the reactor's last look at the calls until it is awake again. */
+    private volatile boolean idle;
+
+    private ClientReactor() {
+        Thread thread = new Thread(this::run, "rackcall-client");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Holder idiom: made when the first connection is. */
+    private static final class Shared {
+        static final ClientReactor INSTANCE = new ClientReactor();
+    }
+
+    static ClientReactor shared() {
+        return Shared.INSTANCE;
+    }
+
+    /** Begins to watch a link; returns the tag to {@link #remove} it with. */
+    long add(ClientLink link) {
+        long tag = tags.incrementAndGet();
+        links.put(tag, link);
+        poll.add(link.socketFd(), tag);
+        return tag;
+    }
+
+    void remove(long tag, int fd) {
+        if (links.remove(tag) != null) {
+            poll.remove(fd);
+        }
+    }
+
+    /** Wakes the reactor if it sleeps without knowing of asynchronous calls. Callers have fenced since they announced theirs. */
+    void wakeIfIdle() {
+        if (idle) {
+            idle = false;
+            poll.wakeUp();
+        }
+    }
+
+    private void run() {
+        while (true) {
+            try {
+                turn();
+            } catch (RuntimeException | Error e) {
+                // A completed future may run anything; this thread must outlive it.
+                LOG.warn("the client's reactor goes on after {}", e.toString(), e);
+            }
+        }
+    }
+
+    private void turn() {
+        if (anyAwaited()) {
+            serveAwaited();
+        } else {
+            idle = true;
+            // Volatile store above, then this look; a sender announces its call, fences, and then looks at `idle`.
+            if (!anyAwaited()) {
+                handle(poll.await(IDLE_NANOS));
+            }
+            idle = false;
+        }
+    }
+
+    private boolean anyAwaited() {
+        for (ClientLink link : links.values()) {
+            if (link.async().isAwaited()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void serveAwaited() {
+        int before = helpedSum();
+        for (int i = 0; i < SPINS; i++) {
+            if (pollAll() > 0) {
+                i = 0;
+            }
+            if (helpedSum() != before) {
+                // Callers poll for themselves: keep out of their way, but look again soon.
+                handle(poll.await(HELPED_NANOS));
+                return;
+            }
+            Thread.onSpinWait();
+        }
+        sleepUntilAnswered();
+    }
+
+    private void sleepUntilAnswered() {
+        for (ClientLink link : links.values()) {
+            link.announceSleep(true);
+        }
+        try {
+            if (pollAll() == 0) {
+                long bound = IDLE_NANOS;
+                long now = System.nanoTime();
+                for (ClientLink link : links.values()) {
+                    bound = link.async().expire(now, bound);
+                }
+                idle = true;
+                handle(poll.await(Math.min(bound, TimeUnit.MILLISECONDS.toNanos(100))));
+                idle = false;
+            }
+        } finally {
+            for (ClientLink link : links.values()) {
+                link.announceSleep(false);
+            }
+        }
+    }
+
+    private int pollAll() {
+        int completed = 0;
+        for (ClientLink link : links.values()) {
+            completed += link.async().poll();
+        }
+        return completed;
+    }
+
+    private int helpedSum() {
+        int sum = 0;
+        for (ClientLink link : links.values()) {
+            sum += link.async().helped();
+        }
+        return sum;
+    }
+
+    private void handle(int events) {
+        for (int i = 0; i < events; i++) {
+            ClientLink link = links.get(poll.tag(i));
+            if (link != null) {
+                link.readable();
+            }
+        }
+    }
+}

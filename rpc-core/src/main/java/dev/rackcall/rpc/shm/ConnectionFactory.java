@@ -1,0 +1,136 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaSpec;
+import dev.rackcall.shm.TableHome;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.UnixSocket;
+import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
+
+/** Makes the memory of new connections to one channel: one sealed memfd each, cut into control region, request arena and reply arena. */
+final class ConnectionFactory implements AutoCloseable {
+    private static final int MIN_SLOTS = 2;
+    private static final int MAX_SLOTS = 4096;
+    private static final long MIN_QUOTA = 64 << 10;
+    private static final long FIRST_REPLY_BYTES = 16 << 10;
+    private static final int ALLOCATOR = 1;
+    private static final SecureRandom INSTANCES = new SecureRandom();
+
+    private final ServerSpec spec;
+    private final ServiceBinding binding;
+    private final SharedPool shared;
+    private final Handlers handlers;
+    private final ArenaIds ids = ArenaIds.shared();
+    private final int sharedId;
+
+    ConnectionFactory(ServerSpec spec, ServerSpec.Service<?> service, Handlers handlers) {
+        this.spec = spec;
+        this.handlers = handlers;
+        this.sharedId = ids.take();
+        this.shared = new SharedPool(service.definition().channel(), sharedId, spec.sharedQuota());
+        this.binding = new ServiceBinding(service, spec.interceptors(), shared);
+    }
+
+    String channel() {
+        return binding.channel();
+    }
+
+    /** Makes a connection and tells the client; {@code onRelease} runs once its memory is gone. */
+    ShmServerConnection connect(UnixSocket socket, Handshake.Hello hello, Peer peer, Runnable onRelease) {
+        check(hello);
+        Handshake.Welcome welcome = plan(hello);
+        SharedFile file = null;
+        Mapping mapping = null;
+        try {
+            file = SharedFile.memfd(
+                    "rackcall" + channel(),
+                    welcome.reply().offset() + welcome.reply().bytes());
+            file.reserve(0, ControlLayout.controlBytes(welcome.slots()));
+            mapping = file.map();
+            MemorySegment memory = mapping.memory();
+            ControlLayout.initialise(memory, welcome.slots(), welcome.instance());
+            Arena reply = Arena.create(arena(welcome.reply(), memory, file, FIRST_REPLY_BYTES));
+            Arena request = Arena.attach(arena(welcome.request(), memory, file, 0));
+            ServerLink link = new ServerLink(socket, file, mapping, spec, shared, welcome, peer, request, reply, () -> {
+                ids.give(welcome.request().id());
+                ids.give(welcome.reply().id());
+                onRelease.run();
+            });
+            ShmServerConnection connection = new ShmServerConnection(link, binding, handlers);
+            socket.send(welcome.encode(), file.fd(), shared.fd());
+            return connection;
+        } catch (RuntimeException | Error e) {
+            if (mapping != null) {
+                mapping.close();
+            }
+            if (file != null) {
+                file.close();
+            }
+            shared.leave(welcome.participant());
+            ids.give(welcome.request().id());
+            ids.give(welcome.reply().id());
+            throw e;
+        }
+    }
+
+    private void check(Handshake.Hello hello) {
+        if (hello.layout() != ControlLayout.VERSION) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with(
+                            "channel %s: the client has memory layout version %d, the server version %d; use the same release of"
+                                    + " Rackcall on both sides",
+                            channel(), hello.layout(), ControlLayout.VERSION)
+                    .asException();
+        }
+        if (!hello.channel().equals(channel())) {
+            throw Status.Code.NOT_FOUND
+                    .with("this socket serves channel %s, not %s", channel(), hello.channel())
+                    .asException();
+        }
+        boolean powerOfTwo = Integer.bitCount(hello.slots()) == 1;
+        if (!powerOfTwo || hello.slots() < MIN_SLOTS || hello.slots() > MAX_SLOTS) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with("%d slots asked; ask for a power of two from %d to %d", hello.slots(), MIN_SLOTS, MAX_SLOTS)
+                    .asException();
+        }
+    }
+
+    private Handshake.Welcome plan(Handshake.Hello hello) {
+        long wished = Math.max(MIN_QUOTA, hello.arenaQuota());
+        long quota = Math.min(wished, spec.arenaQuota()) & -ControlLayout.PAGE;
+        long requestAt = ControlLayout.controlBytes(hello.slots());
+        return new Handshake.Welcome(
+                Status.OK,
+                INSTANCES.nextLong(),
+                hello.slots(),
+                shared.join(),
+                new Handshake.ArenaPlace(ids.take(), requestAt, quota),
+                new Handshake.ArenaPlace(ids.take(), requestAt + quota, quota),
+                new Handshake.ArenaPlace(sharedId, 0, shared.bytes()),
+                binding.service().definition().fingerprint(),
+                binding.service().definition().type().getName(),
+                binding.service().definition().description());
+    }
+
+    private static ArenaSpec arena(Handshake.ArenaPlace place, MemorySegment memory, SharedFile file, long firstBytes) {
+        return new ArenaSpec(
+                place.id(),
+                memory.asSlice(place.offset(), place.bytes()),
+                file,
+                place.offset(),
+                TableHome.PRIVATE,
+                ALLOCATOR,
+                firstBytes);
+    }
+
+    @Override
+    public void close() {
+        shared.close();
+        ids.give(sharedId);
+    }
+}

@@ -1,0 +1,125 @@
+package dev.rackcall.rpc.shm;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The memory of one connection, from its start: header, slots, request arena, reply arena. The header's words lie on cache lines by
+ * writer, so that a word which one side reads on every call shares its line with nothing that changes on every call.
+ *
+ * <pre>
+ *      0  magic, layout version, slot count, instance id        written by the server before the client sees the memory
+ *    256  watched    : 1 while the server polls this connection               server
+ *    260  state      : 1 open, 2 draining                                     server
+ *    384  consumed   : requests taken so far, published now and then          server
+ *    512  sleepers   : callers that sleep on a futex in their slot            client
+ *    516  reactor    : 1 while the client's reactor thread sleeps             client
+ *   4096  slots, 256 bytes each
+ *      S  request arena   (S, R: from the handshake; page-aligned)
+ *      R  reply arena
+ * </pre>
+ */
+final class ControlLayout {
+    /** "RACKCALL" in ASCII, little-endian. */
+    static final long MAGIC = 0x4c4c41434b434152L;
+
+    static final int VERSION = 1;
+
+    private static final long MAGIC_OFFSET = 0;
+    private static final long VERSION_OFFSET = 8;
+    private static final long SLOTS_OFFSET = 12;
+    private static final long INSTANCE_OFFSET = 16;
+    private static final long WATCHED = 256;
+    private static final long STATE = 260;
+    private static final long CONSUMED = 384;
+    private static final long SLEEPERS = 512;
+    private static final long REACTOR_ASLEEP = 516;
+    static final long FIRST_SLOT = 4096;
+    static final long PAGE = 4096;
+
+    static final int STATE_OPEN = 1;
+    static final int STATE_DRAINING = 2;
+
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+    private ControlLayout() {}
+
+    static long slot(int index) {
+        return FIRST_SLOT + (long) index * SlotLayout.BYTES;
+    }
+
+    /** Bytes of header and slots, in whole pages. */
+    static long controlBytes(int slots) {
+        return (slot(slots) + PAGE - 1) & -PAGE;
+    }
+
+    static void initialise(MemorySegment memory, int slots, long instance) {
+        memory.set(ValueLayout.JAVA_INT, VERSION_OFFSET, VERSION);
+        memory.set(ValueLayout.JAVA_INT, SLOTS_OFFSET, slots);
+        memory.set(ValueLayout.JAVA_LONG, INSTANCE_OFFSET, instance);
+        memory.set(ValueLayout.JAVA_INT, WATCHED, 0);
+        memory.set(ValueLayout.JAVA_INT, STATE, STATE_OPEN);
+        // Last: memory with this word is whole. The hand-over through the socket orders it before the client's first
+        // look.
+        memory.set(ValueLayout.JAVA_LONG, MAGIC_OFFSET, MAGIC);
+    }
+
+    static boolean isInitialised(MemorySegment memory, int slots, long instance) {
+        return memory.get(ValueLayout.JAVA_LONG, MAGIC_OFFSET) == MAGIC
+                && memory.get(ValueLayout.JAVA_INT, VERSION_OFFSET) == VERSION
+                && memory.get(ValueLayout.JAVA_INT, SLOTS_OFFSET) == slots
+                && memory.get(ValueLayout.JAVA_LONG, INSTANCE_OFFSET) == instance;
+    }
+
+    /** Opaque: both sides put a full fence between their own store and looking at the other's. */
+    static boolean isWatched(MemorySegment memory) {
+        return (int) INT.getOpaque(memory, WATCHED) != 0;
+    }
+
+    /** Opaque: the server follows a clearing store with a full fence before it looks at the slots once more. */
+    static void watched(MemorySegment memory, boolean watched) {
+        INT.setOpaque(memory, WATCHED, watched ? 1 : 0);
+    }
+
+    /** Pairs with the store in {@link #state(MemorySegment, int)}. */
+    static int state(MemorySegment memory) {
+        return (int) INT.getAcquire(memory, STATE);
+    }
+
+    /** Pairs with the load in {@link #state(MemorySegment)}. */
+    static void state(MemorySegment memory, int state) {
+        INT.setRelease(memory, STATE, state);
+    }
+
+    /** Requests below it were taken. Pairs with {@link #consumed(MemorySegment, long)}: their headers may be written again. */
+    static long consumed(MemorySegment memory) {
+        return (long) LONG.getAcquire(memory, CONSUMED);
+    }
+
+    /** Pairs with {@link #consumed(MemorySegment)}. */
+    static void consumed(MemorySegment memory, long requests) {
+        LONG.setRelease(memory, CONSUMED, requests);
+    }
+
+    /** Volatile add: a full barrier between announcing the sleep and the last look at the response. */
+    static void addSleeper(MemorySegment memory, int delta) {
+        INT.getAndAdd(memory, SLEEPERS, delta);
+    }
+
+    /** Opaque: the server fences between publishing responses and this load. */
+    static boolean hasSleepers(MemorySegment memory) {
+        return (int) INT.getOpaque(memory, SLEEPERS) != 0;
+    }
+
+    /** Volatile: a full barrier between announcing the sleep and the last look at the responses. */
+    static void reactorAsleep(MemorySegment memory, boolean asleep) {
+        INT.setVolatile(memory, REACTOR_ASLEEP, asleep ? 1 : 0);
+    }
+
+    /** Opaque: the server fences between publishing responses and this load. */
+    static boolean isReactorAsleep(MemorySegment memory) {
+        return (int) INT.getOpaque(memory, REACTOR_ASLEEP) != 0;
+    }
+}

@@ -1,0 +1,15 @@
+package dev.rackcall.rpc.shm;
+
+/** What a request with {@link SlotLayout#CONTROL} asks for; the number travels as its method, operands as two longs inline. */
+final class ControlOp {
+    /** The caller of the call with that ticket no longer waits. */
+    static final int CANCEL = 1;
+    /** The client has closed the reply scope at that Ref. */
+    static final int RELEASE = 2;
+    /** Send more elements of the stream with that id. Has a response. */
+    static final int STREAM_PULL = 3;
+    /** The caller has closed the stream with that id. */
+    static final int STREAM_CLOSE = 4;
+
+    private ControlOp() {}
+}

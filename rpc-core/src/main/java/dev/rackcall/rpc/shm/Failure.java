@@ -1,0 +1,37 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.codec.PayloadException;
+import java.util.concurrent.CompletionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What a caller is told about an exception at the server. */
+record Failure(Status status, Metadata trailers) {
+    private static final Logger LOG = LoggerFactory.getLogger(Failure.class);
+
+    static Failure of(Throwable cause, String method) {
+        return switch (cause) {
+            case RpcException e -> new Failure(e.status(), e.trailers());
+            case CompletionException e when e.getCause() != null -> of(e.getCause(), method);
+            case PayloadException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
+            case RefException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
+            case OutOfArenaException e -> plain(Status.Code.RESOURCE_EXHAUSTED.with("%s: %s", method, e.getMessage()));
+            default -> {
+                // As in gRPC: what a handler did not mean for its caller stays in the server's log.
+                LOG.warn("{}: the handler threw {}; its caller gets UNKNOWN", method, cause.toString(), cause);
+                yield plain(Status.Code.UNKNOWN.with(
+                        "%s: the handler threw %s; the server's log has the rest",
+                        method, cause.getClass().getSimpleName()));
+            }
+        };
+    }
+
+    private static Failure plain(Status status) {
+        return new Failure(status, Metadata.EMPTY);
+    }
+}

@@ -1,0 +1,187 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Status;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The two messages that open a connection over its Unix socket, before there is any shared memory. Each is one datagram-like packet:
+ * magic, protocol version, then the fields in order. Java's {@link DataOutputStream} form (big-endian).
+ */
+final class Handshake {
+    private static final long MAGIC = 0x5241434b43414c4cL; // "RACKCALL"
+    static final int PROTOCOL = 1;
+    /** What one packet may hold; longer service descriptions are cut. */
+    private static final int MAX_DESCRIPTION = 30_000;
+
+    private Handshake() {}
+
+    /**
+     * The client's wishes.
+     *
+     * @param layout {@link ControlLayout#VERSION} of the client
+     */
+    record Hello(int layout, String channel, int slots, long arenaQuota) {
+        byte[] encode() {
+            return write(out -> {
+                out.writeInt(layout);
+                out.writeUTF(channel);
+                out.writeInt(slots);
+                out.writeLong(arenaQuota);
+            });
+        }
+
+        static Hello decode(byte[] message) throws MalformedException {
+            return read(message, in -> new Hello(in.readInt(), in.readUTF(), in.readInt(), in.readLong()));
+        }
+    }
+
+    /**
+     * The server's answer. With status OK the packet carries the connection's memory, and the channel's shared arena if there is one, as
+     * file descriptors.
+     */
+    record Welcome(
+            Status status,
+            long instance,
+            int slots,
+            int participant,
+            ArenaPlace request,
+            ArenaPlace reply,
+            ArenaPlace shared,
+            long fingerprint,
+            String serviceName,
+            String description) {
+
+        static Welcome refusal(Status status) {
+            ArenaPlace none = new ArenaPlace(0, 0, 0);
+            return new Welcome(status, 0, 0, 0, none, none, none, 0, "", "");
+        }
+
+        byte[] encode() {
+            return write(out -> {
+                out.writeInt(status.code().number());
+                writeText(out, status.description());
+                out.writeLong(instance);
+                out.writeInt(slots);
+                out.writeInt(participant);
+                request.write(out);
+                reply.write(out);
+                shared.write(out);
+                out.writeLong(fingerprint);
+                writeText(out, serviceName);
+                writeText(out, description);
+            });
+        }
+
+        static Welcome decode(byte[] message) throws MalformedException {
+            return read(
+                    message,
+                    in -> new Welcome(
+                            Status.Code.ofNumber(in.readInt()).with(readText(in)),
+                            in.readLong(),
+                            in.readInt(),
+                            in.readInt(),
+                            ArenaPlace.read(in),
+                            ArenaPlace.read(in),
+                            ArenaPlace.read(in),
+                            in.readLong(),
+                            readText(in),
+                            readText(in)));
+        }
+    }
+
+    /**
+     * Where an arena lies in its file.
+     *
+     * @param id 0: there is none
+     */
+    record ArenaPlace(int id, long offset, long bytes) {
+        private void write(DataOutputStream out) throws IOException {
+            out.writeInt(id);
+            out.writeLong(offset);
+            out.writeLong(bytes);
+        }
+
+        private static ArenaPlace read(DataInputStream in) throws IOException {
+            return new ArenaPlace(in.readInt(), in.readLong(), in.readLong());
+        }
+
+        /** Whether the place lies inside a file of that size, on page borders. */
+        boolean fits(long fileBytes) {
+            return id > 0
+                    && id <= 0xffff
+                    && offset >= 0
+                    && bytes > 0
+                    && offset % ControlLayout.PAGE == 0
+                    && bytes % ControlLayout.PAGE == 0
+                    && bytes <= fileBytes
+                    && offset <= fileBytes - bytes;
+        }
+    }
+
+    /** A packet that is not what it should be. */
+    static final class MalformedException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        MalformedException(String message) {
+            super(message);
+        }
+    }
+
+    private interface Writing {
+        void to(DataOutputStream out) throws IOException;
+    }
+
+    private interface Reading<T> {
+        T from(DataInputStream in) throws IOException;
+    }
+
+    private static byte[] write(Writing fields) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (DataOutputStream out = new DataOutputStream(bytes)) {
+            out.writeLong(MAGIC);
+            out.writeInt(PROTOCOL);
+            fields.to(out);
+        } catch (IOException e) {
+            throw new UncheckedIOException("writing to memory failed", e);
+        }
+        return bytes.toByteArray();
+    }
+
+    private static <T> T read(byte[] message, Reading<T> fields) throws MalformedException {
+        try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(message))) {
+            if (in.readLong() != MAGIC) {
+                throw new MalformedException("the peer does not speak Rackcall's handshake");
+            }
+            int protocol = in.readInt();
+            if (protocol != PROTOCOL) {
+                throw new MalformedException("the peer speaks protocol version " + protocol + ", this side version "
+                        + PROTOCOL + "; use the same release of Rackcall on both sides");
+            }
+            return fields.from(in);
+        } catch (IOException e) {
+            throw new MalformedException(
+                    "the peer's handshake ends early or is garbled (" + message.length + " bytes)");
+        }
+    }
+
+    private static void writeText(DataOutputStream out, String text) throws IOException {
+        String cut = text.length() <= MAX_DESCRIPTION ? text : text.substring(0, MAX_DESCRIPTION);
+        byte[] bytes = cut.getBytes(StandardCharsets.UTF_8);
+        out.writeInt(bytes.length);
+        out.write(bytes);
+    }
+
+    private static String readText(DataInputStream in) throws IOException {
+        int length = in.readInt();
+        if (length < 0 || length > in.available()) {
+            throw new IOException("a text of " + length + " bytes does not fit");
+        }
+        return new String(in.readNBytes(length), StandardCharsets.UTF_8);
+    }
+}

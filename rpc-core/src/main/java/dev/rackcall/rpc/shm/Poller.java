@@ -1,0 +1,298 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.shm.os.EventPoll;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One polling thread of a server and the connections that it owns. Busy connections are watched, that is polled turn by turn; idle ones ring
+ * through their socket. With nothing to do for a while, the poller stops watching all of them and sleeps in the kernel.
+ */
+final class Poller {
+    private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
+    /** Turns between two looks at the sockets: new connections, rings, deaths. */
+    private static final int TURNS_PER_LOOK = 2048;
+    /** Turns without a request after which a connection is no longer watched, if another one is busy. */
+    private static final int TURNS_WATCHED = 20_000;
+
+    private static final long MAX_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final EventPoll events = EventPoll.create();
+    private final WaitStrategy waiting;
+    private final Map<Long, ShmServerConnection> connections = new HashMap<>();
+    private final Queue<Runnable> mail = new ConcurrentLinkedQueue<>();
+    private ShmServerConnection[] watched = new ShmServerConnection[16];
+    private int watchedCount;
+    private long lastTag;
+    private int idleTurns;
+    private int turns;
+
+    private final AtomicInteger connectionCount = new AtomicInteger();
+    private final Relief relief;
+    private volatile boolean stopping;
+    private volatile boolean sleeping;
+
+    Poller(WaitStrategy waiting, String name) {
+        this.waiting = waiting;
+        this.relief = new Relief(this::run, name);
+    }
+
+    void start() {
+        relief.start();
+    }
+
+    /** Hands over a connection that has been agreed with its client. Any thread. */
+    void add(ShmServerConnection connection) {
+        connectionCount.incrementAndGet();
+        post(() -> {
+            long tag = ++lastTag;
+            connections.put(tag, connection);
+            events.add(connection.link.socketFd(), tag);
+            watch(connection);
+        });
+    }
+
+    /** Runs {@code action} on the polling thread soon. Any thread. */
+    void post(Runnable action) {
+        mail.add(action);
+        events.wakeUp();
+    }
+
+    int connectionCount() {
+        return connectionCount.get();
+    }
+
+    /** Connections as they are now; only on the polling thread. */
+    List<ShmServerConnection> connections() {
+        return new ArrayList<>(connections.values());
+    }
+
+    /** Ends the thread and all connections; returns when that is done or {@code nanos} have passed. */
+    void stop(long nanos) {
+        stopping = true;
+        events.wakeUp();
+        relief.join(nanos);
+    }
+
+    /** Whether no request waits and no call is under way; asked of the polling thread, false if it does not answer in time. */
+    boolean isDrained(long nanos) {
+        CompletableFuture<Boolean> drained = new CompletableFuture<>();
+        post(() -> drained.complete(connections.values().stream().allMatch(ShmServerConnection::isIdle)));
+        try {
+            return drained.get(nanos, TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (ExecutionException | TimeoutException e) {
+            return false;
+        }
+    }
+
+    /** Whether the thread is polling rather than sleeping in the kernel. */
+    boolean isAwake() {
+        return !sleeping;
+    }
+
+    /** Lets another thread poll on if this one has been in the same handler since the last time this was asked. */
+    void relieveIfStuck() {
+        relief.relieveIfStuck();
+    }
+
+    // ---- the polling thread
+
+    private void run() {
+        while (!stopping && isMine()) {
+            turn();
+        }
+        if (isMine()) {
+            for (ShmServerConnection connection : connections()) {
+                connection.close();
+            }
+            connections.clear();
+            events.close();
+        }
+    }
+
+    private void turn() {
+        int work = 0;
+        for (int i = 0; i < watchedCount; i++) {
+            ShmServerConnection connection = watched[i];
+            work += pollOne(connection);
+            if (!isMine()) {
+                return;
+            }
+        }
+        if (work > 0) {
+            idleTurns = 0;
+            if (++turns >= TURNS_PER_LOOK) {
+                look(0);
+            }
+        } else {
+            idle();
+        }
+    }
+
+    private int pollOne(ShmServerConnection connection) {
+        try {
+            int taken = connection.poll(this);
+            if (taken == 0 && connection.emptyTurns() > TURNS_WATCHED && watchedCount > 1) {
+                stopWatching(connection);
+            }
+            return taken;
+        } catch (ProtocolException e) {
+            LOG.warn(
+                    "{} of channel {} broke the protocol ({}); its connection is closed",
+                    connection.peer(),
+                    connection.service.channel(),
+                    e.getMessage());
+        } catch (RuntimeException | Error e) {
+            LOG.error(
+                    "serving {} of channel {} failed; its connection is closed",
+                    connection.peer(),
+                    connection.service.channel(),
+                    e);
+        }
+        drop(connection);
+        return 1;
+    }
+
+    private void idle() {
+        idleTurns++;
+        if (watchedCount > 0 && idleTurns <= waiting.spins()) {
+            Thread.onSpinWait();
+            if (++turns >= TURNS_PER_LOOK) {
+                look(0);
+            }
+        } else if (watchedCount > 0 && idleTurns - waiting.spins() <= waiting.yields()) {
+            Thread.yield();
+        } else if (waiting.sleeps()) {
+            sleep();
+        } else {
+            idleTurns = 0;
+            look(0);
+        }
+    }
+
+    private void sleep() {
+        for (int i = 0; i < watchedCount; i++) {
+            watched[i].unwatch();
+        }
+        // Between clearing `watched` and the last look; a client fences between its request and its look at `watched`.
+        VarHandle.fullFence();
+        for (int i = 0; i < watchedCount; i++) {
+            if (watched[i].hasRequest()) {
+                for (int j = 0; j < watchedCount; j++) {
+                    watched[j].watch();
+                }
+                idleTurns = 0;
+                return;
+            }
+        }
+        while (watchedCount > 0) {
+            watched[--watchedCount].position = -1;
+            watched[watchedCount] = null;
+        }
+        if (mail.isEmpty() && !stopping) {
+            sleeping = true;
+            look(MAX_SLEEP_NANOS);
+            sleeping = false;
+        } else {
+            look(0);
+        }
+        idleTurns = 0;
+    }
+
+    /** Takes in what the sockets have: rings, deaths; and the mail. */
+    private void look(long nanos) {
+        turns = 0;
+        int count = events.await(nanos);
+        for (int i = 0; i < count; i++) {
+            ShmServerConnection connection = connections.get(events.tag(i));
+            if (connection == null) {
+                continue;
+            }
+            if (connection.link.drainRings() < 0) {
+                drop(connection);
+            } else {
+                watch(connection);
+            }
+        }
+        for (Runnable action = mail.poll(); action != null; action = mail.poll()) {
+            action.run();
+        }
+    }
+
+    private void watch(ShmServerConnection connection) {
+        connection.watch();
+        if (connection.position >= 0) {
+            return;
+        }
+        if (watchedCount == watched.length) {
+            watched = Arrays.copyOf(watched, 2 * watchedCount);
+        }
+        connection.position = watchedCount;
+        watched[watchedCount++] = connection;
+    }
+
+    private void stopWatching(ShmServerConnection connection) {
+        connection.unwatch();
+        // Between clearing `watched` and the last look, as in sleep().
+        VarHandle.fullFence();
+        if (connection.hasRequest()) {
+            connection.watch();
+        } else {
+            removeFromWatched(connection);
+        }
+    }
+
+    private void removeFromWatched(ShmServerConnection connection) {
+        int position = connection.position;
+        if (position < 0) {
+            return;
+        }
+        ShmServerConnection last = watched[--watchedCount];
+        watched[position] = last;
+        last.position = position;
+        watched[watchedCount] = null;
+        connection.position = -1;
+    }
+
+    private void drop(ShmServerConnection connection) {
+        removeFromWatched(connection);
+        if (connections.values().remove(connection)) {
+            connectionCount.decrementAndGet();
+            events.remove(connection.link.socketFd());
+        }
+        connection.close();
+    }
+
+    // ---- handlers on the polling thread
+
+    void enterHandler(ShmServerCall call) {
+        relief.enter(call.connection);
+    }
+
+    /** Returns whether the current thread may poll on; if not, it has been relieved and only ends its call. */
+    boolean leaveHandler() {
+        return relief.leave();
+    }
+
+    /** Whether the current thread still is this poller's. */
+    boolean isMine() {
+        return relief.isOnDuty();
+    }
+}

@@ -1,0 +1,141 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.spi.CallThread;
+import java.lang.foreign.Arena;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sees to it that one thread, and only one, has the duty of a poller, even if a handler that runs on it never returns: another thread is
+ * then given the duty, and the stuck one only ends its own call whenever it comes back.
+ *
+ * <p>What this costs a call is two opaque stores and one load. The rare side pays: to take the duty away, the watcher clears
+ * {@link #onDuty} and then makes every thread pass a handshake (closing any shared memory arena does that), after which either the
+ * thread's {@link #inHandler} mark is visible and it will find the duty gone, or it has left the handler and keeps the duty.
+ */
+final class Relief {
+    private static final Logger LOG = LoggerFactory.getLogger(Relief.class);
+    /** More handlers than this that do not return are a leak of threads; from then on the poller waits for them. */
+    private static final int MAX_STUCK = 64;
+
+    private static final VarHandle IN_HANDLER;
+    private static final VarHandle ENTERED;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            IN_HANDLER = lookup.findVarHandle(Relief.class, "inHandler", boolean.class);
+            ENTERED = lookup.findVarHandle(Relief.class, "entered", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Runnable body;
+    private final String name;
+    private final AtomicInteger stuck = new AtomicInteger();
+
+    /** Null while the watcher decides. */
+    private volatile Thread onDuty;
+
+    /** Whether the thread on duty is in a handler; written by that thread. */
+    @SuppressWarnings("unused") // IN_HANDLER
+    private boolean inHandler;
+
+    /** Whose call it was in last; stored only when it changes, since storing a reference costs a barrier. */
+    private ShmServerConnection serving;
+
+    /** How many handlers were entered; written by the thread on duty. */
+    private long entered;
+
+    /** What the watcher saw last. */
+    private long enteredBefore = -1;
+
+    Relief(Runnable body, String name) {
+        this.body = body;
+        this.name = name;
+    }
+
+    void start() {
+        CallThread thread = new CallThread(body, name);
+        onDuty = thread;
+        thread.start();
+    }
+
+    void enter(ShmServerConnection connection) {
+        if (serving != connection) {
+            serving = connection;
+        }
+        ENTERED.setOpaque(this, entered + 1);
+        // Release: whoever sees the mark sees whose call it is.
+        IN_HANDLER.setRelease(this, true);
+    }
+
+    /** Returns whether the current thread still has the duty. */
+    boolean leave() {
+        IN_HANDLER.setOpaque(this, false);
+        if (isOnDuty()) {
+            return true;
+        }
+        stuck.decrementAndGet();
+        return false;
+    }
+
+    boolean isOnDuty() {
+        Thread thread = onDuty;
+        while (thread == null) {
+            Thread.onSpinWait();
+            thread = onDuty;
+        }
+        return thread == Thread.currentThread();
+    }
+
+    /** Called by one watching thread now and then: relieves a thread that is in the same handler as at the last call. */
+    void relieveIfStuck() {
+        long now = (long) ENTERED.getOpaque(this);
+        boolean same = now == enteredBefore && (boolean) IN_HANDLER.getOpaque(this);
+        enteredBefore = now;
+        if (same && stuck.get() < MAX_STUCK) {
+            relieve(now);
+        }
+    }
+
+    private void relieve(long enteredThen) {
+        Thread before = onDuty;
+        onDuty = null;
+        Arena.ofShared().close();
+        if (!(boolean) IN_HANDLER.getAcquire(this) || (long) ENTERED.getOpaque(this) != enteredThen) {
+            onDuty = before;
+            return;
+        }
+        ShmServerConnection connection = serving;
+        connection.callStarts();
+        int others = stuck.incrementAndGet();
+        LOG.warn(
+                "a handler of channel {} has kept thread {} busy; another thread polls on ({} such handlers now). Handlers that take"
+                        + " long belong on Dispatch.workers or Dispatch.virtualThreads",
+                connection.service.channel(),
+                before.getName(),
+                others);
+        IN_HANDLER.setOpaque(this, false);
+        CallThread next = new CallThread(body, name);
+        onDuty = next;
+        next.start();
+    }
+
+    /** Waits for the thread on duty to end. */
+    void join(long nanos) {
+        Thread thread = onDuty;
+        if (thread != null && thread != Thread.currentThread()) {
+            try {
+                thread.join(TimeUnit.NANOSECONDS.toMillis(nanos) + 1);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Deadline;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.RpcContext;
+import dev.rackcall.rpc.spi.MethodDescriptor;
+import dev.rackcall.shm.Scope;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** One call as its handler may see and keep it. Made only when a handler or an interceptor asks. Thread-safe. */
+final class ServerContext implements RpcContext {
+    private final MethodDescriptor method;
+    private final Metadata headers;
+    private final long deadline;
+    private final Peer peer;
+    private final List<Runnable> onCancel = new ArrayList<>();
+    /** Null once the call has ended: the slot then serves somebody else. */
+    private ShmServerCall call;
+
+    private boolean cancelled;
+
+    ServerContext(
+            ShmServerCall call,
+            MethodDescriptor method,
+            Metadata headers,
+            long deadline,
+            Peer peer,
+            boolean cancelled) {
+        this.call = call;
+        this.method = method;
+        this.headers = headers;
+        this.deadline = deadline;
+        this.peer = peer;
+        this.cancelled = cancelled;
+    }
+
+    @Override
+    public MethodDescriptor method() {
+        return method;
+    }
+
+    @Override
+    public Metadata headers() {
+        return headers;
+    }
+
+    @Override
+    public Optional<Deadline> deadline() {
+        return deadline == 0 ? Optional.empty() : Optional.of(Deadline.atNanoTime(deadline));
+    }
+
+    @Override
+    public synchronized boolean isCancelled() {
+        return cancelled || (deadline != 0 && deadline - System.nanoTime() <= 0);
+    }
+
+    @Override
+    public void onCancel(Runnable action) {
+        synchronized (this) {
+            if (!cancelled) {
+                if (call != null) {
+                    onCancel.add(action);
+                }
+                return;
+            }
+        }
+        action.run();
+    }
+
+    @Override
+    public Peer peer() {
+        return peer;
+    }
+
+    @Override
+    public synchronized Scope replyScope() {
+        if (call == null) {
+            throw new IllegalStateException(
+                    method.fullName() + ": the call has ended, so it has no reply scope any more");
+        }
+        return call.replyScope().scope();
+    }
+
+    @Override
+    public synchronized Scope adopt(Object argument) {
+        if (call == null) {
+            throw new IllegalStateException(
+                    method.fullName() + ": the call has ended, so its arguments are its caller's alone");
+        }
+        return call.connection.link.adopt(argument, method.fullName());
+    }
+
+    void cancel() {
+        List<Runnable> toRun;
+        synchronized (this) {
+            cancelled = true;
+            toRun = List.copyOf(onCancel);
+            onCancel.clear();
+        }
+        toRun.forEach(Runnable::run);
+    }
+
+    synchronized void end() {
+        call = null;
+        onCancel.clear();
+    }
+}

@@ -1,0 +1,216 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaTable;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.UnixSocket;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * What a connection stands on at the server: the socket that proves the client's life, the memory that both map, the arenas in it, and the
+ * Refs that may be followed for this client. Owned by one {@link ShmServerConnection}.
+ */
+final class ServerLink {
+    private static final long FIRST_REPLY_BYTES = 4000;
+
+    private final UnixSocket socket;
+    private final SharedFile file;
+    private final Mapping mapping;
+    private final ServerSpec spec;
+    private final SharedPool shared;
+    private final Handshake.Welcome welcome;
+    private final Peer peer;
+    private final Arena replyArena;
+    private final MemorySegment requestMemory;
+    private final ArenaTable refs;
+    private final Runnable onRelease;
+    private final AtomicBoolean released = new AtomicBoolean();
+    /** Reply scopes that callers have not released, by the Refs that were returned from them. */
+    private final Map<Long, ReplyScope> replies = new HashMap<>();
+
+    ServerLink(
+            UnixSocket socket,
+            SharedFile file,
+            Mapping mapping,
+            ServerSpec spec,
+            SharedPool shared,
+            Handshake.Welcome welcome,
+            Peer peer,
+            Arena requestArena,
+            Arena replyArena,
+            Runnable onRelease) {
+        this.socket = socket;
+        this.file = file;
+        this.mapping = mapping;
+        this.spec = spec;
+        this.shared = shared;
+        this.welcome = welcome;
+        this.peer = peer;
+        this.replyArena = replyArena;
+        this.requestMemory = requestArena.memory();
+        this.onRelease = onRelease;
+        this.refs = ArenaTable.create();
+        refs.add(requestArena);
+        refs.add(replyArena);
+        refs.add(shared.arena());
+    }
+
+    MemorySegment memory() {
+        return mapping.memory();
+    }
+
+    int slots() {
+        return welcome.slots();
+    }
+
+    ServerSpec spec() {
+        return spec;
+    }
+
+    Peer peer() {
+        return peer;
+    }
+
+    int socketFd() {
+        return socket.fd();
+    }
+
+    /** Reads the client's rings; negative once it is gone. */
+    int drainRings() {
+        return socket.drain();
+    }
+
+    void ring() {
+        socket.ring();
+    }
+
+    Arena replyArena() {
+        return replyArena;
+    }
+
+    MemorySegment requestMemory() {
+        return requestMemory;
+    }
+
+    /** Whether a payload that a client claims lies wholly in its own request arena. */
+    boolean isRequestPayload(long ref, int length) {
+        return Ref.arenaId(ref) == welcome.request().id()
+                && length >= 0
+                && Ref.offset(ref) <= requestMemory.byteSize() - length;
+    }
+
+    <T> T shared(Class<T> type, long ref, String method, String argument) {
+        try {
+            return SharedType.of(type).attach(refs, ref);
+        } catch (RefException e) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with("%s: argument '%s': %s", method, argument, e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    long share(Object sharedObject, String method) {
+        long ref = SharedObject.refOf(sharedObject);
+        int arena = Ref.arenaId(ref);
+        if (arena != welcome.reply().id()
+                && arena != welcome.request().id()
+                && arena != shared.arena().id()) {
+            throw Status.Code.INTERNAL
+                    .with(
+                            "%s: the handler returned an object in arena %d, which its caller does not map; allocate results in"
+                                    + " RpcContext.replyScope() or in the channel's shared arena",
+                            method, arena)
+                    .asException();
+        }
+        return ref;
+    }
+
+    Scope adopt(Object argument, String method) {
+        long ref = SharedObject.refOf(argument);
+        if (Ref.arenaId(ref) != shared.arena().id()) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with(
+                            "%s: the argument lies in its caller's own arena, which ends with the connection; to hand it over, build it in"
+                                    + " RpcChannel.newSharedScope()",
+                            method)
+                    .asException();
+        }
+        try {
+            return shared.arena().adopt(ref, welcome.participant());
+        } catch (RefException e) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("%s: the argument cannot be taken over: %s", method, e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    // ---- reply scopes; any thread
+
+    ReplyScope newReplyScope() {
+        return new ReplyScope(replyArena.newScope(FIRST_REPLY_BYTES, refs));
+    }
+
+    /** The caller of {@code ticket} owns the scope now. A scope from which nothing was returned is closed. */
+    synchronized void handOver(ReplyScope reply, long ticket) {
+        if (reply.roots().isEmpty()) {
+            reply.discard();
+            return;
+        }
+        reply.answered(ticket);
+        for (long root : reply.roots()) {
+            replies.put(root, reply);
+        }
+    }
+
+    /** The client gives back the object at {@code ref}; unknown ones are ignored. */
+    synchronized void releaseReply(long ref) {
+        ReplyScope gone = replies.get(ref);
+        if (gone != null) {
+            forget(gone);
+        }
+    }
+
+    /** The client says that it never saw the answer to {@code ticket}. */
+    synchronized void discardReply(long ticket) {
+        for (ReplyScope reply : List.copyOf(replies.values())) {
+            if (reply.ticket() == ticket) {
+                forget(reply);
+            }
+        }
+    }
+
+    private void forget(ReplyScope reply) {
+        reply.roots().forEach(replies::remove);
+        reply.discard();
+    }
+
+    // ---- the end
+
+    /** Closes the socket: the client sees the connection end. */
+    void hangUp() {
+        socket.close();
+    }
+
+    /** Unmaps the memory; no call is under way and none will be. */
+    void release() {
+        if (released.compareAndSet(false, true)) {
+            mapping.close();
+            file.close();
+            shared.leave(welcome.participant());
+            onRelease.run();
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ServerCall.ResultWriter;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** The open server streams of one connection. Thread-safe. */
+final class ServerStreams {
+    /** A client that leaves more streams open is told so. */
+    private static final int MAX_OPEN = 256;
+
+    private final Map<Long, ServerStream<?>> open = new HashMap<>();
+    private long lastId;
+    private boolean closed;
+
+    synchronized <T> ServerStream<T> open(Stream<T> elements, ResultWriter<T> writer, String method) {
+        if (closed || open.size() >= MAX_OPEN) {
+            elements.close();
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with(
+                            "%s: %d streams are open on this connection; read them to their end or close them",
+                            method, open.size())
+                    .asException();
+        }
+        long id = ++lastId;
+        ServerStream<T> stream = new ServerStream<>(this, id, elements, writer, method);
+        open.put(id, stream);
+        return stream;
+    }
+
+    /** The stream with that id, or null: the id came from a peer. */
+    synchronized ServerStream<?> find(long id) {
+        return open.get(id);
+    }
+
+    synchronized void forget(long id) {
+        open.remove(id);
+    }
+
+    void close(long id) {
+        ServerStream<?> stream = find(id);
+        if (stream != null) {
+            stream.cancel();
+        }
+    }
+
+    void closeAll() {
+        List<ServerStream<?>> all;
+        synchronized (this) {
+            closed = true;
+            all = new ArrayList<>(open.values());
+        }
+        all.forEach(ServerStream::cancel);
+    }
+}

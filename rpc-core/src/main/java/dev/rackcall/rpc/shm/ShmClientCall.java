@@ -1,0 +1,409 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.rpc.spi.MethodDescriptor;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.codec.PayloadException;
+import dev.rackcall.shm.codec.PayloadReader;
+import dev.rackcall.shm.codec.PayloadWriter;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+/**
+ * The client's side of one slot: encodes into it, sends it, decodes the answer. Used by one call after the other.
+ *
+ * <p>Its life is in one word, the ticket of the call that has it and one of four states, so that a compare-and-set on it can never
+ * confuse two calls: FREE; HELD, while a thread encodes, waits or decodes; ASYNC, sent, the answer belongs to whoever polls; ABANDONED, sent, but
+ * nobody wants the answer: the slot is free again once the answer has come.
+ */
+final class ShmClientCall extends ClientCall {
+    private static final int STATE_BITS = 2;
+    private static final int STATE_MASK = (1 << STATE_BITS) - 1;
+    private static final int FREE = 0;
+    private static final int HELD = 1;
+    private static final int ASYNC = 2;
+    private static final int ABANDONED = 3;
+
+    private static final long EMPTY_SUCCESS = SlotLayout.head(0, SlotLayout.INLINE, 0);
+    private static final VarHandle WORD;
+
+    static {
+        try {
+            WORD = MethodHandles.lookup().findVarHandle(ShmClientCall.class, "word", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Offset of the slot in the connection's memory. */
+    final long slot;
+    /** nanoTime; 0: the connection's default time-out, counted from the first look at the clock. */
+    long deadline;
+    /** A virtual thread that is parked until the answer is there. */
+    volatile Thread waiter;
+    /** Where the answer goes while the state is ASYNC. */
+    RpcFuture<?> future;
+
+    private final ShmClientConnection connection;
+    private final MemorySegment memory;
+    /** Null until the slot's first call: most connections never use most of their slots. Used by whoever holds the slot. */
+    private PayloadBuffer buffer;
+
+    private PayloadWriter writer;
+    private PayloadReader reader;
+
+    @SuppressWarnings("unused") // WORD
+    private volatile long word;
+
+    private MethodDescriptor method;
+    private Metadata headers = Metadata.EMPTY;
+    private CallObserver observer = CallObserver.NONE;
+    private Status ended = Status.OK;
+    private boolean encoding;
+    private boolean sent;
+    private boolean unwanted;
+
+    ShmClientCall(ShmClientConnection connection, int index) {
+        this.connection = connection;
+        this.memory = connection.memory;
+        this.slot = ControlLayout.slot(index);
+    }
+
+    private void makeCodec() {
+        buffer = new PayloadBuffer(
+                connection.link.requestArena(),
+                memory.asSlice(slot + SlotLayout.REQUEST_INLINE, SlotLayout.REQUEST_INLINE_BYTES));
+        writer = PayloadWriter.create(buffer).objects(connection.link.objects());
+        reader = PayloadReader.create().objects(connection.link.objects());
+    }
+
+    // ---- the slot's life
+
+    boolean isBusy() {
+        return state((long) WORD.getAcquire(this)) != FREE;
+    }
+
+    boolean isAsync() {
+        return state((long) WORD.getAcquire(this)) == ASYNC;
+    }
+
+    /** Whether a thread of this process may be touching the connection's memory for this slot. */
+    boolean usesMemory() {
+        return state((long) WORD.getAcquire(this)) == HELD;
+    }
+
+    /** The caller holds ticket {@code ticket}, so nobody else changes the word now. */
+    void occupy(long ticket) {
+        WORD.setRelease(this, (ticket << STATE_BITS) | HELD);
+    }
+
+    /** Pairs with the acquire in {@link #isBusy}: the next holder sees the slot as this one leaves it. */
+    void release() {
+        setState(FREE);
+        if (!connection.isOpen()) {
+            connection.link.memoryReleased();
+        }
+    }
+
+    /** Frees an abandoned slot whose answer has come; returns whether this thread did. */
+    boolean reapIfAnswered() {
+        long seen = (long) WORD.getAcquire(this);
+        return state(seen) == ABANDONED
+                && SlotLayout.responseCommit(memory, slot) == (seen >>> STATE_BITS) + 1
+                && WORD.compareAndSet(this, seen, seen & ~STATE_MASK);
+    }
+
+    /** Takes a call that was sent asynchronously from its future's hands; exactly one thread succeeds. */
+    boolean take(long ticket) {
+        return WORD.compareAndSet(this, (ticket << STATE_BITS) | ASYNC, (ticket << STATE_BITS) | HELD);
+    }
+
+    /** Gives up on an asynchronous call; exactly one of this and {@link #take} succeeds. */
+    boolean giveUp(long ticket) {
+        return WORD.compareAndSet(this, (ticket << STATE_BITS) | ASYNC, (ticket << STATE_BITS) | ABANDONED);
+    }
+
+    private void setState(int state) {
+        WORD.setRelease(this, (ticket() << STATE_BITS) | state);
+    }
+
+    private static int state(long word) {
+        return (int) word & STATE_MASK;
+    }
+
+    long ticket() {
+        return (long) WORD.getOpaque(this) >>> STATE_BITS;
+    }
+
+    boolean isAnswered() {
+        return isAnswered(ticket());
+    }
+
+    boolean isAnswered(long ticket) {
+        return SlotLayout.responseCommit(memory, slot) == ticket + 1;
+    }
+
+    // ---- encoding and sending
+
+    void begin(MethodDescriptor callee, long callDeadline, Metadata callHeaders, CallObserver callObserver) {
+        deadline = callDeadline;
+        // Storing a reference costs a garbage collector's barrier, often with a full fence; most calls change none of
+        // these.
+        if (method != callee) {
+            method = callee;
+        }
+        if (headers != callHeaders) {
+            headers = callHeaders;
+        }
+        if (observer != callObserver) {
+            observer = callObserver;
+        }
+        if (ended != Status.OK) {
+            ended = Status.OK;
+        }
+        encoding = false;
+        sent = false;
+        unwanted = false;
+        if (buffer == null) {
+            makeCodec();
+        }
+    }
+
+    @Override
+    public PayloadWriter arguments() {
+        if (!encoding) {
+            encoding = true;
+            writer.begin(buffer.start());
+            if (!headers.isEmpty()) {
+                MetadataCodec.write(writer, headers);
+            }
+        }
+        return writer;
+    }
+
+    @Override
+    public long share(Object sharedObject, String argument) {
+        return connection.link.share(sharedObject, method.fullName(), argument);
+    }
+
+    /** Publishes the request. Whoever sets another state than HELD no longer owns this object when it returns. */
+    private void send(int methodOrOp, int flags, int stateWhileSent) {
+        int allFlags = flags | SlotLayout.INLINE;
+        int length = 0;
+        if (!headers.isEmpty()) {
+            arguments();
+            allFlags |= SlotLayout.METADATA;
+        }
+        if (encoding) {
+            length = (int) writer.length();
+            if (!buffer.isInline()) {
+                SlotLayout.requestRef(memory, slot, buffer.ref());
+                allFlags &= ~SlotLayout.INLINE;
+            }
+        }
+        long ticket = ticket();
+        SlotLayout.request(memory, slot, SlotLayout.head(methodOrOp, allFlags, length), deadline);
+        sent = true;
+        if (stateWhileSent != HELD) {
+            setState(stateWhileSent);
+        }
+        connection.publish(slot, ticket);
+    }
+
+    @Override
+    public PayloadReader invoke() {
+        send(method.index(), 0, HELD);
+        connection.await(this);
+        return answer();
+    }
+
+    @Override
+    public void invokeOneWay() {
+        CallObserver toTell = observer;
+        send(method.index(), SlotLayout.ONE_WAY, ABANDONED);
+        toTell.onClose(Status.OK);
+    }
+
+    @Override
+    public <T> CompletableFuture<T> invokeAsync(ResultReader<T> resultReader) {
+        RpcFuture<T> result = new RpcFuture<>(connection, this, resultReader, observer);
+        future = result;
+        send(method.index(), 0, ASYNC);
+        connection.async.sent();
+        return result;
+    }
+
+    @Override
+    public <T> Stream<T> invokeStream(ResultReader<T> resultReader) {
+        ClientStream<T> stream = new ClientStream<>(connection, method, resultReader, deadline, observer);
+        observer = CallObserver.NONE;
+        try {
+            send(method.index(), 0, HELD);
+            connection.await(this);
+            stream.accept(answer(), this);
+        } finally {
+            close();
+        }
+        return stream.stream();
+    }
+
+    /** Sends a control request that nobody waits for. */
+    void sendControl(int op, long operand) {
+        begin(null, 0, Metadata.EMPTY, CallObserver.NONE);
+        arguments().writeLong(operand);
+        send(op, SlotLayout.CONTROL | SlotLayout.ONE_WAY, ABANDONED);
+    }
+
+    /** Sends a control request on behalf of {@code onBehalfOf} and waits for its answer. */
+    PayloadReader callControl(MethodDescriptor onBehalfOf, int op, long operand, long callDeadline) {
+        begin(onBehalfOf, callDeadline, Metadata.EMPTY, CallObserver.NONE);
+        arguments().writeLong(operand);
+        send(op, SlotLayout.CONTROL, HELD);
+        connection.await(this);
+        return answer();
+    }
+
+    // ---- the answer
+
+    /** Opens the answer, which has come; throws what a failed call ended with. */
+    PayloadReader answer() {
+        long head = SlotLayout.responseHead(memory, slot);
+        if (head == EMPTY_SUCCESS) {
+            reader.beginEmpty();
+            return reader;
+        }
+        int length = SlotLayout.length(head);
+        int flags = SlotLayout.flags(head);
+        if ((flags & SlotLayout.INLINE) != 0) {
+            if (length < 0 || length > SlotLayout.RESPONSE_INLINE_BYTES) {
+                throw malformed("an inline payload of " + length + " bytes");
+            }
+            reader.begin(memory, slot + SlotLayout.RESPONSE_INLINE, length);
+        } else {
+            long ref = SlotLayout.responseRef(memory, slot);
+            MemorySegment arena = connection.link.replyPayload(ref, length);
+            if (arena == null) {
+                throw malformed("a payload of " + length + " bytes outside the reply arena");
+            }
+            reader.begin(arena, Ref.offset(ref), length);
+        }
+        if (SlotLayout.low(head) != 0) {
+            throw failure(SlotLayout.low(head), flags);
+        }
+        return reader;
+    }
+
+    private RpcException failure(int number, int flags) {
+        try {
+            String description = (flags & SlotLayout.METADATA) != 0 ? reader.readString() : "";
+            Metadata trailers = (flags & SlotLayout.METADATA) != 0 ? MetadataCodec.read(reader) : Metadata.EMPTY;
+            ended = Status.Code.ofNumber(number).with(description);
+            return new RpcException(ended, trailers);
+        } catch (PayloadException e) {
+            return malformed("a failure that cannot be read: " + e.getMessage());
+        }
+    }
+
+    private RpcException malformed(String what) {
+        ended = Status.Code.INTERNAL.with("%s: the server answered with %s; it is broken or hostile", name(), what);
+        return ended.asException();
+    }
+
+    String name() {
+        return method == null ? connection.spec.channel() : method.fullName();
+    }
+
+    /** The answer did not come before the deadline. */
+    RpcException timedOut() {
+        unwanted = true;
+        ended = deadlineExceeded(name());
+        return ended.asException();
+    }
+
+    static Status deadlineExceeded(String name) {
+        return Status.Code.DEADLINE_EXCEEDED.with(
+                "%s: no answer before the deadline; the handler may still be running", name);
+    }
+
+    /** The connection broke while the call was under way. */
+    RpcException lost(RpcException why) {
+        ended = why.status();
+        return why;
+    }
+
+    /** Gives the slot back after an asynchronous call; its future tells the observer. */
+    void endAsync() {
+        future = null;
+        buffer.trim();
+        release();
+    }
+
+    @Override
+    public <T> T shared(Class<T> type, long ref) {
+        return connection.link.shared(type, ref, name());
+    }
+
+    @Override
+    public RpcException rejected(PayloadException cause) {
+        ended = sent
+                ? Status.Code.INTERNAL.with("%s: the server's answer cannot be read: %s", name(), cause.getMessage())
+                : Status.Code.INVALID_ARGUMENT.with("%s: %s", name(), cause.getMessage());
+        return ended.asException(cause);
+    }
+
+    @Override
+    public void close() {
+        buffer.trim();
+        if (observer != CallObserver.NONE) {
+            observer.onClose(ended);
+        }
+        if (!sent) {
+            connection.withdraw(this);
+        } else if (unwanted) {
+            long ticket = ticket();
+            setState(ABANDONED);
+            connection.cancel(ticket);
+        } else {
+            release();
+        }
+    }
+
+    @Override
+    public RuntimeException abandon(Throwable cause) {
+        RuntimeException thrown = switch (cause) {
+            case PayloadException e -> rejected(e);
+            case OutOfArenaException e ->
+                Status.Code.RESOURCE_EXHAUSTED
+                        .with("%s: %s", name(), e.getMessage())
+                        .asException(e);
+            case RuntimeException e -> e;
+            case Error e -> throw withdrawnBefore(e);
+            default ->
+                Status.Code.INTERNAL
+                        .with("%s: encoding failed: %s", name(), cause)
+                        .asException(cause);
+        };
+        if (!sent) {
+            ended = thrown instanceof RpcException e
+                    ? e.status()
+                    : Status.Code.INTERNAL.with("%s: encoding failed: %s", name(), cause);
+            close();
+        }
+        return thrown;
+    }
+
+    private Error withdrawnBefore(Error error) {
+        if (!sent) {
+            close();
+        }
+        return error;
+    }
+}

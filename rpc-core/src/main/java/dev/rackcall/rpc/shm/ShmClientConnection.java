@@ -1,0 +1,342 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.runtime.KryoCodec;
+import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.MethodDescriptor;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.os.Futex;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The client's end of a connection: hands out slots in turn, publishes requests, rings when the server does not watch.
+ *
+ * <p>A slot's turn comes with a ticket. Ticket {@code t} belongs to slot {@code t mod n} and may be taken once the server has taken request
+ * {@code t - n}: from that moment the slot's previous holder is known to have marked it busy or free for good, so that a plain look at
+ * {@code busy} decides, and one compare-and-set per call is enough for any number of threads.
+ */
+final class ShmClientConnection extends ClientConnection {
+    private static final VarHandle TAIL;
+    private static final VarHandle CONSUMED;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            TAIL = lookup.findVarHandle(ShmClientConnection.class, "tail", long.class);
+            CONSUMED = lookup.findVarHandle(ShmClientConnection.class, "consumed", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Polls between two looks at what changes rarely: the clock, the peer's life. A power of two. */
+    private static final int SPINS_PER_CHECK = 1024;
+
+    private static final long CONTROL_BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final Logger LOG = LoggerFactory.getLogger(ShmClientConnection.class);
+
+    final ClientLink link;
+    final MemorySegment memory;
+    final ClientSpec spec;
+    final AsyncCalls async;
+
+    private final ShmClientCall[] slots;
+    private final int mask;
+    private final long defaultTimeoutNanos;
+    private final int firstSpins;
+
+    /** False once the connection has ended. */
+    private volatile boolean open = true;
+
+    /** False once the connection has ended or the server drains. */
+    private volatile boolean usable = true;
+
+    @SuppressWarnings("unused") // TAIL
+    private volatile long tail;
+
+    /** A lower bound of how many requests the server has taken; responses raise it. Several threads write it, none may overstate it. */
+    @SuppressWarnings("unused") // CONSUMED
+    private volatile long consumed;
+
+    ShmClientConnection(ClientLink link, ClientSpec spec) {
+        this.link = link;
+        this.memory = link.memory();
+        this.spec = spec;
+        this.mask = link.slots() - 1;
+        this.defaultTimeoutNanos = spec.defaultTimeout().toNanos();
+        this.firstSpins = Math.min(SPINS_PER_CHECK, spec.waiting().spins());
+        this.slots = new ShmClientCall[link.slots()];
+        for (int i = 0; i < slots.length; i++) {
+            slots[i] = new ShmClientCall(this, i);
+        }
+        this.async = new AsyncCalls(this, slots);
+    }
+
+    @Override
+    public ClientCall begin(MethodDescriptor method, long deadline, Metadata headers, CallObserver observer) {
+        ShmClientCall call = claim(deadline);
+        call.begin(method, deadline, headers, observer);
+        return call;
+    }
+
+    /** Takes the next free slot; waits for one, up to the deadline, if all are taken. */
+    ShmClientCall claim(long deadline) {
+        long ticket = (long) TAIL.getAcquire(this);
+        if (ticket - (long) CONSUMED.getAcquire(this) <= mask) {
+            ShmClientCall call = slots[(int) ticket & mask];
+            if (!call.isBusy() && TAIL.compareAndSet(this, ticket, ticket + 1)) {
+                call.occupy(ticket);
+                if (open) {
+                    return call;
+                }
+                call.release();
+                throw link.failure();
+            }
+        }
+        return claimSlowly(deadline);
+    }
+
+    private ShmClientCall claimSlowly(long deadline) {
+        SpinWait wait = new SpinWait(spec.waiting(), deadline, defaultTimeoutNanos);
+        int skipped = 0;
+        while (true) {
+            if (!open) {
+                throw link.failure();
+            }
+            long ticket = (long) TAIL.getAcquire(this);
+            ShmClientCall call = slots[(int) ticket & mask];
+            if (!hasRoom(ticket)) {
+                async.poll();
+                awaitRoom(wait);
+            } else if (!call.isBusy() || call.reapIfAnswered()) {
+                if (TAIL.compareAndSet(this, ticket, ticket + 1)) {
+                    call.occupy(ticket);
+                    if (open) {
+                        return call;
+                    }
+                    call.release();
+                }
+            } else if (skipped <= mask) {
+                // An earlier call still occupies the slot: tell the server to pass over it and try the next one.
+                if (TAIL.compareAndSet(this, ticket, ticket + 1)) {
+                    SlotLayout.skipRequest(memory, call.slot);
+                    publish(call.slot, ticket);
+                    skipped++;
+                }
+            } else {
+                async.poll();
+                awaitRoom(wait);
+                skipped = 0;
+            }
+        }
+    }
+
+    private void awaitRoom(SpinWait wait) {
+        if (!wait.once()) {
+            int busy = 0;
+            for (ShmClientCall call : slots) {
+                busy += call.isBusy() ? 1 : 0;
+            }
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with(
+                            "channel %s: all %d slots were taken until the deadline (%d calls under way);"
+                                    + " make fewer calls at once, or open the channel with more slots",
+                            spec.channel(), slots.length, busy)
+                    .asException();
+        }
+    }
+
+    private boolean hasRoom(long ticket) {
+        if (ticket - (long) CONSUMED.getAcquire(this) <= mask) {
+            return true;
+        }
+        long published = Math.min(ControlLayout.consumed(memory), ticket);
+        if (published > (long) CONSUMED.getAcquire(this)) {
+            CONSUMED.setRelease(this, published);
+        }
+        return ticket - published <= mask;
+    }
+
+    /** Makes the request half of {@code slot} visible to the server and wakes it if it does not watch. */
+    void publish(long slot, long ticket) {
+        SlotLayout.publishRequest(memory, slot, ticket + 1);
+        // Between our request and our look at `watched`; the server fences between clearing `watched` and its last look
+        // at the slot.
+        VarHandle.fullFence();
+        if (!ControlLayout.isWatched(memory)) {
+            link.ring();
+        }
+    }
+
+    /** The response to {@code ticket} was seen, so the server has taken all requests up to it. */
+    void taken(long ticket) {
+        if (ticket + 1 > (long) CONSUMED.getOpaque(this)) {
+            // Release: pairs with the acquire in claim(), so that whoever is let through sees this slot's busy mark.
+            CONSUMED.setRelease(this, ticket + 1);
+        }
+    }
+
+    /** Waits for the response to {@code call} on the calling thread. */
+    void await(ShmClientCall call) {
+        long expected = call.ticket() + 1;
+        long slot = call.slot;
+        MemorySegment local = memory;
+        for (int i = firstSpins; i >= 0; i--) {
+            if (SlotLayout.responseCommit(local, slot) == expected) {
+                taken(expected - 1);
+                return;
+            }
+            Thread.onSpinWait();
+        }
+        awaitSlowly(call, expected);
+        taken(expected - 1);
+    }
+
+    private void awaitSlowly(ShmClientCall call, long expected) {
+        SpinWait wait = new SpinWait(spec.waiting(), call.deadline, defaultTimeoutNanos);
+        while (SlotLayout.responseCommit(memory, call.slot) != expected) {
+            if (!open) {
+                throw call.lost(link.failure());
+            }
+            boolean inTime = wait.maySleep() ? sleep(call, expected, wait) : wait.once();
+            if (!inTime && SlotLayout.responseCommit(memory, call.slot) != expected) {
+                throw call.timedOut();
+            }
+        }
+    }
+
+    private boolean sleep(ShmClientCall call, long expected, SpinWait wait) {
+        if (Thread.currentThread().isVirtual()) {
+            return async.park(call, wait);
+        }
+        ControlLayout.addSleeper(memory, 1);
+        try {
+            // Volatile add above, then this look: the server publishes, fences and then looks at the sleepers.
+            long seen = SlotLayout.responseCommit(memory, call.slot);
+            if (seen == expected) {
+                return true;
+            }
+            return wait.sleep(memory, call.slot + SlotLayout.RESPONSE_COMMIT, (int) seen);
+        } finally {
+            ControlLayout.addSleeper(memory, -1);
+        }
+    }
+
+    /** Gives back a slot whose call was not sent: the server passes over it. */
+    void withdraw(ShmClientCall call) {
+        long ticket = call.ticket();
+        SlotLayout.skipRequest(memory, call.slot);
+        publish(call.slot, ticket);
+        call.release();
+    }
+
+    /** Tells the server that nobody waits for the call with that ticket any more. */
+    void cancel(long ticket) {
+        control(ControlOp.CANCEL, ticket);
+    }
+
+    /** Sends a control request that nobody waits for; without effect if the connection is gone or jammed: its end frees everything. */
+    void control(int op, long operand) {
+        try {
+            claim(System.nanoTime() + CONTROL_BOUND_NANOS).sendControl(op, operand);
+        } catch (RpcException e) {
+            LOG.debug("control request {} for {} was not sent: {}", op, operand, e.getMessage());
+        }
+    }
+
+    @Override
+    public boolean isUsable() {
+        return usable;
+    }
+
+    @Override
+    public Scope newScope(long firstBytes) {
+        return link.newScope(firstBytes);
+    }
+
+    @Override
+    public Scope newSharedScope(long firstBytes) {
+        return link.newSharedScope(firstBytes);
+    }
+
+    @Override
+    public void use(ServiceDefinition<?> definition) {
+        link.objects().use(KryoCodec.of(definition.registered()));
+    }
+
+    @Override
+    public void release(Object result) {
+        long ref = SharedObject.refOf(result);
+        if (link.isReply(ref)) {
+            control(ControlOp.RELEASE, ref);
+        }
+    }
+
+    @Override
+    public String serviceName() {
+        return link.welcome().serviceName();
+    }
+
+    @Override
+    public long fingerprint() {
+        return link.welcome().fingerprint();
+    }
+
+    @Override
+    public String description() {
+        return link.welcome().description();
+    }
+
+    boolean isOpen() {
+        return open;
+    }
+
+    /** The server rang: it has answers for whom nobody spins, or it drains. */
+    void rung() {
+        if (open && ControlLayout.state(memory) != ControlLayout.STATE_OPEN) {
+            usable = false;
+        }
+    }
+
+    /** The link has ended, for a reason that it now knows. */
+    void ended() {
+        usable = false;
+        open = false;
+        async.loseAll();
+        wakeAll();
+    }
+
+    /** The connection has ended: wakes every caller that sleeps, so that it sees so. */
+    private void wakeAll() {
+        for (ShmClientCall call : slots) {
+            Futex.wake(memory, call.slot + SlotLayout.RESPONSE_COMMIT, Integer.MAX_VALUE);
+        }
+    }
+
+    /** Whether no call uses the connection's memory any more. */
+    boolean isQuiet() {
+        for (ShmClientCall call : slots) {
+            if (call.usesMemory()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public void close() {
+        link.close(Status.Code.CANCELLED.with("channel %s was closed here", spec.channel()));
+    }
+}

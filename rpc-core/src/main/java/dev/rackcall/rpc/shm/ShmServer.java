@@ -1,0 +1,320 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.spi.ServerEndpoint;
+import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.shm.os.EventPoll;
+import dev.rackcall.shm.os.Message;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.OwnerLock;
+import dev.rackcall.shm.os.PeerCredentials;
+import dev.rackcall.shm.os.Uid;
+import dev.rackcall.shm.os.UnixSocket;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A server's doors: one listening socket a channel, one thread that accepts and agrees on memory, and the pollers that do everything after
+ * that. Connecting never disturbs a poller for longer than it takes to put one entry into its list.
+ */
+final class ShmServer implements ServerEndpoint {
+    private static final Logger LOG = LoggerFactory.getLogger(ShmServer.class);
+    private static final int BACKLOG = 1024;
+    private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** A client that has connected but not said hello is dropped after this. */
+    private static final long HELLO_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final ServerSpec spec;
+    private final RuntimeDirectory directory;
+    private final EventPoll events = EventPoll.create();
+    private final List<Door> doors = new ArrayList<>();
+    private final List<Poller> pollers = new ArrayList<>();
+    private final Handlers handlers;
+    private final AtomicInteger connections = new AtomicInteger();
+    private final Map<Long, Guest> guests = new HashMap<>();
+    private long lastTag;
+    private volatile boolean draining;
+    private volatile boolean stopping;
+    private Thread acceptor;
+
+    /** One channel: its lock, its listening socket, what it serves. */
+    private record Door(long tag, OwnerLock lock, UnixSocket socket, ConnectionFactory factory) {}
+
+    /** A socket that was accepted and has not said hello. */
+    private record Guest(UnixSocket socket, Door door, long since) {}
+
+    private ShmServer(ServerSpec spec) {
+        this.spec = spec;
+        this.directory = RuntimeDirectory.at(spec.directory());
+        this.handlers = Handlers.of(spec.dispatch());
+    }
+
+    static ShmServer start(ServerSpec spec) {
+        ShmServer server = new ShmServer(spec);
+        try {
+            server.directory.create();
+            for (ServerSpec.Service<?> service : spec.services()) {
+                server.openDoor(service);
+            }
+        } catch (RuntimeException | Error e) {
+            server.closeDoors();
+            server.events.close();
+            throw e;
+        }
+        for (int i = 0; i < spec.pollers(); i++) {
+            Poller poller = new Poller(spec.waiting(), "rackcall-poll-" + i);
+            server.pollers.add(poller);
+            poller.start();
+        }
+        server.acceptor = new Thread(server::accept, "rackcall-accept");
+        server.acceptor.setDaemon(true);
+        server.acceptor.start();
+        return server;
+    }
+
+    private void openDoor(ServerSpec.Service<?> service) {
+        String channel = service.definition().channel();
+        RuntimeDirectory.checkName(channel);
+        OwnerLock lock = OwnerLock.tryAcquire(directory.lock(channel))
+                .orElseThrow(() -> Status.Code.ALREADY_EXISTS
+                        .with(
+                                "channel %s already has a living server in %s; stop it, or serve another channel",
+                                channel, directory.path())
+                        .asException());
+        UnixSocket socket;
+        try {
+            Files.deleteIfExists(directory.socket(channel));
+            socket = UnixSocket.listen(directory.socket(channel), BACKLOG);
+        } catch (IOException | OsException e) {
+            lock.close();
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("channel %s: cannot listen in %s: %s", channel, directory.path(), e.getMessage())
+                    .asException(e);
+        }
+        Door door = new Door(++lastTag, lock, socket, new ConnectionFactory(spec, service, handlers));
+        doors.add(door);
+        events.add(socket.fd(), door.tag());
+    }
+
+    // ---- the accepting thread
+
+    private void accept() {
+        long lastTick = System.nanoTime();
+        while (!stopping) {
+            try {
+                boolean awake = pollers.stream().anyMatch(Poller::isAwake);
+                int count = events.await(
+                        awake ? Math.min(TICK_NANOS, spec.stuckAfter().toNanos()) : TICK_NANOS);
+                for (int i = 0; i < count; i++) {
+                    handle(events.tag(i));
+                }
+                pollers.forEach(Poller::relieveIfStuck);
+                if (System.nanoTime() - lastTick > TICK_NANOS) {
+                    lastTick = System.nanoTime();
+                    dropSilentGuests(lastTick);
+                }
+            } catch (RuntimeException | Error e) {
+                LOG.error("accepting a connection failed; the server goes on", e);
+            }
+        }
+    }
+
+    private void handle(long tag) {
+        for (Door door : doors) {
+            if (door.tag() == tag) {
+                for (Optional<UnixSocket> guest = door.socket().accept();
+                        guest.isPresent();
+                        guest = door.socket().accept()) {
+                    admit(guest.get(), door);
+                }
+                return;
+            }
+        }
+        Guest guest = guests.remove(tag);
+        if (guest != null) {
+            events.remove(guest.socket().fd());
+            greet(guest);
+        }
+    }
+
+    private void admit(UnixSocket socket, Door door) {
+        PeerCredentials peer = socket.peer();
+        if (peer.uid() != Uid.current()) {
+            LOG.warn(
+                    "uid {} (pid {}) may not use channel {}",
+                    peer.uid(),
+                    peer.pid(),
+                    door.factory().channel());
+            refuse(
+                    socket,
+                    Status.Code.PERMISSION_DENIED.with(
+                            "channel %s is served for uid %d only, not for uid %d",
+                            door.factory().channel(), Uid.current(), peer.uid()));
+            return;
+        }
+        if (guests.size() >= BACKLOG) {
+            refuse(socket, Status.Code.RESOURCE_EXHAUSTED.with("%d clients are connecting; try again", BACKLOG));
+            return;
+        }
+        long tag = ++lastTag;
+        guests.put(tag, new Guest(socket, door, System.nanoTime()));
+        events.add(socket.fd(), tag);
+    }
+
+    private void greet(Guest guest) {
+        UnixSocket socket = guest.socket();
+        try {
+            Optional<Message> message = socket.receive(Duration.ZERO);
+            if (message.isEmpty() || message.get().isEnd()) {
+                socket.close();
+                return;
+            }
+            message.get().closeFds();
+            Handshake.Hello hello = Handshake.Hello.decode(message.get().bytes());
+            if (draining) {
+                refuse(
+                        socket,
+                        Status.Code.UNAVAILABLE.with("channel %s: its server is shutting down", hello.channel()));
+            } else if (connections.get() >= spec.maxConnections()) {
+                refuse(
+                        socket,
+                        Status.Code.RESOURCE_EXHAUSTED.with(
+                                "channel %s: all %d connections are taken; close some, or raise the server's maxConnections",
+                                hello.channel(), spec.maxConnections()));
+            } else {
+                connect(guest, hello);
+            }
+        } catch (Handshake.MalformedException e) {
+            refuse(socket, Status.Code.FAILED_PRECONDITION.with("the handshake failed: %s", e.getMessage()));
+        } catch (RuntimeException e) {
+            LOG.warn(
+                    "a client of channel {} was turned away: {}",
+                    guest.door().factory().channel(),
+                    e.toString());
+            refuse(
+                    socket,
+                    e instanceof RpcException known
+                            ? known.status()
+                            : Status.Code.RESOURCE_EXHAUSTED.with(
+                                    "the server cannot take a connection: %s", e.getMessage()));
+        }
+    }
+
+    private void connect(Guest guest, Handshake.Hello hello) {
+        PeerCredentials credentials = guest.socket().peer();
+        Peer peer = new Peer(credentials.pid(), credentials.uid(), credentials.gid());
+        connections.incrementAndGet();
+        ShmServerConnection connection;
+        try {
+            connection = guest.door().factory().connect(guest.socket(), hello, peer, connections::decrementAndGet);
+        } catch (RuntimeException | Error e) {
+            connections.decrementAndGet();
+            throw e;
+        }
+        Poller quietest = pollers.getFirst();
+        for (Poller poller : pollers) {
+            if (poller.connectionCount() < quietest.connectionCount()) {
+                quietest = poller;
+            }
+        }
+        quietest.add(connection);
+    }
+
+    private static void refuse(UnixSocket socket, Status status) {
+        try (socket) {
+            socket.send(Handshake.Welcome.refusal(status).encode());
+        } catch (OsException e) {
+            LOG.debug("a refused client did not wait for the reason: {}", e.getMessage());
+        }
+    }
+
+    private void dropSilentGuests(long now) {
+        guests.values().removeIf(guest -> {
+            if (now - guest.since() < HELLO_NANOS) {
+                return false;
+            }
+            events.remove(guest.socket().fd());
+            guest.socket().close();
+            return true;
+        });
+    }
+
+    // ---- the end
+
+    @Override
+    public void drain() {
+        draining = true;
+        for (Poller poller : pollers) {
+            poller.post(() -> poller.connections().forEach(ShmServerConnection::drain));
+        }
+    }
+
+    @Override
+    public boolean awaitDrained(Duration bound) {
+        long end = System.nanoTime() + bound.toNanos();
+        for (Poller poller : pollers) {
+            while (!poller.isDrained(Math.max(1, end - System.nanoTime()))) {
+                if (System.nanoTime() - end >= 0) {
+                    return false;
+                }
+                LockSupport.parkNanos(DRAIN_POLL_NANOS);
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public int connections() {
+        return connections.get();
+    }
+
+    @Override
+    public void close() {
+        draining = true;
+        stopping = true;
+        events.wakeUp();
+        try {
+            acceptor.join(TimeUnit.SECONDS.toMillis(5));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        closeDoors();
+        guests.values().forEach(guest -> guest.socket().close());
+        pollers.forEach(poller -> poller.stop(TimeUnit.SECONDS.toNanos(5)));
+        handlers.close();
+        doors.forEach(door -> door.factory().close());
+        events.close();
+    }
+
+    private void closeDoors() {
+        for (Door door : doors) {
+            door.socket().close();
+            try {
+                Files.deleteIfExists(directory.socket(door.factory().channel()));
+            } catch (IOException e) {
+                LOG.warn(
+                        "the socket of channel {} stays behind: {}",
+                        door.factory().channel(),
+                        e.toString());
+            }
+            door.lock().close();
+        }
+        directory.removeIfEmpty();
+    }
+}

@@ -1,0 +1,415 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.RpcContext;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.CallThread;
+import dev.rackcall.rpc.spi.MethodDescriptor;
+import dev.rackcall.rpc.spi.ServerCall;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.codec.PayloadException;
+import dev.rackcall.shm.codec.PayloadReader;
+import dev.rackcall.shm.codec.PayloadWriter;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
+
+/**
+ * The server's side of one slot: decodes the request, holds the call's state while it is served, publishes the response. Used by one call
+ * after the other; the poller begins it, and whichever thread serves the call ends it.
+ */
+final class ShmServerCall extends ServerCall {
+    final ShmServerConnection connection;
+
+    private final MemorySegment memory;
+    private final int index;
+    private final long slot;
+    private final PayloadBuffer buffer;
+    private final PayloadWriter writer;
+    private final PayloadReader reader;
+
+    private static final VarHandle BUSY;
+    private static final VarHandle UNWOKEN;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            BUSY = lookup.findVarHandle(ShmServerCall.class, "busy", boolean.class);
+            UNWOKEN = lookup.findVarHandle(ShmServerCall.class, "unwoken", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Set by the poller, cleared by who ends the call: a client that uses the slot again before is out of order. */
+    @SuppressWarnings("unused") // BUSY
+    private boolean busy;
+
+    /** A response was published that nobody was woken for yet. */
+    @SuppressWarnings("unused") // UNWOKEN
+    private boolean unwoken;
+
+    private long ticket;
+    private int methodIndex;
+    private int flags;
+    private int length;
+    private long ref;
+    private long deadline;
+    private boolean opened;
+    private boolean encoding;
+    private boolean deferred;
+    private CallObserver observer = CallObserver.NONE;
+    private Metadata headers = Metadata.EMPTY;
+    private ServerContext context;
+    private ReplyScope reply;
+
+    ShmServerCall(ShmServerConnection connection, int index) {
+        this.connection = connection;
+        this.memory = connection.memory;
+        this.index = index;
+        this.slot = ControlLayout.slot(index);
+        this.buffer = new PayloadBuffer(
+                connection.link.replyArena(),
+                memory.asSlice(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.RESPONSE_INLINE_BYTES));
+        this.writer = PayloadWriter.create(buffer).objects(connection.service.objects());
+        this.reader = PayloadReader.create().objects(connection.service.objects());
+    }
+
+    long slot() {
+        return slot;
+    }
+
+    // ---- taking the request: on the poller's thread
+
+    /** Copies the request's header; each word is read once, since the client may go on writing. */
+    void begin(long takenTicket, long head) throws ProtocolException {
+        if (isBusy()) {
+            throw new ProtocolException("request " + takenTicket + " came in a slot whose call is still under way");
+        }
+        ticket = takenTicket;
+        methodIndex = SlotLayout.low(head);
+        flags = SlotLayout.flags(head);
+        length = SlotLayout.length(head);
+        deadline = SlotLayout.requestDeadline(memory, slot);
+        if ((flags & SlotLayout.INLINE) != 0) {
+            if (length < 0 || length > SlotLayout.REQUEST_INLINE_BYTES) {
+                throw new ProtocolException("an inline payload of " + length + " bytes");
+            }
+        } else {
+            ref = SlotLayout.requestRef(memory, slot);
+            if (!connection.link.isRequestPayload(ref, length)) {
+                throw new ProtocolException(
+                        "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside its request arena");
+            }
+        }
+        opened = false;
+        encoding = false;
+        deferred = false;
+        if (context != null) {
+            context = null;
+        }
+        BUSY.setRelease(this, true);
+    }
+
+    private boolean isBusy() {
+        return (boolean) BUSY.getAcquire(this);
+    }
+
+    int methodIndex() {
+        return methodIndex;
+    }
+
+    void observe(CallObserver newObserver) {
+        observer = newObserver;
+    }
+
+    // ---- serving it: on any one thread
+
+    /** Runs the handler on the calling thread and answers, unless the handler deferred that. */
+    void run() {
+        CallThread.serve(connection.calls(), index);
+        try {
+            if (!connection.service.hasMethod(methodIndex)) {
+                throw Status.Code.UNIMPLEMENTED
+                        .with(
+                                "channel %s has no method number %d; build both sides from the same interface",
+                                connection.service.channel(), methodIndex)
+                        .asException();
+            }
+            if (deadline != 0 && deadline - System.nanoTime() <= 0) {
+                throw Status.Code.DEADLINE_EXCEEDED
+                        .with("%s: the deadline had passed before the handler could start", name())
+                        .asException();
+            }
+            connection.service.handle(this);
+            if (!deferred) {
+                succeed();
+            }
+        } catch (Throwable t) {
+            fail(t);
+        } finally {
+            CallThread.serveNone();
+        }
+    }
+
+    @Override
+    public PayloadReader arguments() {
+        if (!opened) {
+            opened = true;
+            open();
+            if ((flags & SlotLayout.METADATA) != 0) {
+                headers = MetadataCodec.read(reader);
+            }
+        }
+        return reader;
+    }
+
+    private void open() {
+        if ((flags & SlotLayout.INLINE) != 0) {
+            reader.begin(memory, slot + SlotLayout.REQUEST_INLINE, length);
+        } else {
+            reader.begin(connection.link.requestMemory(), Ref.offset(ref), length);
+        }
+    }
+
+    @Override
+    public PayloadWriter result() {
+        if (!encoding) {
+            encoding = true;
+            writer.begin(buffer.start());
+        }
+        return writer;
+    }
+
+    @Override
+    public <T> T shared(Class<T> type, long sharedRef, String argument) {
+        return connection.link.shared(type, sharedRef, name(), argument);
+    }
+
+    @Override
+    public long share(Object sharedObject) {
+        long shared = connection.link.share(sharedObject, name());
+        if (reply != null && Ref.arenaId(shared) == connection.link.replyArena().id()) {
+            reply.returned(shared);
+        }
+        return shared;
+    }
+
+    /** Where the handler allocates what it returns by pointer. */
+    ReplyScope replyScope() {
+        if (reply == null) {
+            reply = connection.link.newReplyScope();
+        }
+        return reply;
+    }
+
+    @Override
+    public RpcContext context() {
+        if (context == null) {
+            if ((flags & SlotLayout.METADATA) != 0) {
+                arguments();
+            }
+            context = new ServerContext(this, method(), headers, deadline, connection.peer(), connection.isClosed());
+        }
+        return context;
+    }
+
+    @Override
+    public long deadlineNanos() {
+        return deadline;
+    }
+
+    private MethodDescriptor method() {
+        return connection.service.method(methodIndex);
+    }
+
+    private String name() {
+        return connection.service.hasMethod(methodIndex)
+                ? method().fullName()
+                : connection.service.channel() + "/#" + methodIndex;
+    }
+
+    // ---- answering later
+
+    /** From now on the call ends by {@link #succeed} or {@link #fail}, on whatever thread. */
+    void defer() {
+        deferred = true;
+        connection.callStarts();
+    }
+
+    @Override
+    public <T> void completeWith(CompletionStage<T> stage, ResultWriter<T> resultWriter) {
+        if (stage == null) {
+            throw new PayloadException(name() + " returned null instead of a CompletableFuture");
+        }
+        defer();
+        stage.whenComplete((value, failure) -> {
+            try {
+                if (failure != null) {
+                    fail(failure);
+                } else {
+                    resultWriter.write(result(), this, value);
+                    succeed();
+                }
+            } catch (Throwable t) {
+                fail(t);
+            } finally {
+                endDeferred();
+            }
+        });
+    }
+
+    /** After a deferred call was answered. */
+    void endDeferred() {
+        if (!connection.isClosed()) {
+            connection.wakeSleepers();
+        }
+        connection.callEnds();
+    }
+
+    @Override
+    public <T> void streamFrom(Stream<T> elements, ResultWriter<T> resultWriter) {
+        if (elements == null) {
+            throw new PayloadException(name() + " returned null instead of a Stream");
+        }
+        ServerStream<T> stream = connection.streams.open(elements, resultWriter, name());
+        defer();
+        stream.pull(this);
+        stream.start();
+    }
+
+    // ---- ending it
+
+    /** Publishes what was encoded. */
+    void succeed() {
+        int resultLength = 0;
+        int resultFlags = SlotLayout.INLINE;
+        if (encoding) {
+            resultLength = (int) writer.length();
+            if (!buffer.isInline()) {
+                SlotLayout.responseRef(memory, slot, buffer.ref());
+                resultFlags = 0;
+            }
+        }
+        if (reply != null) {
+            connection.link.handOver(reply, ticket);
+        }
+        respond(SlotLayout.head(0, resultFlags, resultLength), Status.OK);
+    }
+
+    /** Publishes a failure. */
+    void fail(Throwable cause) {
+        Failure failure = Failure.of(cause, name());
+        if (reply != null) {
+            reply.discard();
+        }
+        int failureFlags = SlotLayout.METADATA;
+        int failureLength = 0;
+        try {
+            writer.begin(buffer.start());
+            MetadataCodec.writeFailure(writer, failure.status(), failure.trailers());
+            failureLength = (int) writer.length();
+            if (buffer.isInline()) {
+                failureFlags |= SlotLayout.INLINE;
+            } else {
+                SlotLayout.responseRef(memory, slot, buffer.ref());
+            }
+        } catch (RuntimeException e) {
+            // No memory even for the description: the code alone must do.
+            failureFlags = SlotLayout.INLINE;
+            failureLength = 0;
+        }
+        int number = failure.status().code().number();
+        respond(SlotLayout.head(number, failureFlags, failureLength), failure.status());
+    }
+
+    private void respond(long head, Status ended) {
+        CallObserver toTell = observer;
+        // As in ShmClientCall: a comparison is cheaper than a reference store.
+        if (toTell != CallObserver.NONE) {
+            observer = CallObserver.NONE;
+        }
+        if (headers != Metadata.EMPTY) {
+            headers = Metadata.EMPTY;
+        }
+        if (reply != null) {
+            reply = null;
+        }
+        if (context != null) {
+            context.end();
+        }
+        long commit = ticket + 1;
+        SlotLayout.response(memory, slot, head);
+        UNWOKEN.setOpaque(this, true);
+        // Release: pairs with the acquire in isBusy(); the poller that begins the slot's next call sees this one's
+        // fields settled.
+        BUSY.setRelease(this, false);
+        SlotLayout.publishResponse(memory, slot, commit);
+        if (toTell != CallObserver.NONE) {
+            toTell.onClose(ended);
+        }
+    }
+
+    /** Whether a response was published here that nobody was woken for yet. Waking twice does no harm, so a race may say true twice. */
+    boolean takeUnwoken() {
+        boolean was = (boolean) UNWOKEN.getOpaque(this);
+        if (was) {
+            UNWOKEN.setOpaque(this, false);
+        }
+        return was;
+    }
+
+    // ---- what is not a service method
+
+    void serveControl() throws ProtocolException {
+        if (length != Long.BYTES) {
+            throw new ProtocolException("a control request " + methodIndex + " of " + length + " bytes");
+        }
+        open();
+        long operand = reader.readLong();
+        switch (methodIndex) {
+            case ControlOp.CANCEL -> {
+                connection.cancel(operand);
+                succeed();
+            }
+            case ControlOp.RELEASE -> {
+                connection.link.releaseReply(operand);
+                succeed();
+            }
+            case ControlOp.STREAM_PULL -> {
+                ServerStream<?> stream = connection.streams.find(operand);
+                if (stream == null) {
+                    fail(Status.Code.NOT_FOUND
+                            .with("the server has no open stream %d on this connection", operand)
+                            .asException());
+                } else {
+                    defer();
+                    stream.pull(this);
+                }
+            }
+            case ControlOp.STREAM_CLOSE -> {
+                connection.streams.close(operand);
+                succeed();
+            }
+            default -> throw new ProtocolException("an unknown control request " + methodIndex);
+        }
+    }
+
+    /** The caller no longer waits, if the slot still serves that ticket. */
+    void cancel(long cancelledTicket) {
+        if (isBusy() && ticket == cancelledTicket) {
+            cancelled();
+        }
+    }
+
+    /** The caller no longer waits, or is gone. */
+    void cancelled() {
+        ServerContext running = context;
+        if (isBusy() && running != null) {
+            running.cancel();
+        }
+    }
+}

@@ -1,0 +1,219 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.shm.os.Futex;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The server's end of a connection: takes requests in slot order and wakes callers that sleep. Only the poller that owns it calls
+ * {@link #poll} and {@link #unwatch}; responses may be published by any thread.
+ *
+ * <p>Nothing that the client writes is trusted: a request either names a method, fits its payload into the slot or the client's own arena, and finds its
+ * slot idle, or it ends the connection.
+ */
+final class ShmServerConnection {
+    /** Requests taken in one turn, so that one client that always has more cannot starve the others of its poller. */
+    private static final int REQUESTS_PER_TURN = 64;
+
+    final ServerLink link;
+    final ServiceBinding service;
+    final MemorySegment memory;
+    final ServerStreams streams = new ServerStreams();
+
+    private final Handlers handlers;
+    private final ShmServerCall[] calls;
+    private final int mask;
+    private final AtomicInteger underWay = new AtomicInteger();
+
+    /** Requests taken so far. Poller only. */
+    private long head;
+    /** What the client was last told of {@link #head}. Poller only. */
+    private long publishedHead;
+    /** Consecutive turns without a request. Poller only. */
+    private int emptyTurns;
+    /** Responses were published on the poller's thread since it last looked for sleepers. Poller only. */
+    private boolean answered;
+    /** Where the poller keeps it in its list; -1: not watched. Poller only. */
+    int position = -1;
+
+    private volatile boolean closed;
+
+    ShmServerConnection(ServerLink link, ServiceBinding service, Handlers handlers) {
+        this.link = link;
+        this.service = service;
+        this.handlers = handlers;
+        this.memory = link.memory();
+        this.mask = link.slots() - 1;
+        this.calls = new ShmServerCall[link.slots()];
+    }
+
+    /** Whether the next request is there. */
+    boolean hasRequest() {
+        return SlotLayout.requestCommit(memory, ControlLayout.slot((int) head & mask)) == head + 1;
+    }
+
+    /**
+     * Takes and serves requests; returns how many.
+     *
+     * @throws ProtocolException if the client broke the protocol; the connection must be closed
+     */
+    int poll(Poller poller) throws ProtocolException {
+        int taken = 0;
+        while (taken < REQUESTS_PER_TURN) {
+            long ticket = head;
+            int index = (int) ticket & mask;
+            long slot = ControlLayout.slot(index);
+            if (SlotLayout.requestCommit(memory, slot) != ticket + 1) {
+                break;
+            }
+            head = ticket + 1;
+            taken++;
+            long requestHead = SlotLayout.requestHead(memory, slot);
+            if ((SlotLayout.flags(requestHead) & SlotLayout.SKIP) == 0) {
+                serve(poller, callAt(index), ticket, requestHead);
+                if (!poller.isMine()) {
+                    return taken;
+                }
+            }
+        }
+        if (taken != 0) {
+            emptyTurns = 0;
+        } else {
+            emptyTurns++;
+            settle();
+        }
+        return taken;
+    }
+
+    /** What can wait until no request does: tells the client how far the server is, and wakes who sleeps. */
+    private void settle() {
+        if (publishedHead != head) {
+            publishedHead = head;
+            ControlLayout.consumed(memory, head);
+        }
+        if (answered) {
+            answered = false;
+            wakeSleepers();
+        }
+    }
+
+    /** Made when its slot is first used: most connections never use most of their slots. Poller only. */
+    private ShmServerCall callAt(int index) {
+        ShmServerCall call = calls[index];
+        if (call == null) {
+            call = new ShmServerCall(this, index);
+            calls[index] = call;
+        }
+        return call;
+    }
+
+    private void serve(Poller poller, ShmServerCall call, long ticket, long requestHead) throws ProtocolException {
+        call.begin(ticket, requestHead);
+        answered = true;
+        if ((SlotLayout.flags(requestHead) & SlotLayout.CONTROL) != 0) {
+            call.serveControl();
+        } else {
+            handlers.serve(poller, call);
+        }
+    }
+
+    int emptyTurns() {
+        return emptyTurns;
+    }
+
+    /** Says that the server polls this connection from now on. */
+    void watch() {
+        emptyTurns = 0;
+        ControlLayout.watched(memory, true);
+    }
+
+    /** Says that the server stops polling. The caller must fence and look at {@link #hasRequest} once more before it relies on a ring. */
+    void unwatch() {
+        ControlLayout.watched(memory, false);
+        settle();
+    }
+
+    /** After responses were published: wakes whoever announced to sleep before it last looked. */
+    void wakeSleepers() {
+        // Between publishing responses and looking for sleepers; they announce themselves by a volatile write before
+        // their last look.
+        VarHandle.fullFence();
+        if (ControlLayout.hasSleepers(memory)) {
+            for (ShmServerCall call : calls) {
+                if (call != null && call.takeUnwoken()) {
+                    Futex.wake(memory, call.slot() + SlotLayout.RESPONSE_COMMIT, Integer.MAX_VALUE);
+                }
+            }
+        }
+        if (ControlLayout.isReactorAsleep(memory)) {
+            link.ring();
+        }
+    }
+
+    ServerSpec spec() {
+        return link.spec();
+    }
+
+    Peer peer() {
+        return link.peer();
+    }
+
+    ShmServerCall[] calls() {
+        return calls;
+    }
+
+    /** The caller of {@code ticket}, a number that the client sent, no longer waits. */
+    void cancel(long ticket) {
+        ShmServerCall call = calls[(int) ticket & mask];
+        if (call != null) {
+            call.cancel(ticket);
+        }
+        link.discardReply(ticket);
+    }
+
+    /** A call begins that the poller does not finish in the same turn. */
+    void callStarts() {
+        underWay.incrementAndGet();
+    }
+
+    /** Ends what {@link #callStarts} began. */
+    void callEnds() {
+        if (underWay.decrementAndGet() == 0 && closed) {
+            link.release();
+        }
+    }
+
+    /** Tells the client to connect elsewhere for further calls. */
+    void drain() {
+        ControlLayout.state(memory, ControlLayout.STATE_DRAINING);
+        link.ring();
+    }
+
+    boolean isIdle() {
+        return underWay.get() == 0 && !hasRequest();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Ends the connection. Its memory is unmapped once no call is under way. Called by its poller, or after that has ended. */
+    void close() {
+        if (closed) {
+            return;
+        }
+        underWay.incrementAndGet();
+        closed = true;
+        link.hangUp();
+        streams.closeAll();
+        for (ShmServerCall call : calls) {
+            if (call != null) {
+                call.cancelled();
+            }
+        }
+        callEnds();
+    }
+}

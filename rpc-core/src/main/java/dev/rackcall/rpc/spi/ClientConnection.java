@@ -1,0 +1,42 @@
+package dev.rackcall.rpc.spi;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.shm.Scope;
+
+/** One client's use of a channel. Thread-safe. */
+public abstract class ClientConnection implements AutoCloseable {
+    /**
+     * Begins a call. The parts that differ from call to call are parameters rather than an object, so that the common call allocates nothing.
+     *
+     * @param deadline nanoTime after which the call fails with DEADLINE_EXCEEDED; 0 for the connection's default time-out
+     */
+    public abstract ClientCall begin(MethodDescriptor method, long deadline, Metadata headers, CallObserver observer);
+
+    /** Whether new calls may start here: the peer lives and does not drain. */
+    public abstract boolean isUsable();
+
+    /** A scope in this connection's own arena: invisible to other clients. Belongs to the caller and to its thread. */
+    public abstract Scope newScope(long firstBytes);
+
+    /** A scope in the arena that all clients of the channel share. */
+    public abstract Scope newSharedScope(long firstBytes);
+
+    /** Says which service calls will be for, so that its registered classes can be encoded. */
+    public abstract void use(ServiceDefinition<?> definition);
+
+    /** Gives back a shared object that a call returned, with all that was allocated for it; other objects are left alone. */
+    public abstract void release(Object result);
+
+    /** The service at the other end: its interface's name. */
+    public abstract String serviceName();
+
+    public abstract long fingerprint();
+
+    /** The service's {@link ServiceDefinition#description} as the server has it. */
+    public abstract String description();
+
+    /** Ends the connection; calls under way end with CANCELLED. Idempotent. */
+    @Override
+    public abstract void close();
+}

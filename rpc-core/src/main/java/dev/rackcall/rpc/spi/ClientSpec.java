@@ -1,0 +1,25 @@
+package dev.rackcall.rpc.spi;
+
+import dev.rackcall.shm.waiting.WaitStrategy;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * What a channel asks of a transport.
+ *
+ * @param channel the channel's name
+ * @param directory where sockets and lock files are
+ * @param waiting how callers wait
+ * @param slots calls that may be under way at once; a power of two
+ * @param arenaQuota bytes that the connection's request arena, and its reply arena, may grow to
+ * @param connectTimeout bound on connecting
+ * @param defaultTimeout time-out of calls that set none
+ */
+public record ClientSpec(
+        String channel,
+        Path directory,
+        WaitStrategy waiting,
+        int slots,
+        long arenaQuota,
+        Duration connectTimeout,
+        Duration defaultTimeout) {}

@@ -1,0 +1,19 @@
+package dev.rackcall.rpc.spi;
+
+import java.time.Duration;
+
+/** A transport that serves. Thread-safe. */
+public interface ServerEndpoint extends AutoCloseable {
+    /** Takes no new connections and tells clients to go elsewhere; calls under way go on. Returns at once. */
+    void drain();
+
+    /** Waits until no call is under way any more. Only after {@link #drain}. Returns whether that happened in time. */
+    boolean awaitDrained(Duration bound);
+
+    /** Ends everything; calls under way end with UNAVAILABLE at the caller. */
+    @Override
+    void close();
+
+    /** Connections that are open now. */
+    int connections();
+}

@@ -1,0 +1,43 @@
+package dev.rackcall.rpc.spi;
+
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.ServerInterceptor;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * What a server asks of a transport.
+ *
+ * @param services what is served, one channel each
+ * @param interceptors seen by every call, in order; empty for most servers
+ * @param dispatch which threads run handlers
+ * @param waiting how pollers wait
+ * @param pollers number of polling threads; connections are spread over them
+ * @param directory where sockets and lock files are
+ * @param maxConnections connections at once; more are refused with RESOURCE_EXHAUSTED
+ * @param arenaQuota the most that a client gets for its request arena and for its reply arena, in bytes
+ * @param sharedQuota the most that a channel's shared arena may grow to, in bytes
+ * @param stuckAfter how long a direct handler may take before another thread polls on
+ */
+public record ServerSpec(
+        List<Service<?>> services,
+        List<ServerInterceptor> interceptors,
+        Dispatch dispatch,
+        WaitStrategy waiting,
+        int pollers,
+        Path directory,
+        int maxConnections,
+        long arenaQuota,
+        long sharedQuota,
+        Duration stuckAfter) {
+
+    /**
+     * One service.
+     *
+     * @param definition generated
+     * @param dispatcher generated, around the user's object
+     */
+    public record Service<S>(ServiceDefinition<S> definition, Dispatcher dispatcher) {}
+}
