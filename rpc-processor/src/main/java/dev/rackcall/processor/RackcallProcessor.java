@@ -1,5 +1,7 @@
 package dev.rackcall.processor;
 
+import java.util.LinkedHashSet;
+import java.util.Optional;
 import java.util.Set;
 import javax.annotation.processing.AbstractProcessor;
 import javax.annotation.processing.RoundEnvironment;
@@ -9,10 +11,26 @@ import javax.lang.model.element.Element;
 import javax.lang.model.element.TypeElement;
 import javax.lang.model.util.ElementFilter;
 
-/** Entry point: the compiler hands it annotated interfaces, the generators write what belongs to them. */
-@SupportedAnnotationTypes(SharedNames.SHARED)
+/**
+ * Entry point: the compiler hands it annotated interfaces, the generators write what belongs to them. Each generated class depends on one
+ * interface and the types that this mentions, so that incremental builds may run it on what changed.
+ */
+@SupportedAnnotationTypes({
+    SharedNames.SHARED,
+    SharedNames.FIXED_STRING,
+    SharedNames.INLINE,
+    SharedNames.LENGTH,
+    RpcNames.RPC_SERVICE,
+    RpcNames.RPC,
+    RackcallProcessor.GENERATED
+})
 public final class RackcallProcessor extends AbstractProcessor {
+    /** Stands on what this processor writes; unclaimed it is a warning under -Xlint:processing, like every annotation. */
+    static final String GENERATED = "javax.annotation.processing.Generated";
+
+    private final Set<String> waiting = new LinkedHashSet<>();
     private SharedGenerator shared;
+    private ServiceGenerator services;
 
     /** Called by the compiler through {@code ServiceLoader}. */
     public RackcallProcessor() {}
@@ -23,14 +41,34 @@ public final class RackcallProcessor extends AbstractProcessor {
     }
 
     @Override
+    @SuppressWarnings("DoNotClaimAnnotations") // nobody else has a use for them, and javac warns of unclaimed ones
     public boolean process(Set<? extends TypeElement> annotations, RoundEnvironment round) {
         if (shared == null) {
             shared = new SharedGenerator(processingEnv);
+            services = new ServiceGenerator(processingEnv);
         }
         for (TypeElement annotation : annotations) {
             Set<? extends Element> annotated = round.getElementsAnnotatedWith(annotation);
-            ElementFilter.typesIn(annotated).forEach(shared::generate);
+            switch (annotation.getQualifiedName().toString()) {
+                case SharedNames.SHARED -> ElementFilter.typesIn(annotated).forEach(shared::generate);
+                case RpcNames.RPC_SERVICE ->
+                    ElementFilter.typesIn(annotated)
+                            .forEach(type -> waiting.add(type.getQualifiedName().toString()));
+                case RpcNames.RPC -> ElementFilter.methodsIn(annotated).forEach(services::requireInterface);
+                default -> {}
+            }
         }
-        return false;
+        if (!round.processingOver()) {
+            generateServices();
+        }
+        return true;
+    }
+
+    /** What waits to the end mentions a type that nobody generated: the compiler says so itself. */
+    private void generateServices() {
+        waiting.removeIf(
+                name -> Optional.ofNullable(processingEnv.getElementUtils().getTypeElement(name))
+                        .map(services::generate)
+                        .orElse(false));
     }
 }

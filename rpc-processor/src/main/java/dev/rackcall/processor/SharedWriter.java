@@ -9,16 +9,12 @@ import com.palantir.javapoet.NameAllocator;
 import com.palantir.javapoet.ParameterizedTypeName;
 import com.palantir.javapoet.TypeName;
 import com.palantir.javapoet.TypeSpec;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Locale;
 import javax.annotation.processing.Generated;
 import javax.lang.model.element.Modifier;
 
 /** Writes the flyweight of one shared interface: offsets as constants, accessors, the type object and its reference fields. */
 final class SharedWriter {
-    private static final int MAX_LITERAL = 16_000;
-
     private final SharedModel model;
     private final ClassName interfaceName;
     private final ClassName flyweight;
@@ -92,7 +88,7 @@ final class SharedWriter {
         CodeBlock arguments = CodeBlock.builder()
                 .add("super($>$>\n$T.class,\n$S,\n", interfaceName, model.name())
                 .add("0x$L,\n0x$LL,\n", Integer.toHexString(model.typeId()), Long.toHexString(model.fingerprint()))
-                .add("$L,\n$L);$<$<\n", model.bytes(), description())
+                .add("$L,\n$L);$<$<\n", model.bytes(), Literals.text(model.description()))
                 .build();
         MethodSpec.Builder references = MethodSpec.methodBuilder("references")
                 .addAnnotation(Override.class)
@@ -116,19 +112,6 @@ final class SharedWriter {
                         .build())
                 .addMethod(references.build())
                 .build();
-    }
-
-    /** Joined at run time: one literal may not be longer than 65,535 bytes. */
-    private CodeBlock description() {
-        List<CodeBlock> pieces = new ArrayList<>();
-        for (String line : model.description().split("(?<=\n)")) {
-            for (int at = 0; at < line.length(); at += MAX_LITERAL) {
-                pieces.add(CodeBlock.of("$S", line.substring(at, Math.min(line.length(), at + MAX_LITERAL))));
-            }
-        }
-        return pieces.size() == 1
-                ? pieces.get(0)
-                : CodeBlock.of("$T.join(\n\"\",\n$L)", String.class, CodeBlock.join(pieces, ",\n"));
     }
 
     private static String escaped(String words) {

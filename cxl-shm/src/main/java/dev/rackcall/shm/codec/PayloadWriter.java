@@ -151,6 +151,20 @@ public final class PayloadWriter {
         writeInt(count);
     }
 
+    /** Makes room for the number of elements that follow when it is known only behind them; returns where, for {@link #setCount}. */
+    public long reserveCount() {
+        return claim(Integer.BYTES);
+    }
+
+    /** Fills in what {@link #reserveCount} made room for. */
+    public void setCount(long at, int count) {
+        if (at < 0 || at + Integer.BYTES > position) {
+            throw new IllegalArgumentException(
+                    "no count was reserved at " + at + ", the payload has " + position + " bytes");
+        }
+        memory.writeInt(at, count);
+    }
+
     /**
      * Text as UTF-8.
      *
@@ -252,7 +266,7 @@ public final class PayloadWriter {
     /**
      * {@code value}, unless it is null.
      *
-     * @param name what the value is to the user, for example {@code argument 'key' of Search.put}
+     * @param name what the value is to the user, for example a parameter's name
      * @throws PayloadException if it is null
      */
     public static <T> T required(T value, String name) {
@@ -262,6 +276,22 @@ public final class PayloadWriter {
                             + " is null, and null does not travel: pass a value, or declare it as Optional if it may be absent");
         }
         return value;
+    }
+
+    /**
+     * {@code part}, unless it is null.
+     *
+     * @param role what the part is to the whole, for example {@code an element}
+     * @param name what the whole is to the user
+     * @throws PayloadException if it is null
+     */
+    public static <T> T requiredIn(T part, String role, String name) {
+        if (part == null) {
+            throw new PayloadException(
+                    role + " of '" + name
+                            + "' is null, and null does not travel: leave it out, or declare the type as Optional if it may be absent");
+        }
+        return part;
     }
 
     /** Appends the count of an array and makes room for its elements; returns where they start. */

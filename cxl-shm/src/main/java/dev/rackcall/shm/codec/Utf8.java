@@ -46,12 +46,13 @@ final class Utf8 {
                 bytes += 4;
                 i++;
             } else {
-                throw new PayloadException(name + " holds half a surrogate pair (0x" + Integer.toHexString(c)
+                throw new PayloadException("'" + name + "' holds half a surrogate pair (0x" + Integer.toHexString(c)
                         + ") at index " + i + ", which UTF-8 cannot express; send a byte[] if it is no text");
             }
         }
         if (bytes > Integer.MAX_VALUE) {
-            throw new PayloadException(name + " takes " + bytes + " bytes of UTF-8; a String may take 2147483647");
+            throw new PayloadException(
+                    "'" + name + "' takes " + bytes + " bytes of UTF-8; a String may take 2147483647");
         }
         return (int) bytes;
     }

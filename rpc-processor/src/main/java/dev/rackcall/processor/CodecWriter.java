@@ -1,0 +1,188 @@
+package dev.rackcall.processor;
+
+import com.palantir.javapoet.ArrayTypeName;
+import com.palantir.javapoet.ClassName;
+import com.palantir.javapoet.CodeBlock;
+import com.palantir.javapoet.FieldSpec;
+import com.palantir.javapoet.MethodSpec;
+import com.palantir.javapoet.NameAllocator;
+import com.palantir.javapoet.TypeName;
+import dev.rackcall.processor.Value.Composite;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import javax.lang.model.element.Modifier;
+
+/**
+ * Writes the code that encodes and decodes values. Simple values become a call of the codec in place; a collection, array, Optional or record
+ * becomes a call of a private static method of the generated class, which is written once per type and direction.
+ */
+final class CodecWriter {
+    /** Which end the code runs at: shared objects are turned into Refs and back by another object at each. */
+    enum Side {
+        CLIENT(RpcNames.CLIENT_CALL),
+        SERVER(RpcNames.SERVER_CALL);
+
+        private final ClassName call;
+
+        Side(ClassName call) {
+            this.call = call;
+        }
+    }
+
+    /** Where code stands: at which end, and what the payload and the call are named there. */
+    record Place(Side side, String payload, String call) {}
+
+    private enum Direction {
+        WRITE,
+        READ
+    }
+
+    /** A method to be written: sides only differ where Refs are involved. */
+    private record HelperKey(TypeName type, Direction direction, Side side) {}
+
+    private final NameAllocator names;
+    private final Map<HelperKey, String> helperNames = new LinkedHashMap<>();
+    private final Map<TypeName, FieldSpec> enumConstants = new LinkedHashMap<>();
+    private final List<MethodSpec> helpers = new ArrayList<>();
+    private final HelperWriter helperWriter = new HelperWriter(this);
+
+    /** @param names members of the generated class; new ones are added */
+    CodecWriter(NameAllocator names) {
+        this.names = names;
+    }
+
+    /** The methods that the code written so far needs. */
+    List<MethodSpec> helpers() {
+        return helpers;
+    }
+
+    /** The constants that the code written so far needs. */
+    List<FieldSpec> constants() {
+        return List.copyOf(enumConstants.values());
+    }
+
+    /**
+     * A statement that encodes {@code expression}.
+     *
+     * @param name an expression that says what the value is to the user
+     */
+    CodeBlock write(Value value, CodeBlock expression, CodeBlock name, Place place) {
+        boolean refusesNull = !(value instanceof Value.Scalar scalar && scalar.boxed())
+                && !(value instanceof Value.Shared && place.side() == Side.SERVER);
+        CodeBlock present = refusesNull
+                ? expression
+                : CodeBlock.of("$T.required($L, $L)", RpcNames.PAYLOAD_WRITER, expression, name);
+        return writePresent(value, present, name, place);
+    }
+
+    /** The same for an expression that is never null. */
+    CodeBlock writePresent(Value value, CodeBlock expression, CodeBlock name, Place place) {
+        String out = place.payload();
+        return switch (value) {
+            case Value.Scalar scalar -> CodeBlock.of("$L.write$L($L)", out, scalar.accessor(), expression);
+            case Value.Direct direct -> CodeBlock.of("$L.write$L($L, $L)", out, direct.accessor(), expression, name);
+            case Value.Jdk jdk ->
+                CodeBlock.of("$T.write$L($L, $L, $L)", RpcNames.JDK_VALUES, jdk.accessor(), out, expression, name);
+            case Value.Enumeration enumeration -> CodeBlock.of("$L.writeEnum($L, $L)", out, expression, name);
+            case Value.Registered registered -> CodeBlock.of("$L.writeObject($L, $L)", out, expression, name);
+            case Value.Shared shared ->
+                place.side() == Side.CLIENT
+                        ? CodeBlock.of("$L.writeRef($L.share($L, $L))", out, place.call(), expression, name)
+                        : CodeBlock.of("$L.writeRef($L.share($L))", out, place.call(), expression);
+            case Value.Elements elements -> callWrite(elements, expression, name, place);
+            case Value.ObjectArray array -> callWrite(array, expression, name, place);
+            case Value.Mapping mapping -> callWrite(mapping, expression, name, place);
+            case Value.Maybe maybe -> callWrite(maybe, expression, name, place);
+            case Composite composite -> callWrite(composite, expression, name, place);
+        };
+    }
+
+    private CodeBlock callWrite(Value value, CodeBlock expression, CodeBlock name, Place place) {
+        return CodeBlock.of(
+                "$L($L$L, $L, $L)",
+                helper(value, Direction.WRITE, place.side()),
+                place.payload(),
+                value.mentionsShared() ? ", " + place.call() : "",
+                expression,
+                name);
+    }
+
+    /**
+     * An expression that decodes a value.
+     *
+     * @param name an expression that says what the value is to the user
+     */
+    CodeBlock read(Value value, CodeBlock name, Place place) {
+        String in = place.payload();
+        return switch (value) {
+            case Value.Scalar scalar -> CodeBlock.of("$L.read$L()", in, scalar.accessor());
+            case Value.Direct direct -> CodeBlock.of("$L.read$L()", in, direct.accessor());
+            case Value.Jdk jdk -> CodeBlock.of("$T.read$L($L)", RpcNames.JDK_VALUES, jdk.accessor(), in);
+            case Value.Enumeration enumeration -> CodeBlock.of("$L.readEnum($L)", in, constants(enumeration));
+            case Value.Registered registered -> CodeBlock.of("$L.readObject($T.class)", in, registered.type());
+            case Value.Shared shared ->
+                place.side() == Side.CLIENT
+                        ? CodeBlock.of("$L.shared($T.class, $L.readRef())", place.call(), shared.type(), in)
+                        : CodeBlock.of("$L.shared($T.class, $L.readRef(), $L)", place.call(), shared.type(), in, name);
+            case Value.Elements elements -> callRead(elements, name, place);
+            case Value.ObjectArray array -> callRead(array, name, place);
+            case Value.Mapping mapping -> callRead(mapping, name, place);
+            case Value.Maybe maybe -> callRead(maybe, name, place);
+            case Composite composite -> callRead(composite, name, place);
+        };
+    }
+
+    private CodeBlock callRead(Value value, CodeBlock name, Place place) {
+        String helper = helper(value, Direction.READ, place.side());
+        if (!value.mentionsShared()) {
+            return CodeBlock.of("$L($L)", helper, place.payload());
+        }
+        return place.side() == Side.CLIENT
+                ? CodeBlock.of("$L($L, $L)", helper, place.payload(), place.call())
+                : CodeBlock.of("$L($L, $L, $L)", helper, place.payload(), place.call(), name);
+    }
+
+    private String constants(Value.Enumeration enumeration) {
+        return enumConstants
+                .computeIfAbsent(enumeration.type(), type -> {
+                    String name = names.newName(constantName(TypeText.identifier(type)) + "_VALUES");
+                    return FieldSpec.builder(
+                                    ArrayTypeName.of(type), name, Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL)
+                            .initializer("$T.values()", type)
+                            .build();
+                })
+                .name();
+    }
+
+    /** {@code PUT_ALL} for {@code putAll}. */
+    static String constantName(String camelCase) {
+        return camelCase.replaceAll("([a-z0-9])([A-Z])", "$1_$2").toUpperCase(Locale.ROOT);
+    }
+
+    private String helper(Value value, Direction direction, Side side) {
+        boolean shared = value.mentionsShared();
+        HelperKey key = new HelperKey(value.type(), direction, shared ? side : Side.CLIENT);
+        String known = helperNames.get(key);
+        if (known != null) {
+            return known;
+        }
+        String verb = direction.name().toLowerCase(Locale.ROOT);
+        String name = names.newName(verb + TypeText.identifier(value.type()));
+        helperNames.put(key, name);
+        MethodSpec.Builder method = MethodSpec.methodBuilder(name).addModifiers(Modifier.PRIVATE, Modifier.STATIC);
+        if (direction == Direction.WRITE) {
+            helperWriter.write(method, value, side, shared);
+        } else {
+            helperWriter.read(method, value, side, shared);
+        }
+        helpers.add(method.build());
+        return name;
+    }
+
+    static ClassName callType(Side side) {
+        return side.call;
+    }
+}

@@ -1,0 +1,62 @@
+package dev.rackcall.processor;
+
+import com.palantir.javapoet.TypeName;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import javax.lang.model.element.ExecutableElement;
+
+/**
+ * One {@code @Rpc} method.
+ *
+ * @param element its declaration
+ * @param style how it is called
+ * @param idempotent from the annotation
+ * @param returns what the Java method returns
+ * @param parameters in order
+ * @param result what travels back, once or per element; empty if nothing does
+ * @param varargs whether the last parameter is one
+ */
+record RpcMethod(
+        ExecutableElement element,
+        Style style,
+        boolean idempotent,
+        TypeName returns,
+        List<Parameter> parameters,
+        Optional<Value> result,
+        boolean varargs) {
+    /** How a method is called; the constants of {@code MethodDescriptor.Kind}. */
+    enum Style {
+        UNARY,
+        ASYNC,
+        ONE_WAY,
+        SERVER_STREAM
+    }
+
+    record Parameter(String name, Value value) {
+        TypeName type() {
+            return value.type();
+        }
+    }
+
+    String name() {
+        return element.getSimpleName().toString();
+    }
+
+    /** The method as a user reads it: simple names, parameter names. */
+    String signature() {
+        String text = TypeText.of(returns) + " " + name()
+                + parameters.stream()
+                        .map(parameter -> TypeText.of(parameter.type()) + " " + parameter.name())
+                        .collect(Collectors.joining(", ", "(", ")"));
+        return varargs ? text.replaceFirst("\\[\\]( [^ ]*\\)$)", "...$1") : text;
+    }
+
+    /** What tells overloads apart: the name and the parameter types; also the order of methods. */
+    String key() {
+        return name()
+                + parameters.stream()
+                        .map(parameter -> parameter.type().toString())
+                        .collect(Collectors.joining(",", "(", ")"));
+    }
+}

@@ -1,0 +1,34 @@
+package dev.rackcall.processor;
+
+import com.palantir.javapoet.ClassName;
+
+/** The annotations that services carry and the run-time classes that generated services use. The processor knows them by name only. */
+final class RpcNames {
+    static final String RPC_SERVICE = "dev.rackcall.rpc.RpcService";
+    static final String RPC = "dev.rackcall.rpc.Rpc";
+
+    static final ClassName SERVICE_DEFINITION = spi("ServiceDefinition");
+    static final ClassName METHOD_DESCRIPTOR = spi("MethodDescriptor");
+    static final ClassName METHOD_KIND = METHOD_DESCRIPTOR.nestedClass("Kind");
+    static final ClassName CLIENT_CALLS = spi("ClientCalls");
+    static final ClassName CLIENT_CALL = spi("ClientCall");
+    static final ClassName RESULT_READER = CLIENT_CALL.nestedClass("ResultReader");
+    static final ClassName SERVER_CALL = spi("ServerCall");
+    static final ClassName RESULT_WRITER = SERVER_CALL.nestedClass("ResultWriter");
+    static final ClassName DISPATCHER = spi("Dispatcher");
+
+    static final ClassName PAYLOAD_WRITER = codec("PayloadWriter");
+    static final ClassName PAYLOAD_READER = codec("PayloadReader");
+    static final ClassName PAYLOAD_EXCEPTION = codec("PayloadException");
+    static final ClassName JDK_VALUES = codec("JdkValues");
+
+    private RpcNames() {}
+
+    private static ClassName spi(String simpleName) {
+        return ClassName.get("dev.rackcall.rpc.spi", simpleName);
+    }
+
+    private static ClassName codec(String simpleName) {
+        return ClassName.get("dev.rackcall.shm.codec", simpleName);
+    }
+}

@@ -1,0 +1,112 @@
+package dev.rackcall.processor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import javax.lang.model.element.AnnotationMirror;
+import javax.lang.model.element.Element;
+import javax.lang.model.element.ExecutableElement;
+import javax.lang.model.element.Modifier;
+import javax.lang.model.element.TypeElement;
+import javax.lang.model.type.DeclaredType;
+import javax.lang.model.type.ExecutableType;
+import javax.lang.model.util.ElementFilter;
+import javax.lang.model.util.Elements;
+import javax.lang.model.util.Types;
+
+/** The methods that a stub has to implement: the interface's own abstract methods and those it inherits, each once. */
+final class ServiceMethods {
+    /** Methods of {@code Object} that an interface may declare again; the stub has them already. */
+    private static final Set<String> OBJECT_METHODS = Set.of("toString()", "hashCode()", "equals(java.lang.Object)");
+
+    private final Types types;
+    private final Elements elements;
+    private final TypeElement service;
+    private final BiConsumer<Element, String> problem;
+
+    ServiceMethods(Types types, Elements elements, TypeElement service, BiConsumer<Element, String> problem) {
+        this.types = types;
+        this.elements = elements;
+        this.service = service;
+        this.problem = problem;
+    }
+
+    /** The abstract methods, all of which carry {@code @Rpc}; where it is missing or out of place there is a problem instead. */
+    List<ExecutableElement> abstractOnes() {
+        List<ExecutableElement> found = new ArrayList<>();
+        for (ExecutableElement method : inherited()) {
+            boolean rpc = Declarations.has(method, RpcNames.RPC);
+            String where = service.getSimpleName() + "." + method.getSimpleName();
+            if (!method.getModifiers().contains(Modifier.ABSTRACT)) {
+                if (rpc) {
+                    problem.accept(
+                            method,
+                            where
+                                    + ": has a body, which runs at the caller; remove @Rpc, or the body if it is to be called");
+                }
+            } else if (!rpc) {
+                problem.accept(
+                        method,
+                        where + ": every abstract method of a service is called remotely; add @Rpc, or give it a body");
+            } else {
+                add(found, method);
+            }
+        }
+        return found;
+    }
+
+    /** Without what is overridden, what belongs to {@code Object}, and static methods of other interfaces. */
+    private List<ExecutableElement> inherited() {
+        List<ExecutableElement> all = ElementFilter.methodsIn(elements.getAllMembers(service));
+        List<ExecutableElement> visible = new ArrayList<>();
+        for (ExecutableElement method : all) {
+            boolean hidden =
+                    all.stream().anyMatch(other -> !other.equals(method) && elements.overrides(other, method, service));
+            boolean foreign = method.getModifiers().contains(Modifier.STATIC)
+                    && !method.getEnclosingElement().equals(service);
+            if (!hidden && !foreign && !ofObject(method)) {
+                visible.add(method);
+            }
+        }
+        return visible;
+    }
+
+    private static boolean ofObject(ExecutableElement method) {
+        TypeElement declaring = (TypeElement) method.getEnclosingElement();
+        return declaring.getQualifiedName().contentEquals("java.lang.Object")
+                || OBJECT_METHODS.contains(method.toString());
+    }
+
+    /** Two super-interfaces may declare the same method; then it is one, if they agree. */
+    private void add(List<ExecutableElement> found, ExecutableElement method) {
+        for (ExecutableElement other : found) {
+            if (other.getSimpleName().equals(method.getSimpleName())
+                    && types.isSubsignature(resolved(other), resolved(method))) {
+                if (!agree(other, method)) {
+                    problem.accept(
+                            service,
+                            service.getSimpleName() + "." + method.getSimpleName() + ": inherited from "
+                                    + other.getEnclosingElement() + " and, with another result or another @Rpc, from "
+                                    + method.getEnclosingElement() + "; declare it in " + service.getSimpleName()
+                                    + " again");
+                }
+                return;
+            }
+        }
+        found.add(method);
+    }
+
+    private boolean agree(ExecutableElement one, ExecutableElement other) {
+        AnnotationMirror first = Declarations.annotation(one, RpcNames.RPC).orElseThrow();
+        AnnotationMirror second = Declarations.annotation(other, RpcNames.RPC).orElseThrow();
+        return ServiceReader.flag(first, "oneWay") == ServiceReader.flag(second, "oneWay")
+                && ServiceReader.flag(first, "idempotent") == ServiceReader.flag(second, "idempotent")
+                && types.isSameType(
+                        resolved(one).getReturnType(), resolved(other).getReturnType());
+    }
+
+    private ExecutableType resolved(ExecutableElement method) {
+        return (ExecutableType) types.asMemberOf((DeclaredType) service.asType(), method);
+    }
+}

@@ -1,0 +1,111 @@
+package dev.rackcall.processor;
+
+import com.palantir.javapoet.ClassName;
+import com.palantir.javapoet.TypeName;
+import dev.rackcall.processor.Value.Composite;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.StringJoiner;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import javax.lang.model.element.ElementKind;
+import javax.lang.model.element.Modifier;
+import javax.lang.model.element.TypeElement;
+import javax.lang.model.element.VariableElement;
+import javax.lang.model.type.TypeMirror;
+import javax.lang.model.util.ElementFilter;
+
+/**
+ * One service, ready to be written.
+ *
+ * @param type the interface
+ * @param channel the channel's name
+ * @param methods in index order
+ * @param registered the classes that travel by Kryo, in the order of their registration
+ */
+record ServiceModel(TypeElement type, String channel, List<RpcMethod> methods, List<TypeMirror> registered) {
+    ClassName name() {
+        return ClassName.get(type);
+    }
+
+    ClassName generatedName() {
+        return ClassName.get(name().packageName(), String.join("_", name().simpleNames()) + "_Rpc");
+    }
+
+    /** All values that the methods mention, and what lies inside them. */
+    Set<Value> values() {
+        Set<Value> reached = new LinkedHashSet<>();
+        for (RpcMethod method : methods) {
+            method.parameters().forEach(parameter -> parameter.value().reach(reached));
+            method.result().ifPresent(value -> value.reach(reached));
+        }
+        return reached;
+    }
+
+    /** What both ends must agree on: a line for the channel, for each method, and for each type that they mention. */
+    String description() {
+        StringJoiner lines = new StringJoiner("\n");
+        lines.add("service " + channel);
+        for (int i = 0; i < methods.size(); i++) {
+            RpcMethod method = methods.get(i);
+            lines.add(i + " " + method.style().name().toLowerCase(Locale.ROOT) + " " + method.signature());
+        }
+        describedTypes().values().forEach(lines::add);
+        for (int i = 0; i < registered.size(); i++) {
+            lines.add("registered " + i + " " + describeRegistered(registered.get(i)));
+        }
+        return lines.toString();
+    }
+
+    private Map<String, String> describedTypes() {
+        Map<String, String> lines = new TreeMap<>();
+        for (Value value : values()) {
+            String name = value.type().toString();
+            switch (value) {
+                case Composite composite -> lines.put(name, describe(composite));
+                case Value.Enumeration enumeration -> lines.put(name, describe(enumeration));
+                case Value.Shared shared ->
+                    lines.put(
+                            name,
+                            "shared "
+                                    + SharedModel.of(shared.element())
+                                            .description()
+                                            .replace("\n", "\nshared "));
+                default -> {}
+            }
+        }
+        return lines;
+    }
+
+    private static String describe(Composite composite) {
+        return composite.components().stream()
+                .map(component -> component.value().type() + " " + component.name())
+                .collect(Collectors.joining(", ", "record " + composite.type() + "(", ")"));
+    }
+
+    private static String describe(Value.Enumeration enumeration) {
+        return enumeration.element().getEnclosedElements().stream()
+                .filter(element -> element.getKind() == ElementKind.ENUM_CONSTANT)
+                .map(element -> element.getSimpleName().toString())
+                .collect(Collectors.joining(", ", "enum " + enumeration.type() + "{", "}"));
+    }
+
+    /** Kryo writes the fields of a class and of those that it extends; the JDK's own are none of our business. */
+    private static String describeRegistered(TypeMirror registered) {
+        StringJoiner fields = new StringJoiner(", ", TypeName.get(registered) + "{", "}");
+        TypeElement each = Declarations.declaration(registered).orElse(null);
+        while (each != null && !each.getQualifiedName().toString().startsWith("java.")) {
+            for (VariableElement field : ElementFilter.fieldsIn(each.getEnclosedElements())) {
+                if (!field.getModifiers().contains(Modifier.STATIC)
+                        && !field.getModifiers().contains(Modifier.TRANSIENT)) {
+                    fields.add(TypeName.get(field.asType()) + " " + field.getSimpleName());
+                }
+            }
+            each = Declarations.declaration(each.getSuperclass()).orElse(null);
+        }
+        return fields.toString();
+    }
+}

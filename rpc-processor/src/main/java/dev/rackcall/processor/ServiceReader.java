@@ -1,0 +1,299 @@
+package dev.rackcall.processor;
+
+import com.palantir.javapoet.TypeName;
+import dev.rackcall.processor.RpcMethod.Parameter;
+import dev.rackcall.processor.RpcMethod.Style;
+import dev.rackcall.processor.SharedModel.Problem;
+import dev.rackcall.processor.ValueReader.UnsupportedTypeException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import javax.annotation.processing.ProcessingEnvironment;
+import javax.lang.model.element.AnnotationMirror;
+import javax.lang.model.element.AnnotationValue;
+import javax.lang.model.element.Element;
+import javax.lang.model.element.ElementKind;
+import javax.lang.model.element.ExecutableElement;
+import javax.lang.model.element.Modifier;
+import javax.lang.model.element.PackageElement;
+import javax.lang.model.element.TypeElement;
+import javax.lang.model.type.DeclaredType;
+import javax.lang.model.type.ExecutableType;
+import javax.lang.model.type.TypeKind;
+import javax.lang.model.type.TypeMirror;
+import javax.lang.model.util.Elements;
+import javax.lang.model.util.Types;
+
+/** Reads a service interface, or says all that has to change in it. */
+final class ServiceReader {
+    private static final Pattern CHANNEL = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._-]+)+");
+
+    private final Types types;
+    private final Elements elements;
+    private final TypeElement service;
+    private final String name;
+    private final List<Problem> problems = new ArrayList<>();
+
+    ServiceReader(ProcessingEnvironment environment, TypeElement service) {
+        this.types = environment.getTypeUtils();
+        this.elements = environment.getElementUtils();
+        this.service = service;
+        this.name = service.getSimpleName().toString();
+    }
+
+    List<Problem> problems() {
+        return problems;
+    }
+
+    /** The model; empty if there are {@link #problems()}. */
+    Optional<ServiceModel> read() {
+        AnnotationMirror annotation =
+                Declarations.annotation(service, RpcNames.RPC_SERVICE).orElseThrow();
+        String channel = channel(annotation);
+        List<TypeMirror> registered = registered(annotation);
+        List<RpcMethod> methods = new ArrayList<>();
+        if (isInterfaceThatCanBeImplemented()) {
+            ValueReader values = new ValueReader(types, elements, elements.getPackageOf(service), registered);
+            for (ExecutableElement method :
+                    new ServiceMethods(types, elements, service, this::problem).abstractOnes()) {
+                read(method, values).ifPresent(methods::add);
+            }
+        }
+        methods.sort(Comparator.comparing(RpcMethod::key));
+        return problems.isEmpty()
+                ? Optional.of(new ServiceModel(service, channel, methods, registered))
+                : Optional.empty();
+    }
+
+    private String channel(AnnotationMirror annotation) {
+        String channel = member(annotation, "value")
+                .map(AnnotationValue::getValue)
+                .orElse("")
+                .toString();
+        if (!CHANNEL.matcher(channel).matches()) {
+            problem(
+                    service,
+                    name + ": the channel name \"" + channel + "\" must be a path of letters, digits, '.', '_' and '-',"
+                            + " for example \"/shop/search\"");
+        }
+        return channel;
+    }
+
+    private List<TypeMirror> registered(AnnotationMirror annotation) {
+        List<TypeMirror> classes = new ArrayList<>();
+        if (member(annotation, "registered").map(AnnotationValue::getValue).orElse(List.of())
+                instanceof List<?> listed) {
+            for (Object each : listed) {
+                if (each instanceof AnnotationValue value && value.getValue() instanceof TypeMirror type) {
+                    requireClass(type);
+                    classes.add(type);
+                }
+            }
+        }
+        return classes;
+    }
+
+    private void requireClass(TypeMirror type) {
+        if (type.getKind() == TypeKind.ERROR) {
+            throw new ValueReader.UnresolvedTypeException(type);
+        }
+        Optional<TypeElement> element = Declarations.declaration(type);
+        boolean hasObjects = element.isPresent()
+                ? element.get().getKind() == ElementKind.ENUM
+                        || (!element.get().getKind().isInterface()
+                                && !element.get().getModifiers().contains(Modifier.ABSTRACT))
+                : type.getKind() == TypeKind.ARRAY;
+        if (!hasObjects) {
+            problem(
+                    service,
+                    name + ": registered lists " + TypeName.get(type)
+                            + ", of which there are no objects; list the classes that implement or extend it");
+        }
+    }
+
+    private static Optional<? extends AnnotationValue> member(AnnotationMirror annotation, String member) {
+        return annotation.getElementValues().entrySet().stream()
+                .filter(entry -> entry.getKey().getSimpleName().contentEquals(member))
+                .map(Map.Entry::getValue)
+                .findFirst();
+    }
+
+    static boolean flag(AnnotationMirror annotation, String member) {
+        return member(annotation, member)
+                .map(AnnotationValue::getValue)
+                .orElse(false)
+                .equals(true);
+    }
+
+    private boolean isInterfaceThatCanBeImplemented() {
+        if (service.getKind() != ElementKind.INTERFACE) {
+            problem(
+                    service,
+                    name + ": @RpcService goes on an interface, but this is a "
+                            + service.getKind()
+                                    .toString()
+                                    .toLowerCase(Locale.ROOT)
+                                    .replace('_', ' ')
+                            + "; extract an interface with the methods to call");
+            return false;
+        }
+        if (!service.getTypeParameters().isEmpty()) {
+            problem(
+                    service,
+                    name + ": a service has fixed types, so it cannot be generic; remove "
+                            + service.getTypeParameters());
+        }
+        if (service.getModifiers().contains(Modifier.SEALED)) {
+            problem(service, name + ": the generated stub must implement it; remove sealed");
+        }
+        for (Element each = service; !(each instanceof PackageElement); each = each.getEnclosingElement()) {
+            if (each.getModifiers().contains(Modifier.PRIVATE)) {
+                problem(
+                        service,
+                        name + ": generated code beside it cannot reach it, because " + each.getSimpleName()
+                                + " is private; make that package-private or public");
+            }
+        }
+        return true;
+    }
+
+    private Optional<RpcMethod> read(ExecutableElement method, ValueReader values) {
+        AnnotationMirror rpc = Declarations.annotation(method, RpcNames.RPC).orElseThrow();
+        String where = name + "." + method.getSimpleName();
+        int before = problems.size();
+        if (!method.getTypeParameters().isEmpty()) {
+            problem(
+                    method,
+                    where + ": a call has fixed types, so the method cannot be generic; remove "
+                            + method.getTypeParameters());
+            return Optional.empty();
+        }
+        ExecutableType resolved = (ExecutableType) types.asMemberOf((DeclaredType) service.asType(), method);
+        refuseCheckedExceptions(method, resolved, where);
+        List<Parameter> parameters = new ArrayList<>();
+        for (int i = 0; i < method.getParameters().size(); i++) {
+            String parameter = method.getParameters().get(i).getSimpleName().toString();
+            value(
+                            method.getParameters().get(i),
+                            values,
+                            resolved.getParameterTypes().get(i),
+                            where + ": parameter '" + parameter + "'")
+                    .ifPresent(value -> parameters.add(new Parameter(parameter, value)));
+        }
+        Style style = style(method, resolved.getReturnType(), flag(rpc, "oneWay"), where);
+        Optional<Value> result = result(method, values, resolved.getReturnType(), style, where);
+        return problems.size() > before
+                ? Optional.empty()
+                : Optional.of(new RpcMethod(
+                        method,
+                        style,
+                        flag(rpc, "idempotent"),
+                        TypeName.get(resolved.getReturnType()),
+                        parameters,
+                        result,
+                        method.isVarArgs()));
+    }
+
+    private void refuseCheckedExceptions(ExecutableElement method, ExecutableType resolved, String where) {
+        for (TypeMirror thrown : resolved.getThrownTypes()) {
+            boolean unchecked = List.of("java.lang.RuntimeException", "java.lang.Error").stream()
+                    .anyMatch(each -> types.isSubtype(
+                            thrown, elements.getTypeElement(each).asType()));
+            if (!unchecked) {
+                problem(
+                        method,
+                        where + ": declares " + TypeName.get(thrown)
+                                + ", but a failed call always arrives as RpcException; remove the declaration,"
+                                + " and let the handler throw RpcException with the status that it means");
+            }
+        }
+    }
+
+    private Style style(ExecutableElement method, TypeMirror returns, boolean oneWay, String where) {
+        if (oneWay) {
+            if (returns.getKind() != TypeKind.VOID) {
+                problem(
+                        method,
+                        where + ": nothing comes back from @Rpc(oneWay = true), but it returns " + TypeName.get(returns)
+                                + "; make it void or remove oneWay");
+            }
+            return Style.ONE_WAY;
+        }
+        return switch (qualifiedName(returns)) {
+            case "java.util.concurrent.CompletableFuture" -> Style.ASYNC;
+            case "java.util.stream.Stream" -> Style.SERVER_STREAM;
+            default -> Style.UNARY;
+        };
+    }
+
+    private Optional<Value> result(
+            ExecutableElement method, ValueReader values, TypeMirror returns, Style style, String where) {
+        if (returns.getKind() == TypeKind.VOID || style == Style.ONE_WAY) {
+            return Optional.empty();
+        }
+        if (style == Style.UNARY) {
+            if (qualifiedName(returns)
+                    .matches("java\\.util\\.concurrent\\.(CompletionStage|Future|Flow\\.Publisher)")) {
+                problem(
+                        method,
+                        where + ": returns " + TypeName.get(returns)
+                                + "; return a CompletableFuture for one result or a Stream for many");
+                return Optional.empty();
+            }
+            return value(method, values, returns, where + ": its result");
+        }
+        List<? extends TypeMirror> arguments = ((DeclaredType) returns).getTypeArguments();
+        if (arguments.isEmpty()) {
+            problem(
+                    method,
+                    where + ": its result has type " + TypeName.get(returns)
+                            + " without a type argument, so nothing says what to encode; write for example "
+                            + StandardTypes.example(((DeclaredType) returns)
+                                    .asElement()
+                                    .getSimpleName()
+                                    .toString()));
+            return Optional.empty();
+        }
+        if (style == Style.ASYNC && qualifiedName(arguments.get(0)).equals("java.lang.Void")) {
+            return Optional.empty();
+        }
+        return value(
+                method,
+                values,
+                arguments.get(0),
+                where + ": its result has type " + TypeName.get(returns) + ", whose element");
+    }
+
+    private Optional<Value> value(Element at, ValueReader values, TypeMirror type, String what) {
+        try {
+            return Optional.of(values.read(type));
+        } catch (UnsupportedTypeException e) {
+            problem(at, what + " " + e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    private static String qualifiedName(TypeMirror type) {
+        return Declarations.declaration(type)
+                .map(element -> element.getQualifiedName().toString())
+                .orElse("");
+    }
+
+    private void problem(Element at, String message) {
+        problems.add(new Problem(isInside(at) ? at : service, message));
+    }
+
+    /** A message about an inherited method belongs to the service: the method's declaration may lie in a library. */
+    private boolean isInside(Element at) {
+        for (Element each = at; each != null; each = each.getEnclosingElement()) {
+            if (each.equals(service)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,67 @@
+package dev.rackcall.processor;
+
+import com.palantir.javapoet.ArrayTypeName;
+import com.palantir.javapoet.ClassName;
+import com.palantir.javapoet.TypeName;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** The types of the language and the JDK that the codec knows, with the part of its method names that means them. */
+final class StandardTypes {
+    private static final Map<TypeName, Value.Scalar> PRIMITIVES = new LinkedHashMap<>();
+    private static final Map<TypeName, Value> CLASSES = new LinkedHashMap<>();
+
+    static {
+        primitive(TypeName.BOOLEAN, "Boolean", 1);
+        primitive(TypeName.BYTE, "Byte", 1);
+        primitive(TypeName.SHORT, "Short", Short.BYTES);
+        primitive(TypeName.CHAR, "Char", Character.BYTES);
+        primitive(TypeName.INT, "Int", Integer.BYTES);
+        primitive(TypeName.LONG, "Long", Long.BYTES);
+        primitive(TypeName.FLOAT, "Float", Float.BYTES);
+        primitive(TypeName.DOUBLE, "Double", Double.BYTES);
+        ClassName string = ClassName.get(String.class);
+        CLASSES.put(string, new Value.Direct(string, "String"));
+        jdk("java.util", "UUID", 16);
+        jdk("java.math", "BigInteger", 4);
+        jdk("java.math", "BigDecimal", 8);
+        jdk("java.time", "Duration", 12);
+        jdk("java.time", "Instant", 12);
+        jdk("java.time", "LocalDate", 8);
+        jdk("java.time", "LocalTime", 8);
+        jdk("java.time", "LocalDateTime", 16);
+        jdk("java.time", "OffsetDateTime", 20);
+    }
+
+    private StandardTypes() {}
+
+    private static void primitive(TypeName type, String accessor, int bytes) {
+        PRIMITIVES.put(type, new Value.Scalar(type, accessor, bytes));
+        CLASSES.put(type.box(), new Value.Scalar(type.box(), accessor, bytes));
+    }
+
+    private static void jdk(String packageName, String name, int minBytes) {
+        ClassName type = ClassName.get(packageName, name);
+        CLASSES.put(type, new Value.Jdk(type, name, minBytes));
+    }
+
+    static Value scalar(TypeName primitive) {
+        return PRIMITIVES.get(primitive);
+    }
+
+    static Value primitiveArray(TypeName component) {
+        return new Value.Direct(
+                ArrayTypeName.of(component), PRIMITIVES.get(component).accessor() + "s");
+    }
+
+    /** How a class of the JDK is encoded; empty for classes that are not in the table. */
+    static Optional<Value> ofJdk(ClassName type) {
+        return Optional.ofNullable(CLASSES.get(type));
+    }
+
+    /** A raw type as its author may have meant it. */
+    static String example(String rawType) {
+        return rawType + (rawType.equals("Map") ? "<String, Long>" : "<String>");
+    }
+}

@@ -1,0 +1,151 @@
+package dev.rackcall.processor;
+
+import com.palantir.javapoet.ClassName;
+import com.palantir.javapoet.CodeBlock;
+import com.palantir.javapoet.FieldSpec;
+import com.palantir.javapoet.MethodSpec;
+import com.palantir.javapoet.NameAllocator;
+import com.palantir.javapoet.ParameterizedTypeName;
+import com.palantir.javapoet.TypeName;
+import com.palantir.javapoet.TypeSpec;
+import dev.rackcall.processor.CodecWriter.Place;
+import dev.rackcall.processor.CodecWriter.Side;
+import dev.rackcall.processor.RpcMethod.Parameter;
+import dev.rackcall.processor.RpcMethod.Style;
+import javax.lang.model.element.Modifier;
+
+/** Writes the class that implements the service interface at the client. */
+final class StubWriter {
+    /** The name under which the payload's exceptions speak of a result. */
+    static final CodeBlock RESULT = CodeBlock.of("$S", "result");
+
+    private final ServiceModel model;
+    private final MethodNames names;
+    private final CodecWriter codec;
+
+    StubWriter(ServiceModel model, MethodNames names, CodecWriter codec) {
+        this.model = model;
+        this.names = names;
+        this.codec = codec;
+    }
+
+    TypeSpec write(String className) {
+        TypeSpec.Builder stub = TypeSpec.classBuilder(className)
+                .addModifiers(Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL)
+                .addSuperinterface(model.name());
+        for (RpcMethod method : model.methods()) {
+            if (method.style() == Style.ASYNC || method.style() == Style.SERVER_STREAM) {
+                stub.addField(reader(method));
+            }
+        }
+        stub.addField(RpcNames.CLIENT_CALLS, "calls", Modifier.PRIVATE, Modifier.FINAL)
+                .addMethod(MethodSpec.constructorBuilder()
+                        .addParameter(RpcNames.CLIENT_CALLS, "calls")
+                        .addStatement("this.calls = calls")
+                        .build());
+        model.methods().forEach(method -> stub.addMethod(method(method)));
+        return stub.build();
+    }
+
+    private FieldSpec reader(RpcMethod method) {
+        Place place = new Place(Side.CLIENT, "in", "call");
+        TypeName type = method.result().map(value -> value.type().box()).orElse(ClassName.get(Void.class));
+        CodeBlock reader;
+        if (method.result().isEmpty()) {
+            reader = CodeBlock.of("(in, call) -> {\n$>in.expectEnd();\nreturn null;\n$<}");
+        } else {
+            CodeBlock value = codec.read(method.result().get(), RESULT, place);
+            // Elements of a stream lie behind one another, so that only the runtime knows where the last one ends.
+            reader = method.style() == Style.SERVER_STREAM
+                    ? CodeBlock.of("(in, call) -> $L", value)
+                    : CodeBlock.of(
+                            "(in, call) -> {\n$>$T result = $L;\nin.expectEnd();\nreturn result;\n$<}", type, value);
+        }
+        return FieldSpec.builder(
+                        ParameterizedTypeName.get(RpcNames.RESULT_READER, type),
+                        names.constant("READ", method),
+                        Modifier.PRIVATE,
+                        Modifier.STATIC,
+                        Modifier.FINAL)
+                .initializer(reader)
+                .build();
+    }
+
+    private MethodSpec method(RpcMethod method) {
+        NameAllocator locals = new NameAllocator();
+        MethodSpec.Builder stub = MethodSpec.methodBuilder(method.name())
+                .addAnnotation(Override.class)
+                .addModifiers(Modifier.PUBLIC)
+                .returns(method.returns())
+                .varargs(method.varargs());
+        for (Parameter parameter : method.parameters()) {
+            stub.addParameter(parameter.type(), locals.newName(parameter.name(), parameter));
+        }
+        boolean shadowed =
+                method.parameters().stream().anyMatch(each -> each.name().equals("calls"));
+        Place place = new Place(Side.CLIENT, locals.newName("out"), locals.newName("call"));
+        stub.addStatement(
+                        "$T $L = $L.begin($L)",
+                        RpcNames.CLIENT_CALL,
+                        place.call(),
+                        shadowed ? "this.calls" : "calls",
+                        names.constant(method))
+                .beginControlFlow("try");
+        writeArguments(stub, method, locals, place);
+        if (method.style() == Style.UNARY) {
+            invoke(stub, method, locals, place.call());
+        } else {
+            invokeLater(stub, method, locals, place.call());
+        }
+        return stub.build();
+    }
+
+    private void writeArguments(MethodSpec.Builder stub, RpcMethod method, NameAllocator locals, Place place) {
+        if (method.parameters().isEmpty()) {
+            return;
+        }
+        stub.addStatement("$T $L = $L.arguments()", RpcNames.PAYLOAD_WRITER, place.payload(), place.call());
+        for (Parameter parameter : method.parameters()) {
+            stub.addStatement(codec.write(
+                    parameter.value(),
+                    CodeBlock.of("$L", locals.get(parameter)),
+                    CodeBlock.of("$S", parameter.name()),
+                    place));
+        }
+    }
+
+    private void invoke(MethodSpec.Builder stub, RpcMethod method, NameAllocator locals, String call) {
+        if (method.result().isEmpty()) {
+            stub.addStatement("$L.invoke().expectEnd()", call);
+        } else {
+            String in = locals.newName("in");
+            String result = locals.newName("result");
+            stub.addStatement("$T $L = $L.invoke()", RpcNames.PAYLOAD_READER, in, call)
+                    .addStatement(
+                            "$T $L = $L",
+                            method.returns(),
+                            result,
+                            codec.read(method.result().orElseThrow(), RESULT, new Place(Side.CLIENT, in, call)))
+                    .addStatement("$L.expectEnd()", in)
+                    .addStatement("return $L", result);
+        }
+        String exception = locals.newName("e");
+        stub.nextControlFlow("catch ($T $L)", RpcNames.PAYLOAD_EXCEPTION, exception)
+                .addStatement("throw $L.rejected($L)", call, exception)
+                .nextControlFlow("finally")
+                .addStatement("$L.close()", call)
+                .endControlFlow();
+    }
+
+    private void invokeLater(MethodSpec.Builder stub, RpcMethod method, NameAllocator locals, String call) {
+        switch (method.style()) {
+            case ONE_WAY -> stub.addStatement("$L.invokeOneWay()", call);
+            case ASYNC -> stub.addStatement("return $L.invokeAsync($L)", call, names.constant("READ", method));
+            default -> stub.addStatement("return $L.invokeStream($L)", call, names.constant("READ", method));
+        }
+        String exception = locals.newName("t");
+        stub.nextControlFlow("catch ($T $L)", Throwable.class, exception)
+                .addStatement("throw $L.abandon($L)", call, exception)
+                .endControlFlow();
+    }
+}

@@ -1,0 +1,203 @@
+package dev.rackcall.processor;
+
+import com.palantir.javapoet.TypeName;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import javax.lang.model.element.TypeElement;
+
+/** A type that an argument or a result may have, as far as encoding it matters. */
+sealed interface Value {
+    /** How generated code writes the type. */
+    TypeName type();
+
+    /** The values that this one holds. */
+    default List<Value> parts() {
+        return List.of();
+    }
+
+    /** The fewest bytes that a value takes, at least 1: a reader compares it with a count before it allocates. */
+    int minBytes();
+
+    /** A primitive or its box. */
+    record Scalar(TypeName type, String accessor, int minBytes) implements Value {
+        boolean boxed() {
+            return type.isBoxedPrimitive();
+        }
+    }
+
+    /** Written by a method of {@code PayloadWriter} that refuses null by itself: {@code String} and arrays of primitives. */
+    record Direct(TypeName type, String accessor) implements Value {
+        @Override
+        public int minBytes() {
+            return Integer.BYTES;
+        }
+    }
+
+    /** A value of the JDK that {@code JdkValues} knows. */
+    record Jdk(TypeName type, String accessor, int minBytes) implements Value {}
+
+    record Enumeration(TypeName type, TypeElement element) implements Value {
+        @Override
+        public int minBytes() {
+            return Integer.BYTES;
+        }
+    }
+
+    /** A shared interface: its Ref travels. */
+    record Shared(TypeName type, TypeElement element) implements Value {
+        @Override
+        public int minBytes() {
+            return Long.BYTES;
+        }
+    }
+
+    /** A class from {@code registered}, or one that such classes extend. */
+    record Registered(TypeName type) implements Value {
+        @Override
+        public int minBytes() {
+            return Integer.BYTES;
+        }
+    }
+
+    /** A {@code List} or {@code Set}. */
+    record Elements(TypeName type, boolean set, Value element) implements Value {
+        @Override
+        public List<Value> parts() {
+            return List.of(element);
+        }
+
+        @Override
+        public int minBytes() {
+            return Integer.BYTES;
+        }
+    }
+
+    /** An array of anything but primitives. */
+    record ObjectArray(TypeName type, Value element) implements Value {
+        @Override
+        public List<Value> parts() {
+            return List.of(element);
+        }
+
+        @Override
+        public int minBytes() {
+            return Integer.BYTES;
+        }
+    }
+
+    record Mapping(TypeName type, Value key, Value value) implements Value {
+        @Override
+        public List<Value> parts() {
+            return List.of(key, value);
+        }
+
+        @Override
+        public int minBytes() {
+            return Integer.BYTES;
+        }
+    }
+
+    record Maybe(TypeName type, Value element) implements Value {
+        @Override
+        public List<Value> parts() {
+            return List.of(element);
+        }
+
+        @Override
+        public int minBytes() {
+            return 1;
+        }
+    }
+
+    /** A component of a record. */
+    record Component(String name, Value value) {}
+
+    /** A record class. It may contain itself, so the components come after the object. */
+    final class Composite implements Value {
+        private final TypeName type;
+        private final TypeElement element;
+        private final List<Component> components = new ArrayList<>();
+
+        Composite(TypeName type, TypeElement element) {
+            this.type = type;
+            this.element = element;
+        }
+
+        @Override
+        public TypeName type() {
+            return type;
+        }
+
+        TypeElement element() {
+            return element;
+        }
+
+        List<Component> components() {
+            return components;
+        }
+
+        @Override
+        public List<Value> parts() {
+            return components.stream().map(Component::value).toList();
+        }
+
+        @Override
+        public int minBytes() {
+            return Math.max(1, bytesOutside(new HashSet<>()));
+        }
+
+        /** Records inside records counted once: one that contains itself has a smallest value all the same. */
+        private int bytesOutside(Set<Composite> counted) {
+            int bytes = 0;
+            if (counted.add(this)) {
+                for (Component component : components) {
+                    bytes += component.value() instanceof Composite inner
+                            ? inner.bytesOutside(counted)
+                            : component.value().minBytes();
+                }
+            }
+            return bytes;
+        }
+
+        /** Whether a value can end: not if each must hold another of its own type. Null, which would end it, does not travel. */
+        boolean finite() {
+            return finite(new HashSet<>());
+        }
+
+        private boolean finite(Set<Composite> around) {
+            if (!around.add(this)) {
+                return false;
+            }
+            for (Component component : components) {
+                if (component.value() instanceof Composite inner && !inner.finite(around)) {
+                    return false;
+                }
+            }
+            around.remove(this);
+            return true;
+        }
+
+        /** Whether a value of this type may lie somewhere inside another. */
+        boolean recursive() {
+            Set<Value> reached = new HashSet<>();
+            components.forEach(component -> component.value().reach(reached));
+            return reached.contains(this);
+        }
+    }
+
+    /** Adds this value and all that it can hold. */
+    default void reach(Set<Value> reached) {
+        if (reached.add(this)) {
+            parts().forEach(part -> part.reach(reached));
+        }
+    }
+
+    /** Whether a Ref to a shared object can lie inside. */
+    default boolean mentionsShared() {
+        Set<Value> reached = new HashSet<>();
+        reach(reached);
+        return reached.stream().anyMatch(Shared.class::isInstance);
+    }
+}
