@@ -37,6 +37,7 @@ final class ClientLink {
     private final Handshake.Welcome welcome;
     private final String channel;
     private final Arena requestArena;
+    private final MemorySegment replyMemory;
     private final ArenaTable refs;
     private final SwitchableCodec objects = new SwitchableCodec();
     private final AtomicBoolean unmapped = new AtomicBoolean();
@@ -63,16 +64,11 @@ final class ClientLink {
                 TableHome.PRIVATE,
                 ALLOCATOR,
                 FIRST_REQUEST_BYTES));
+        this.replyMemory = slice(welcome.reply());
         this.refs = ArenaTable.create();
         refs.add(requestArena);
         refs.add(Arena.attach(new ArenaSpec(
-                welcome.reply().id(),
-                slice(welcome.reply()),
-                file,
-                welcome.reply().offset(),
-                TableHome.PRIVATE,
-                ALLOCATOR,
-                0)));
+                welcome.reply().id(), replyMemory, file, welcome.reply().offset(), TableHome.PRIVATE, ALLOCATOR, 0)));
     }
 
     private MemorySegment slice(Handshake.ArenaPlace place) {
@@ -136,12 +132,16 @@ final class ClientLink {
 
     // ---- arenas and Refs
 
-    /** The reply arena's memory if a payload that the server claims lies wholly in it; else null. */
-    MemorySegment replyPayload(long ref, int length) {
-        boolean inside = Ref.arenaId(ref) == welcome.reply().id()
+    MemorySegment replyMemory() {
+        return replyMemory;
+    }
+
+    /** Whether a payload that the server claims lies wholly in the reply arena. */
+    boolean isReplyPayload(long ref, long length) {
+        return isReply(ref)
                 && length >= 0
-                && Ref.offset(ref) <= welcome.reply().bytes() - length;
-        return inside ? refs.memory(ref) : null;
+                && length <= replyMemory.byteSize()
+                && Ref.offset(ref) <= replyMemory.byteSize() - length;
     }
 
     boolean isReply(long ref) {

@@ -106,9 +106,10 @@ final class ServerLink {
     }
 
     /** Whether a payload that a client claims lies wholly in its own request arena. */
-    boolean isRequestPayload(long ref, int length) {
+    boolean isRequestPayload(long ref, long length) {
         return Ref.arenaId(ref) == welcome.request().id()
                 && length >= 0
+                && length <= requestMemory.byteSize()
                 && Ref.offset(ref) <= requestMemory.byteSize() - length;
     }
 

@@ -32,7 +32,6 @@ final class ShmClientCall extends ClientCall {
     private static final int ASYNC = 2;
     private static final int ABANDONED = 3;
 
-    private static final long EMPTY_SUCCESS = SlotLayout.head(0, SlotLayout.INLINE, 0);
     private static final VarHandle WORD;
 
     static {
@@ -117,7 +116,7 @@ final class ShmClientCall extends ClientCall {
     boolean reapIfAnswered() {
         long seen = (long) WORD.getAcquire(this);
         return state(seen) == ABANDONED
-                && SlotLayout.responseCommit(memory, slot) == (seen >>> STATE_BITS) + 1
+                && SlotLayout.isOf(SlotLayout.responseWord(memory, slot), seen >>> STATE_BITS)
                 && WORD.compareAndSet(this, seen, seen & ~STATE_MASK);
     }
 
@@ -148,7 +147,7 @@ final class ShmClientCall extends ClientCall {
     }
 
     boolean isAnswered(long ticket) {
-        return SlotLayout.responseCommit(memory, slot) == ticket + 1;
+        return SlotLayout.isOf(SlotLayout.responseWord(memory, slot), ticket);
     }
 
     // ---- encoding and sending
@@ -196,33 +195,36 @@ final class ShmClientCall extends ClientCall {
 
     /** Publishes the request. Whoever sets another state than HELD no longer owns this object when it returns. */
     private void send(int methodOrOp, int flags, int stateWhileSent) {
-        int allFlags = flags | SlotLayout.INLINE;
-        int length = 0;
+        int allFlags = flags;
+        int inlineLength = 0;
         if (!headers.isEmpty()) {
             arguments();
             allFlags |= SlotLayout.METADATA;
         }
         if (encoding) {
-            length = (int) writer.length();
-            if (!buffer.isInline()) {
-                SlotLayout.requestRef(memory, slot, buffer.ref());
-                allFlags &= ~SlotLayout.INLINE;
+            if (buffer.isInline()) {
+                inlineLength = (int) writer.length();
+            } else {
+                allFlags |= SlotLayout.OUTSIDE;
+                SlotLayout.requestOutside(memory, slot, writer.length(), buffer.ref());
             }
         }
-        long ticket = ticket();
-        SlotLayout.request(memory, slot, SlotLayout.head(methodOrOp, allFlags, length), deadline);
+        if (deadline != 0) {
+            allFlags |= SlotLayout.DEADLINE;
+            SlotLayout.requestDeadline(memory, slot, deadline);
+        }
+        long word = SlotLayout.word(ticket(), methodOrOp, allFlags, inlineLength);
         sent = true;
         if (stateWhileSent != HELD) {
             setState(stateWhileSent);
         }
-        connection.publish(slot, ticket);
+        connection.publish(slot, word);
     }
 
     @Override
     public PayloadReader invoke() {
         send(method.index(), 0, HELD);
-        connection.await(this);
-        return answer();
+        return answer(connection.await(this));
     }
 
     @Override
@@ -247,8 +249,7 @@ final class ShmClientCall extends ClientCall {
         observer = CallObserver.NONE;
         try {
             send(method.index(), 0, HELD);
-            connection.await(this);
-            stream.accept(answer(), this);
+            stream.accept(answer(connection.await(this)), this);
         } finally {
             close();
         }
@@ -267,36 +268,40 @@ final class ShmClientCall extends ClientCall {
         begin(onBehalfOf, callDeadline, Metadata.EMPTY, CallObserver.NONE);
         arguments().writeLong(operand);
         send(op, SlotLayout.CONTROL, HELD);
-        connection.await(this);
-        return answer();
+        return answer(connection.await(this));
     }
 
     // ---- the answer
 
-    /** Opens the answer, which has come; throws what a failed call ended with. */
+    /** Opens the answer that has come to an asynchronous call. */
     PayloadReader answer() {
-        long head = SlotLayout.responseHead(memory, slot);
-        if (head == EMPTY_SUCCESS) {
+        return answer(SlotLayout.responseWord(memory, slot));
+    }
+
+    /** Opens the answer that {@code word} tells of; throws what a failed call ended with. */
+    private PayloadReader answer(long word) {
+        if (SlotLayout.isEmptySuccess(word)) {
             reader.beginEmpty();
             return reader;
         }
-        int length = SlotLayout.length(head);
-        int flags = SlotLayout.flags(head);
-        if ((flags & SlotLayout.INLINE) != 0) {
-            if (length < 0 || length > SlotLayout.RESPONSE_INLINE_BYTES) {
+        int flags = SlotLayout.flags(word);
+        if ((flags & SlotLayout.OUTSIDE) == 0) {
+            int length = SlotLayout.inlineLength(word);
+            if (length > SlotLayout.RESPONSE_INLINE_BYTES) {
                 throw malformed("an inline payload of " + length + " bytes");
             }
             reader.begin(memory, slot + SlotLayout.RESPONSE_INLINE, length);
         } else {
+            long length = SlotLayout.responseLength(memory, slot);
             long ref = SlotLayout.responseRef(memory, slot);
-            MemorySegment arena = connection.link.replyPayload(ref, length);
-            if (arena == null) {
-                throw malformed("a payload of " + length + " bytes outside the reply arena");
+            if (!connection.link.isReplyPayload(ref, length)) {
+                throw malformed(
+                        "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside the reply arena");
             }
-            reader.begin(arena, Ref.offset(ref), length);
+            reader.begin(connection.link.replyMemory(), Ref.offset(ref), length);
         }
-        if (SlotLayout.low(head) != 0) {
-            throw failure(SlotLayout.low(head), flags);
+        if (SlotLayout.methodOrStatus(word) != 0) {
+            throw failure(SlotLayout.methodOrStatus(word), flags);
         }
         return reader;
     }

@@ -131,8 +131,7 @@ final class ShmClientConnection extends ClientConnection {
             } else if (skipped <= mask) {
                 // An earlier call still occupies the slot: tell the server to pass over it and try the next one.
                 if (TAIL.compareAndSet(this, ticket, ticket + 1)) {
-                    SlotLayout.skipRequest(memory, call.slot);
-                    publish(call.slot, ticket);
+                    publish(call.slot, SlotLayout.word(ticket, 0, SlotLayout.SKIP, 0));
                     skipped++;
                 }
             } else {
@@ -170,8 +169,8 @@ final class ShmClientConnection extends ClientConnection {
     }
 
     /** Makes the request half of {@code slot} visible to the server and wakes it if it does not watch. */
-    void publish(long slot, long ticket) {
-        SlotLayout.publishRequest(memory, slot, ticket + 1);
+    void publish(long slot, long word) {
+        SlotLayout.publishRequest(memory, slot, word);
         // Between our request and our look at `watched`; the server fences between clearing `watched` and its last look
         // at the slot.
         VarHandle.fullFence();
@@ -188,47 +187,51 @@ final class ShmClientConnection extends ClientConnection {
         }
     }
 
-    /** Waits for the response to {@code call} on the calling thread. */
-    void await(ShmClientCall call) {
-        long expected = call.ticket() + 1;
+    /** Waits for the response to {@code call} on the calling thread; returns its word. */
+    long await(ShmClientCall call) {
+        long ticket = call.ticket();
         long slot = call.slot;
         MemorySegment local = memory;
         for (int i = firstSpins; i >= 0; i--) {
-            if (SlotLayout.responseCommit(local, slot) == expected) {
-                taken(expected - 1);
-                return;
+            long word = SlotLayout.responseWord(local, slot);
+            if (SlotLayout.isOf(word, ticket)) {
+                taken(ticket);
+                return word;
             }
             Thread.onSpinWait();
         }
-        awaitSlowly(call, expected);
-        taken(expected - 1);
+        return awaitSlowly(call, ticket);
     }
 
-    private void awaitSlowly(ShmClientCall call, long expected) {
+    private long awaitSlowly(ShmClientCall call, long ticket) {
         SpinWait wait = new SpinWait(spec.waiting(), call.deadline, defaultTimeoutNanos);
-        while (SlotLayout.responseCommit(memory, call.slot) != expected) {
+        boolean inTime = true;
+        while (true) {
+            long word = SlotLayout.responseWord(memory, call.slot);
+            if (SlotLayout.isOf(word, ticket)) {
+                taken(ticket);
+                return word;
+            }
             if (!open) {
                 throw call.lost(link.failure());
             }
-            boolean inTime = wait.maySleep() ? sleep(call, expected, wait) : wait.once();
-            if (!inTime && SlotLayout.responseCommit(memory, call.slot) != expected) {
+            if (!inTime) {
                 throw call.timedOut();
             }
+            inTime = wait.maySleep() ? sleep(call, ticket, wait) : wait.once();
         }
     }
 
-    private boolean sleep(ShmClientCall call, long expected, SpinWait wait) {
+    private boolean sleep(ShmClientCall call, long ticket, SpinWait wait) {
         if (Thread.currentThread().isVirtual()) {
             return async.park(call, wait);
         }
         ControlLayout.addSleeper(memory, 1);
         try {
             // Volatile add above, then this look: the server publishes, fences and then looks at the sleepers.
-            long seen = SlotLayout.responseCommit(memory, call.slot);
-            if (seen == expected) {
-                return true;
-            }
-            return wait.sleep(memory, call.slot + SlotLayout.RESPONSE_COMMIT, (int) seen);
+            long seen = SlotLayout.responseWord(memory, call.slot);
+            return SlotLayout.isOf(seen, ticket)
+                    || wait.sleep(memory, call.slot + SlotLayout.RESPONSE_WORD, (int) seen);
         } finally {
             ControlLayout.addSleeper(memory, -1);
         }
@@ -236,9 +239,7 @@ final class ShmClientConnection extends ClientConnection {
 
     /** Gives back a slot whose call was not sent: the server passes over it. */
     void withdraw(ShmClientCall call) {
-        long ticket = call.ticket();
-        SlotLayout.skipRequest(memory, call.slot);
-        publish(call.slot, ticket);
+        publish(call.slot, SlotLayout.word(call.ticket(), 0, SlotLayout.SKIP, 0));
         call.release();
     }
 
@@ -321,7 +322,7 @@ final class ShmClientConnection extends ClientConnection {
     /** The connection has ended: wakes every caller that sleeps, so that it sees so. */
     private void wakeAll() {
         for (ShmClientCall call : slots) {
-            Futex.wake(memory, call.slot + SlotLayout.RESPONSE_COMMIT, Integer.MAX_VALUE);
+            Futex.wake(memory, call.slot + SlotLayout.RESPONSE_WORD, Integer.MAX_VALUE);
         }
     }
 

@@ -55,7 +55,7 @@ final class ShmServerCall extends ServerCall {
     private long ticket;
     private int methodIndex;
     private int flags;
-    private int length;
+    private long length;
     private long ref;
     private long deadline;
     private boolean opened;
@@ -85,20 +85,21 @@ final class ShmServerCall extends ServerCall {
     // ---- taking the request: on the poller's thread
 
     /** Copies the request's header; each word is read once, since the client may go on writing. */
-    void begin(long takenTicket, long head) throws ProtocolException {
+    void begin(long takenTicket, long word) throws ProtocolException {
         if (isBusy()) {
             throw new ProtocolException("request " + takenTicket + " came in a slot whose call is still under way");
         }
         ticket = takenTicket;
-        methodIndex = SlotLayout.low(head);
-        flags = SlotLayout.flags(head);
-        length = SlotLayout.length(head);
-        deadline = SlotLayout.requestDeadline(memory, slot);
-        if ((flags & SlotLayout.INLINE) != 0) {
-            if (length < 0 || length > SlotLayout.REQUEST_INLINE_BYTES) {
+        methodIndex = SlotLayout.methodOrStatus(word);
+        flags = SlotLayout.flags(word);
+        deadline = (flags & SlotLayout.DEADLINE) == 0 ? 0 : SlotLayout.requestDeadline(memory, slot);
+        if ((flags & SlotLayout.OUTSIDE) == 0) {
+            length = SlotLayout.inlineLength(word);
+            if (length > SlotLayout.REQUEST_INLINE_BYTES) {
                 throw new ProtocolException("an inline payload of " + length + " bytes");
             }
         } else {
+            length = SlotLayout.requestLength(memory, slot);
             ref = SlotLayout.requestRef(memory, slot);
             if (!connection.link.isRequestPayload(ref, length)) {
                 throw new ProtocolException(
@@ -168,7 +169,7 @@ final class ShmServerCall extends ServerCall {
     }
 
     private void open() {
-        if ((flags & SlotLayout.INLINE) != 0) {
+        if ((flags & SlotLayout.OUTSIDE) == 0) {
             reader.begin(memory, slot + SlotLayout.REQUEST_INLINE, length);
         } else {
             reader.begin(connection.link.requestMemory(), Ref.offset(ref), length);
@@ -285,19 +286,20 @@ final class ShmServerCall extends ServerCall {
 
     /** Publishes what was encoded. */
     void succeed() {
-        int resultLength = 0;
-        int resultFlags = SlotLayout.INLINE;
+        int inlineLength = 0;
+        int resultFlags = 0;
         if (encoding) {
-            resultLength = (int) writer.length();
-            if (!buffer.isInline()) {
-                SlotLayout.responseRef(memory, slot, buffer.ref());
-                resultFlags = 0;
+            if (buffer.isInline()) {
+                inlineLength = (int) writer.length();
+            } else {
+                resultFlags = SlotLayout.OUTSIDE;
+                SlotLayout.responseOutside(memory, slot, writer.length(), buffer.ref());
             }
         }
         if (reply != null) {
             connection.link.handOver(reply, ticket);
         }
-        respond(SlotLayout.head(0, resultFlags, resultLength), Status.OK);
+        respond(SlotLayout.word(ticket, 0, resultFlags, inlineLength), Status.OK);
     }
 
     /** Publishes a failure. */
@@ -307,26 +309,26 @@ final class ShmServerCall extends ServerCall {
             reply.discard();
         }
         int failureFlags = SlotLayout.METADATA;
-        int failureLength = 0;
+        int inlineLength = 0;
         try {
             writer.begin(buffer.start());
             MetadataCodec.writeFailure(writer, failure.status(), failure.trailers());
-            failureLength = (int) writer.length();
             if (buffer.isInline()) {
-                failureFlags |= SlotLayout.INLINE;
+                inlineLength = (int) writer.length();
             } else {
-                SlotLayout.responseRef(memory, slot, buffer.ref());
+                failureFlags |= SlotLayout.OUTSIDE;
+                SlotLayout.responseOutside(memory, slot, writer.length(), buffer.ref());
             }
         } catch (RuntimeException e) {
             // No memory even for the description: the code alone must do.
-            failureFlags = SlotLayout.INLINE;
-            failureLength = 0;
+            failureFlags = 0;
+            inlineLength = 0;
         }
         int number = failure.status().code().number();
-        respond(SlotLayout.head(number, failureFlags, failureLength), failure.status());
+        respond(SlotLayout.word(ticket, number, failureFlags, inlineLength), failure.status());
     }
 
-    private void respond(long head, Status ended) {
+    private void respond(long word, Status ended) {
         CallObserver toTell = observer;
         // As in ShmClientCall: a comparison is cheaper than a reference store.
         if (toTell != CallObserver.NONE) {
@@ -341,13 +343,11 @@ final class ShmServerCall extends ServerCall {
         if (context != null) {
             context.end();
         }
-        long commit = ticket + 1;
-        SlotLayout.response(memory, slot, head);
         UNWOKEN.setOpaque(this, true);
         // Release: pairs with the acquire in isBusy(); the poller that begins the slot's next call sees this one's
         // fields settled.
         BUSY.setRelease(this, false);
-        SlotLayout.publishResponse(memory, slot, commit);
+        SlotLayout.publishResponse(memory, slot, word);
         if (toTell != CallObserver.NONE) {
             toTell.onClose(ended);
         }

@@ -52,7 +52,7 @@ final class ShmServerConnection {
 
     /** Whether the next request is there. */
     boolean hasRequest() {
-        return SlotLayout.requestCommit(memory, ControlLayout.slot((int) head & mask)) == head + 1;
+        return SlotLayout.isOf(SlotLayout.requestWord(memory, ControlLayout.slot((int) head & mask)), head);
     }
 
     /**
@@ -66,14 +66,14 @@ final class ShmServerConnection {
             long ticket = head;
             int index = (int) ticket & mask;
             long slot = ControlLayout.slot(index);
-            if (SlotLayout.requestCommit(memory, slot) != ticket + 1) {
+            long word = SlotLayout.requestWord(memory, slot);
+            if (!SlotLayout.isOf(word, ticket)) {
                 break;
             }
             head = ticket + 1;
             taken++;
-            long requestHead = SlotLayout.requestHead(memory, slot);
-            if ((SlotLayout.flags(requestHead) & SlotLayout.SKIP) == 0) {
-                serve(poller, callAt(index), ticket, requestHead);
+            if ((SlotLayout.flags(word) & SlotLayout.SKIP) == 0) {
+                serve(poller, callAt(index), ticket, word);
                 if (!poller.isMine()) {
                     return taken;
                 }
@@ -110,10 +110,10 @@ final class ShmServerConnection {
         return call;
     }
 
-    private void serve(Poller poller, ShmServerCall call, long ticket, long requestHead) throws ProtocolException {
-        call.begin(ticket, requestHead);
+    private void serve(Poller poller, ShmServerCall call, long ticket, long word) throws ProtocolException {
+        call.begin(ticket, word);
         answered = true;
-        if ((SlotLayout.flags(requestHead) & SlotLayout.CONTROL) != 0) {
+        if ((SlotLayout.flags(word) & SlotLayout.CONTROL) != 0) {
             call.serveControl();
         } else {
             handlers.serve(poller, call);
@@ -144,7 +144,7 @@ final class ShmServerConnection {
         if (ControlLayout.hasSleepers(memory)) {
             for (ShmServerCall call : calls) {
                 if (call != null && call.takeUnwoken()) {
-                    Futex.wake(memory, call.slot() + SlotLayout.RESPONSE_COMMIT, Integer.MAX_VALUE);
+                    Futex.wake(memory, call.slot() + SlotLayout.RESPONSE_WORD, Integer.MAX_VALUE);
                 }
             }
         }

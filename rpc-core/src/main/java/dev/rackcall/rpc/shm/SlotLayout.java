@@ -10,123 +10,142 @@ import java.lang.invoke.VarHandle;
  *
  * <pre>
  *         request half                                response half
- *    +0  commit    : ticket + 1, written last   +128  commit   : ticket + 1, written last
- *    +8  method    : 16 bits                    +136  status   : 16 bits
- *   +10  flags     : 16 bits                    +138  flags    : 16 bits
- *   +12  length    : bytes of payload           +140  length   : bytes of payload
+ *    +0  word      : published last             +128  word     : published last
+ *    +8  length    : of a payload at ref        +136  length   : of a payload at ref
  *   +16  ref       : payload, if not inline     +144  ref      : payload, if not inline
- *   +24  deadline  : nanoTime of this host, 0   +152  inline payload, up to 104 bytes
+ *   +24  deadline  : nanoTime, if flagged       +152  inline payload, up to 104 bytes
  *   +32  (reserved for the seal index)
  *   +40  inline payload, up to 88 bytes
+ *
+ *        63           56 55   48 47               32 31                       0
+ *       +---------------+-------+-------------------+--------------------------+
+ *  word | inline length | flags | method  or status |        ticket + 1        |
+ *       +---------------+-------+-------------------+--------------------------+
  * </pre>
  *
- * A payload that outgrows its inline room moves to an arena as a whole; {@link #INLINE} says where it is.
+ * The word that publishes also says everything about a small call, so that a call without arguments is one store and one load each way.
+ * Of tickets it has the low half, which is enough: what else can be in the word is from the same slot, and old. The low half is also what a caller
+ * sleeps on.
  */
 final class SlotLayout {
     static final int BYTES = 256;
 
-    static final int REQUEST_COMMIT = 0;
-    private static final int REQUEST_HEAD = 8;
+    private static final int REQUEST_WORD = 0;
+    private static final int REQUEST_LENGTH = 8;
     private static final int REQUEST_REF = 16;
     private static final int REQUEST_DEADLINE = 24;
     static final int REQUEST_INLINE = 40;
     static final int REQUEST_INLINE_BYTES = 88;
 
-    static final int RESPONSE_COMMIT = 128;
-    private static final int RESPONSE_HEAD = 136;
+    static final int RESPONSE_WORD = 128;
+    private static final int RESPONSE_LENGTH = 136;
     private static final int RESPONSE_REF = 144;
     static final int RESPONSE_INLINE = 152;
     static final int RESPONSE_INLINE_BYTES = 104;
 
     /** Nothing to do: an earlier call still occupies the slot, or its call was abandoned before it was sent. */
     static final int SKIP = 1;
-    /** The payload is in the slot; otherwise it is at {@code ref}. */
-    static final int INLINE = 2;
+    /** The payload is at {@code ref}; otherwise it is in the slot. */
+    static final int OUTSIDE = 2;
     /** The payload begins with metadata: headers in a request, description and trailers in a response. */
     static final int METADATA = 4;
     /** The caller does not look at the response; it is published all the same, to give the slot back. */
     static final int ONE_WAY = 8;
     /** Not a service method but a {@link ControlOp}. */
     static final int CONTROL = 16;
+    /** The caller has set a deadline. */
+    static final int DEADLINE = 32;
 
+    private static final int LOW_SHIFT = 32;
+    private static final int FLAGS_SHIFT = 48;
+    private static final int LENGTH_SHIFT = 56;
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
     private SlotLayout() {}
 
-    /** The second word of either half: method or status, flags, length. One word, so that the other side reads it once and whole. */
-    static long head(int low, int flags, int length) {
-        return low | ((long) flags << 16) | ((long) length << 32);
+    // ---- the word
+
+    static long word(long ticket, int methodOrStatus, int flags, int inlineLength) {
+        return ((ticket + 1) & 0xffff_ffffL)
+                | ((long) methodOrStatus << LOW_SHIFT)
+                | ((long) flags << FLAGS_SHIFT)
+                | ((long) inlineLength << LENGTH_SHIFT);
     }
 
-    static int low(long head) {
-        return (int) head & 0xffff;
+    /** Whether the word was published for that ticket. */
+    static boolean isOf(long word, long ticket) {
+        return (int) word == (int) (ticket + 1);
     }
 
-    static int flags(long head) {
-        return (int) (head >>> 16) & 0xffff;
+    static int methodOrStatus(long word) {
+        return (int) (word >>> LOW_SHIFT) & 0xffff;
     }
 
-    static int length(long head) {
-        return (int) (head >>> 32);
+    static int flags(long word) {
+        return (int) (word >>> FLAGS_SHIFT) & 0xff;
     }
 
-    /** Pairs with {@link #requestCommit}: who sees the ticket sees the request half and the payload stored before. */
-    static void publishRequest(MemorySegment memory, long slot, long commit) {
-        LONG.setRelease(memory, slot + REQUEST_COMMIT, commit);
+    static int inlineLength(long word) {
+        return (int) (word >>> LENGTH_SHIFT);
+    }
+
+    /** Success without a payload, whatever the ticket. */
+    static boolean isEmptySuccess(long word) {
+        return word >>> LOW_SHIFT == 0;
+    }
+
+    // ---- request half
+
+    /** Pairs with {@link #requestWord}: who sees the ticket sees the request half and the payload stored before. */
+    static void publishRequest(MemorySegment memory, long slot, long word) {
+        LONG.setRelease(memory, slot + REQUEST_WORD, word);
     }
 
     /** Pairs with {@link #publishRequest}. */
-    static long requestCommit(MemorySegment memory, long slot) {
-        return (long) LONG.getAcquire(memory, slot + REQUEST_COMMIT);
+    static long requestWord(MemorySegment memory, long slot) {
+        return (long) LONG.getAcquire(memory, slot + REQUEST_WORD);
     }
 
-    /** Pairs with {@link #responseCommit}. */
-    static void publishResponse(MemorySegment memory, long slot, long commit) {
-        LONG.setRelease(memory, slot + RESPONSE_COMMIT, commit);
-    }
-
-    /** Pairs with {@link #publishResponse}. */
-    static long responseCommit(MemorySegment memory, long slot) {
-        return (long) LONG.getAcquire(memory, slot + RESPONSE_COMMIT);
-    }
-
-    /** Writes the request's header but for its ref. */
-    static void request(MemorySegment memory, long slot, long head, long deadline) {
-        memory.set(ValueLayout.JAVA_LONG, slot + REQUEST_HEAD, head);
-        memory.set(ValueLayout.JAVA_LONG, slot + REQUEST_DEADLINE, deadline);
-    }
-
-    static void requestRef(MemorySegment memory, long slot, long ref) {
+    static void requestOutside(MemorySegment memory, long slot, long length, long ref) {
+        memory.set(ValueLayout.JAVA_LONG, slot + REQUEST_LENGTH, length);
         memory.set(ValueLayout.JAVA_LONG, slot + REQUEST_REF, ref);
     }
 
-    /** Writes no more of the header than a filler needs: the rest may still belong to the call that occupies the slot. */
-    static void skipRequest(MemorySegment memory, long slot) {
-        memory.set(ValueLayout.JAVA_LONG, slot + REQUEST_HEAD, head(0, SKIP, 0));
-    }
-
-    static long requestHead(MemorySegment memory, long slot) {
-        return memory.get(ValueLayout.JAVA_LONG, slot + REQUEST_HEAD);
+    static long requestLength(MemorySegment memory, long slot) {
+        return memory.get(ValueLayout.JAVA_LONG, slot + REQUEST_LENGTH);
     }
 
     static long requestRef(MemorySegment memory, long slot) {
         return memory.get(ValueLayout.JAVA_LONG, slot + REQUEST_REF);
     }
 
+    static void requestDeadline(MemorySegment memory, long slot, long deadline) {
+        memory.set(ValueLayout.JAVA_LONG, slot + REQUEST_DEADLINE, deadline);
+    }
+
     static long requestDeadline(MemorySegment memory, long slot) {
         return memory.get(ValueLayout.JAVA_LONG, slot + REQUEST_DEADLINE);
     }
 
-    static void response(MemorySegment memory, long slot, long head) {
-        memory.set(ValueLayout.JAVA_LONG, slot + RESPONSE_HEAD, head);
+    // ---- response half
+
+    /** Pairs with {@link #responseWord}. */
+    static void publishResponse(MemorySegment memory, long slot, long word) {
+        LONG.setRelease(memory, slot + RESPONSE_WORD, word);
     }
 
-    static void responseRef(MemorySegment memory, long slot, long ref) {
+    /** Pairs with {@link #publishResponse}. */
+    static long responseWord(MemorySegment memory, long slot) {
+        return (long) LONG.getAcquire(memory, slot + RESPONSE_WORD);
+    }
+
+    static void responseOutside(MemorySegment memory, long slot, long length, long ref) {
+        memory.set(ValueLayout.JAVA_LONG, slot + RESPONSE_LENGTH, length);
         memory.set(ValueLayout.JAVA_LONG, slot + RESPONSE_REF, ref);
     }
 
-    static long responseHead(MemorySegment memory, long slot) {
-        return memory.get(ValueLayout.JAVA_LONG, slot + RESPONSE_HEAD);
+    static long responseLength(MemorySegment memory, long slot) {
+        return memory.get(ValueLayout.JAVA_LONG, slot + RESPONSE_LENGTH);
     }
 
     static long responseRef(MemorySegment memory, long slot) {
