@@ -1,0 +1,239 @@
+package dev.rackcall.perf;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * {@code rackcall bench}: measures Rackcall and its peers in one run. Standard output has the table, the JSON or the HTML and nothing else;
+ * progress goes to standard error. The exit code is 0, or 1 if something could not be measured.
+ */
+@Command(
+        name = "bench",
+        description = "Measure Rackcall and its peers side by side.",
+        sortOptions = false,
+        footer = {
+            "",
+            "Targets: rtt (round trips), throughput (calls in flight), connect (new connections), idle (idle processes and connections),",
+            "start (from JVM start to the first reply). Without a target: a short run of rtt and throughput.",
+        })
+public final class BenchCommand implements Callable<Integer> {
+    private static final List<Integer> ALL_DEPTHS = List.of(1, 2, 4, 8, 16, 32, 64);
+    private static final List<Integer> SHORT_DEPTHS = List.of(1, 8, 64);
+    private static final int REPEAT = 3;
+
+    enum Format {
+        TABLE,
+        JSON,
+        HTML
+    }
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(arity = "0..*", paramLabel = "TARGET", description = "What to measure; see below.")
+    private List<String> targets = new ArrayList<>();
+
+    @Option(
+            names = "--format",
+            paramLabel = "FORMAT",
+            converter = FormatWord.class,
+            defaultValue = "table",
+            description = "table, json or html (default: ${DEFAULT-VALUE}).")
+    private Format format;
+
+    @Option(names = "--out", paramLabel = "FILE", description = "Write there instead of to standard output.")
+    private Optional<Path> out = Optional.empty();
+
+    @Option(
+            names = "--duration",
+            paramLabel = "TIME",
+            defaultValue = "1s",
+            converter = Seconds.class,
+            description = "Length of one measurement, for example 2s or 500ms (default: ${DEFAULT-VALUE}).")
+    private long durationNanos;
+
+    @Option(
+            names = "--warm-up",
+            paramLabel = "TIME",
+            defaultValue = "5s",
+            converter = Seconds.class,
+            description =
+                    "Call before measuring until the median settles, so long at most (default: ${DEFAULT-VALUE}).")
+    private long warmUpNanos;
+
+    @Option(
+            names = "--repeat",
+            paramLabel = "N",
+            description =
+                    "Measure so often, each time in fresh JVMs, and report medians (default: 3; without target 1).")
+    private Optional<Integer> repeat = Optional.empty();
+
+    @Option(
+            names = "--only",
+            split = ",",
+            paramLabel = "NAME",
+            description = "Only these subjects; an unknown name lists all.")
+    private List<String> only = new ArrayList<>();
+
+    @Option(
+            names = "--rate",
+            paramLabel = "N",
+            description = "rtt: N calls a second on a schedule instead of a closed loop.")
+    private Optional<Double> rate = Optional.empty();
+
+    @Option(
+            names = "--in-flight",
+            split = ",",
+            paramLabel = "N",
+            description = "throughput: calls in flight (default: 1,2,4,8,16,32,64; without target 1,8,64).")
+    private List<Integer> depths = new ArrayList<>();
+
+    /** For picocli. */
+    public BenchCommand() {}
+
+    @Override
+    public Integer call() throws IOException {
+        validate();
+        PrintWriter progress = new PrintWriter(spec.commandLine().getErr(), true);
+        Outcome outcome = measure(progress);
+        String text = render(outcome);
+        if (out.isPresent()) {
+            Files.writeString(out.get(), text);
+            progress.println("written: " + out.get());
+        } else {
+            PrintWriter standardOutput = spec.commandLine().getOut();
+            standardOutput.print(text);
+            standardOutput.flush();
+        }
+        return outcome.failures().isEmpty() ? 0 : 1;
+    }
+
+    private void validate() {
+        try {
+            Subjects.only(only);
+            targets.forEach(target -> word(Target.values(), target));
+        } catch (IllegalArgumentException | TypeConversionException e) {
+            throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+        require(repeat.orElse(1) >= 1, "--repeat " + repeat.orElse(1) + ": must be at least 1");
+        require(rate.orElse(1.0) >= 1, "--rate " + rate.orElse(1.0) + ": must be at least 1 call a second");
+        for (int depth : depths) {
+            require(depth >= 1 && depth <= 64, "--in-flight " + depth + ": must be from 1 to 64");
+        }
+    }
+
+    private void require(boolean condition, String otherwise) {
+        if (!condition) {
+            throw new CommandLine.ParameterException(spec.commandLine(), otherwise);
+        }
+    }
+
+    private Outcome measure(PrintWriter progress) {
+        boolean shortRun = targets.isEmpty();
+        List<Target> wanted = shortRun
+                ? List.of(Target.RTT, Target.THROUGHPUT)
+                : targets.stream().map(target -> word(Target.values(), target)).toList();
+        Plan plan = new Plan(
+                Subjects.only(only),
+                durationNanos,
+                warmUpNanos,
+                repeat.orElse(shortRun ? 1 : REPEAT),
+                rate.map(OptionalDouble::of).orElse(OptionalDouble.empty()),
+                !depths.isEmpty() ? depths : shortRun ? SHORT_DEPTHS : ALL_DEPTHS,
+                Cores.choose(),
+                progress);
+        Machine machine = Machine.describe(plan.cores(), commandText(), durationNanos / 1e9);
+        Runner runner = new Runner(plan);
+        List<Result> results = new ArrayList<>();
+        try (Workspace workspace = Workspace.create()) {
+            for (Target target : wanted) {
+                results.addAll(run(target, plan, workspace, runner));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return new Outcome(machine, results, runner.failures());
+    }
+
+    private static List<Result> run(Target target, Plan plan, Workspace workspace, Runner runner) {
+        return switch (target) {
+            case RTT -> runner.run(target, subject -> true, new RttTarget(plan, workspace)::measure);
+            case THROUGHPUT -> runner.run(target, Subject::pipelines, new ThroughputTarget(plan, workspace)::measure);
+            case CONNECT -> runner.run(target, Subject::takesManyConnections, new ConnectTarget(workspace)::measure);
+            case IDLE -> runner.run(target, Subject::takesManyConnections, new IdleTarget(plan, workspace)::measure);
+            case START -> runner.run(target, Subject::takesManyConnections, new StartTarget(workspace)::measure);
+        };
+    }
+
+    private String commandText() {
+        List<String> arguments = spec.root().commandLine().getParseResult().originalArgs();
+        return "rackcall " + String.join(" ", arguments);
+    }
+
+    private String render(Outcome outcome) {
+        return switch (format) {
+            case TABLE -> TableFormat.render(outcome);
+            case JSON -> Json.PRETTY.writeValueAsString(outcome) + System.lineSeparator();
+            case HTML -> HtmlReport.render(outcome);
+        };
+    }
+
+    /** One of the constants, whatever the case in which it was written. */
+    private static <E extends Enum<E>> E word(E[] constants, String text) {
+        for (E constant : constants) {
+            if (constant.name().equalsIgnoreCase(text)) {
+                return constant;
+            }
+        }
+        throw new TypeConversionException("'" + text + "' is none of "
+                + Arrays.stream(constants)
+                        .map(constant -> constant.name().toLowerCase(Locale.ROOT))
+                        .collect(Collectors.joining(", ")));
+    }
+
+    static final class FormatWord implements ITypeConverter<Format> {
+        @Override
+        public Format convert(String text) {
+            return word(Format.values(), text);
+        }
+    }
+
+    /** {@code 2}, {@code 2s}, {@code 0.5s}, {@code 500ms}. */
+    static final class Seconds implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String text) {
+            String lower = text.toLowerCase(Locale.ROOT);
+            boolean millis = lower.endsWith("ms");
+            String number = millis ? lower.substring(0, lower.length() - 2) : lower.replaceFirst("s$", "");
+            try {
+                double nanos = Double.parseDouble(number) * (millis ? 1e6 : 1e9);
+                if (nanos >= 1e6 && nanos <= 3600e9) {
+                    return (long) nanos;
+                }
+            } catch (NumberFormatException e) {
+                // Falls through to the message below.
+            }
+            throw new TypeConversionException(
+                    "'" + text + "' is no time from 1ms to 3600s; write for example 2s or 500ms");
+        }
+    }
+}

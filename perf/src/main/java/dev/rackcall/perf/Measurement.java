@@ -1,0 +1,14 @@
+package dev.rackcall.perf;
+
+/**
+ * What one loop found.
+ *
+ * @param p50Ns median latency in nanoseconds
+ * @param p99Ns 99th percentile
+ * @param p999Ns 99.9th percentile
+ * @param minNs shortest
+ * @param maxNs longest
+ * @param count calls that were made and validated
+ * @param opsPerS calls a second
+ */
+record Measurement(long p50Ns, long p99Ns, long p999Ns, long minNs, long maxNs, long count, double opsPerS) {}

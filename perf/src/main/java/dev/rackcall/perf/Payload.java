@@ -1,0 +1,45 @@
+package dev.rackcall.perf;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/** A request of bytes that carries its sequence in front, and the check of its echo. */
+final class Payload {
+    private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+    private Payload() {}
+
+    /** A payload of {@code bytes} bytes, at least 16, that are not all the same. */
+    static byte[] of(int bytes) {
+        byte[] payload = new byte[bytes];
+        for (int i = 0; i < bytes; i++) {
+            payload[i] = (byte) (i * 31);
+        }
+        return payload;
+    }
+
+    /** Writes the sequence to both ends of the payload. */
+    static void mark(byte[] payload, long sequence) {
+        LONG.set(payload, 0, sequence);
+        LONG.set(payload, payload.length - Long.BYTES, ~sequence);
+    }
+
+    /** The sequence that the payload carries in front. */
+    static long sequence(byte[] payload) {
+        return (long) LONG.get(payload, 0);
+    }
+
+    /** @throws WrongReplyException if the reply is not the echo of the payload that was marked with {@code sequence} */
+    static void check(String subject, byte[] reply, int bytes, long sequence) {
+        if (reply.length != bytes) {
+            throw new WrongReplyException(subject + " (length)", bytes, reply.length);
+        }
+        if ((long) LONG.get(reply, 0) != sequence) {
+            throw new WrongReplyException(subject, sequence, (long) LONG.get(reply, 0));
+        }
+        if ((long) LONG.get(reply, bytes - Long.BYTES) != ~sequence) {
+            throw new WrongReplyException(subject + " (tail)", ~sequence, (long) LONG.get(reply, bytes - Long.BYTES));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package dev.rackcall.perf;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * The floor: two processes hand one number back and forth through two cache lines of shared memory. One release store and one acquire
+ * load each way, both sides spin. No call through this memory can be faster.
+ */
+final class RawPingPong extends Subject {
+    private static final String FILE = "ping-pong";
+    /** Two lines apart, because processors fetch lines in pairs. */
+    private static final long REQUEST = 0;
+
+    private static final long RESPONSE = 128;
+    private static final long BYTES = 4096;
+    private static final long STOP = -1;
+    private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
+    /** So many spins pass before a call looks at the clock. */
+    private static final int SPINS = 1 << 22;
+
+    RawPingPong() {
+        super("raw-pingpong", Long.BYTES);
+    }
+
+    @Override
+    String settings() {
+        return "two cache lines 128 bytes apart in a mapped file on tmpfs, release store and acquire load, both sides spin";
+    }
+
+    @Override
+    boolean spins() {
+        return true;
+    }
+
+    @Override
+    ServerSide serve(Path directory) throws IOException {
+        MemorySegment memory = map(directory);
+        Thread.ofPlatform().daemon().name("raw-pingpong").start(() -> echo(memory));
+        // Pairs with the acquire load in echo(). A call that is under way then has no reply and runs into its bound.
+        return () -> WORD.setRelease(memory, REQUEST, STOP);
+    }
+
+    private static void echo(MemorySegment memory) {
+        long last = 0;
+        while (last != STOP) {
+            // Pairs with the release store in Client.call().
+            long request = (long) WORD.getAcquire(memory, REQUEST);
+            if (request != last) {
+                last = request;
+                // Pairs with the acquire load in Client.call().
+                WORD.setRelease(memory, RESPONSE, request);
+            }
+        }
+    }
+
+    @Override
+    ClientSide connect(Path directory) throws IOException {
+        return new Client(map(directory));
+    }
+
+    private static MemorySegment map(Path directory) throws IOException {
+        Path file = directory.resolve(FILE);
+        try (FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            if (Files.size(file) < BYTES) {
+                channel.write(ByteBuffer.allocate((int) BYTES), 0);
+            }
+            return channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, Arena.global());
+        }
+    }
+
+    private static final class Client implements ClientSide {
+        private final MemorySegment memory;
+
+        Client(MemorySegment memory) {
+            this.memory = memory;
+        }
+
+        @Override
+        public void call(long sequence) {
+            // 0 is what fresh memory holds and -1 stops the server, so the sequence is moved past them.
+            long request = sequence + 1;
+            // Pairs with the acquire load in echo().
+            WORD.setRelease(memory, REQUEST, request);
+            for (int spins = 0; spins < SPINS; spins++) {
+                // Pairs with the release store in echo().
+                if ((long) WORD.getAcquire(memory, RESPONSE) == request) {
+                    return;
+                }
+            }
+            awaitSlowly(request);
+        }
+
+        private void awaitSlowly(long request) {
+            long since = System.nanoTime();
+            long response;
+            do {
+                response = (long) WORD.getAcquire(memory, RESPONSE);
+                if (response == request) {
+                    return;
+                }
+                Thread.yield();
+            } while (System.nanoTime() - since < CALL_BOUND_NANOS);
+            throw new WrongReplyException("raw-pingpong", request, response);
+        }
+
+        @Override
+        public void close() {
+            // The mapping ends with the process.
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package dev.rackcall.perf;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/** One thing that is measured: how its server side is started and how its client side calls. Stateless; one instance per name. */
+abstract class Subject {
+    private final String name;
+    private final int bytes;
+
+    /**
+     * @param name what results are listed under
+     * @param bytes payload of one request, in bytes
+     */
+    Subject(String name, int bytes) {
+        this.name = name;
+        this.bytes = bytes;
+    }
+
+    final String name() {
+        return name;
+    }
+
+    final int bytes() {
+        return bytes;
+    }
+
+    /** What was chosen for this subject (transport, threads, waiting, payload), in one line for the report. */
+    abstract String settings();
+
+    /** Flags that this subject's JVMs need beside those of the coordinator. */
+    List<String> jvmFlags() {
+        return List.of();
+    }
+
+    /** False if the client side also holds the server side, so that only one process is needed. */
+    boolean crossProcess() {
+        return true;
+    }
+
+    /** Whether one thread of each side spins, so that each side gets a core of its own where there are two. */
+    boolean spins() {
+        return false;
+    }
+
+    /** Whether the subject can have several calls in flight, so that it takes part in throughput runs. */
+    boolean pipelines() {
+        return false;
+    }
+
+    /** Whether one server side takes many connections, so that the subject takes part in connect and idle runs. */
+    boolean takesManyConnections() {
+        return false;
+    }
+
+    /** Starts the server side; it answers calls when this returns. */
+    abstract ServerSide serve(Path directory) throws Exception;
+
+    /** Connects the client side to the server side that was started with the same directory. */
+    abstract ClientSide connect(Path directory) throws Exception;
+}

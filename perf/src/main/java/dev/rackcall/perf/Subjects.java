@@ -1,0 +1,38 @@
+package dev.rackcall.perf;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** All that can be measured, in the order of the report. */
+final class Subjects {
+    private static final List<Subject> ALL = List.of(
+            new RawPingPong(),
+            new AeronIpc(),
+            new GrpcSubject("grpc-inprocess", GrpcTransport.IN_PROCESS, 64),
+            new GrpcSubject("grpc-uds", GrpcTransport.UNIX_SOCKET, 64),
+            new GrpcSubject("grpc-uds-4096", GrpcTransport.UNIX_SOCKET, 4096),
+            new GrpcSubject("grpc-uds-1048576", GrpcTransport.UNIX_SOCKET, 1 << 20),
+            new GrpcSubject("grpc-tcp", GrpcTransport.TCP, 64));
+
+    private Subjects() {}
+
+    static List<Subject> all() {
+        return ALL;
+    }
+
+    /** The subject of that name. */
+    static Subject named(String name) {
+        return ALL.stream()
+                .filter(subject -> subject.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("there is nothing called '" + name
+                        + "' to measure; there is "
+                        + ALL.stream().map(Subject::name).collect(Collectors.joining(", "))));
+    }
+
+    /** The subjects of those names, in the order of the report; all if there are no names. */
+    static List<Subject> only(List<String> names) {
+        List<Subject> wanted = names.stream().map(Subjects::named).toList();
+        return wanted.isEmpty() ? ALL : ALL.stream().filter(wanted::contains).toList();
+    }
+}

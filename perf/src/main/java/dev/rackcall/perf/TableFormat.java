@@ -1,0 +1,122 @@
+package dev.rackcall.perf;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/** The outcome as text for a terminal. */
+final class TableFormat {
+    private TableFormat() {}
+
+    static String render(Outcome outcome) {
+        StringBuilder text = new StringBuilder();
+        for (Target target : Target.values()) {
+            List<Result> results = outcome.results().stream()
+                    .filter(result -> result.target().equals(target.word()))
+                    .toList();
+            if (!results.isEmpty()) {
+                text.append(title(target)).append('\n');
+                text.append(table(target, results)).append('\n');
+            }
+        }
+        text.append(machine(outcome.machine()));
+        outcome.failures()
+                .forEach(failure -> text.append("FAILED: ").append(failure).append('\n'));
+        return text.toString();
+    }
+
+    static String title(Target target) {
+        return switch (target) {
+            case RTT -> "Round trips, one call in flight";
+            case THROUGHPUT -> "Throughput, one client thread";
+            case CONNECT -> "A new connection: time to its first reply, memory of both sides together";
+            case IDLE -> "Idle: rare calls and what idle processes use; a busy connection among idle ones";
+            case START -> "From the start of the client's JVM to its first reply";
+        };
+    }
+
+    private static String table(Target target, List<Result> results) {
+        TextTable table = new TextTable();
+        rows(target, results).forEach(table::row);
+        return table.render();
+    }
+
+    /** A head and one row for each result. */
+    static List<List<String>> rows(Target target, List<Result> results) {
+        List<List<String>> rows = new ArrayList<>();
+        List<String> head = new ArrayList<>(List.of("name", "p50", "p99", "p99.9", "calls/s", "in flight", "payload"));
+        head.addAll(columns(target).values());
+        rows.add(head);
+        for (Result result : results) {
+            List<String> row = new ArrayList<>(List.of(
+                    result.name(),
+                    Figures.time((double) result.p50Ns()),
+                    Figures.time((double) result.p99Ns()),
+                    Figures.time((double) result.p999Ns()),
+                    Figures.rate(result.opsPerS()),
+                    Integer.toString(result.inFlight()),
+                    Figures.bytes(result.bytes())));
+            columns(target).keySet().forEach(key -> row.add(figure(result, key)));
+            rows.add(row);
+        }
+        return rows;
+    }
+
+    /** The further figures that a target's table shows, with their headings. */
+    private static Map<String, String> columns(Target target) {
+        return switch (target) {
+            case RTT -> ordered("alloc_client_b", "alloc client", "alloc server", "alloc_server_b");
+            case CONNECT -> ordered("shared_b", "shared", "private", "private_b");
+            case IDLE -> ordered("server_cpu_percent", "server cpu", "against alone", "p50_ratio");
+            case THROUGHPUT, START -> Map.of();
+        };
+    }
+
+    private static Map<String, String> ordered(String key1, String head1, String head2, String key2) {
+        Map<String, String> columns = new LinkedHashMap<>();
+        columns.put(key1, head1);
+        columns.put(key2, head2);
+        return columns;
+    }
+
+    private static String figure(Result result, String key) {
+        return Optional.ofNullable(result.more().get(key))
+                .map(value -> {
+                    double number = ((Number) value).doubleValue();
+                    if (key.endsWith("_b")) {
+                        return Figures.bytes(number);
+                    }
+                    return key.endsWith("_percent")
+                            ? String.format(Locale.ROOT, "%.2f %%", number)
+                            : String.format(Locale.ROOT, "%.2f x", number);
+                })
+                .orElse("");
+    }
+
+    /** Under what circumstances; one line each. */
+    static String machine(Machine machine) {
+        return String.format(
+                Locale.ROOT,
+                "%s, %d cores, %s memory, %s, load %.2f%n%s %s%n"
+                        + "spinning sides on processors %s; each latency contains one clock reading (%s, %.1f ns)%n"
+                        + "%s per measurement, %s, %s%n",
+                machine.cpu(),
+                machine.cores(),
+                Figures.bytes((double) machine.memoryBytes()),
+                machine.kernel(),
+                machine.load1m(),
+                machine.jvm(),
+                String.join(" ", machine.flags()),
+                machine.pinned().isEmpty()
+                        ? "of the scheduler's choice"
+                        : machine.pinned().toString(),
+                machine.clockSource(),
+                machine.clockNs(),
+                Figures.time(machine.durationS() * 1e9),
+                machine.date(),
+                machine.command());
+    }
+}

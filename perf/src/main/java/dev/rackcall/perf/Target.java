@@ -1,0 +1,22 @@
+package dev.rackcall.perf;
+
+import java.util.Locale;
+
+/** What can be asked of the benchmark. */
+enum Target {
+    /** Round trips, one call in flight. */
+    RTT,
+    /** Calls a second with several in flight from one thread. */
+    THROUGHPUT,
+    /** Time and memory of a new connection. */
+    CONNECT,
+    /** What idle processes and idle connections cost. */
+    IDLE,
+    /** Time from the start of a client's JVM to its first reply. */
+    START;
+
+    /** As users write it. */
+    String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,90 @@
+package dev.rackcall.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every subject makes some validated calls; both sides run here unless the subject needs JVM flags of its own. */
+class SubjectsTest {
+    private static final int CALLS = 20;
+
+    @TempDir
+    private Path directory;
+
+    static Stream<String> here() {
+        return Subjects.all().stream()
+                .filter(subject -> subject.jvmFlags().stream().allMatch(flag -> flag.startsWith("-D")))
+                .map(Subject::name);
+    }
+
+    @ParameterizedTest
+    @MethodSource("here")
+    void shouldCallAndValidate(String name) throws Exception {
+        Subject subject = Subjects.named(name);
+        try (ServerSide server = subject.serve(directory);
+                ClientSide client = subject.connect(directory)) {
+            for (int i = 1; i <= CALLS; i++) {
+                client.call(i);
+            }
+            if (subject.pipelines()) {
+                Measurement measurement =
+                        new ThroughputLoop(System::nanoTime).run(client.pipeline(8), 8, 1, CALLS + 1, 20_000_000);
+                assertThat(measurement.count()).isPositive();
+            }
+            assertThat(subject.settings()).isNotBlank();
+            assertThat(server).isNotNull();
+        }
+    }
+
+    @Test
+    void shouldCallThroughAeronInProcessesOfItsOwn() throws Exception {
+        Subject aeron = Subjects.named("aeron-ipc");
+        try (Workspace workspace = Workspace.create(directory);
+                Pair pair = Pair.start(aeron, workspace.newPart(), Cores.UNPINNED)) {
+            Measurement calls = pair.client().ask(Order.timed(Order.Action.CLOSED, 20_000_000), Measurement.class);
+            assertThat(calls.count()).isPositive();
+            Measurement pipelined =
+                    pair.client().ask(Order.inFlight(Order.Action.THROUGHPUT, 20_000_000, 16), Measurement.class);
+            assertThat(pipelined.count()).isPositive();
+        }
+        assertThat(directory).isEmptyDirectory();
+    }
+
+    @Test
+    void shouldNoticeWrongReplies() {
+        byte[] reply = Payload.of(64);
+        Payload.mark(reply, 5);
+        Payload.check("x", reply, 64, 5);
+        assertThatThrownBy(() -> Payload.check("x", reply, 64, 6))
+                .isInstanceOf(WrongReplyException.class)
+                .hasMessageContaining("x: reply shows 5 where 6 was sent");
+        assertThatThrownBy(() -> Payload.check("x", reply, 65, 5)).hasMessageContaining("length");
+        reply[60]++;
+        assertThatThrownBy(() -> Payload.check("x", reply, 64, 5)).hasMessageContaining("tail");
+    }
+
+    @Test
+    void shouldListAllNamesWhenOneIsUnknown() {
+        assertThatThrownBy(() -> Subjects.only(List.of("aeron-ipc", "carrier-pigeon")))
+                .hasMessageContaining("carrier-pigeon")
+                .hasMessageContaining("raw-pingpong")
+                .hasMessageContaining("grpc-tcp");
+        assertThat(Subjects.only(List.of("grpc-tcp", "raw-pingpong")))
+                .extracting(Subject::name)
+                .containsExactly("raw-pingpong", "grpc-tcp");
+    }
+
+    @Test
+    void shouldGiveEachSideItsOwnProcessorWhereThereAreTwo() {
+        assertThat(Cores.choose(new int[] {3})).isEqualTo(Cores.UNPINNED);
+        assertThat(Cores.choose(new int[] {5, 2})).isEqualTo(new Cores(2, 5));
+        assertThat(Cores.choose(new int[] {0, 1, 2, 3})).isEqualTo(new Cores(2, 3));
+    }
+}
