@@ -89,6 +89,9 @@ import java.lang.annotation.Target;
  * {@link RefException}. The flyweight then reads its record in place; it does not notice that the scope was closed later, but it never
  * reads outside the arena. (With assertions on, each access checks that too.) Lengths, ordinals and counts that a hostile peer wrote are a {@link SharedDataException}.
  *
+ * <p>The getter of a {@code String} or {@code byte[]} makes a copy on the Java heap, as large as a peer has made it. Where that is a
+ * concern, declare the field as {@link SharedString} or {@link SharedBytes} and look at its length first.
+ *
  * <p>A flyweight is a small mutable cursor: not thread-safe, equal to another when both are on the same object. Writes become visible to
  * a peer with the call that passes the object.
  */

@@ -137,7 +137,7 @@ class DeepCopyTest {
         document.next(Ref.to(document));
         RefSpace space = scope.space();
         long ref = SharedObject.refOf(document);
-        long authorField = 8;
+        long authorField = TestMemory.offsetOf(DOCUMENT, "author");
         space.memory(ref).set(ObjectLayout.LONG, space.offset(ref) + authorField, ref);
         assertThatExceptionOfType(RefException.class)
                 .isThrownBy(() -> DeepCopy.DEFAULT.copy(document, target))

@@ -292,6 +292,22 @@ class FlyweightTest {
     }
 
     @Test
+    void shouldCheckOrdinalsAndLengthsToTheLastValue() {
+        RefSpace space = scope.space();
+        long ref = SharedObject.refOf(document);
+        long color = space.offset(ref) + TestMemory.offsetOf(DOCUMENT, "color");
+        long code = space.offset(ref) + TestMemory.offsetOf(DOCUMENT, "code");
+        space.memory(ref).set(ObjectLayout.CHAR, color, (char) 2);
+        space.memory(ref).set(ObjectLayout.CHAR, code, (char) 7);
+        assertThat(document.color()).isEqualTo(Color.BLUE);
+        assertThat(document.code()).hasSize(7);
+        space.memory(ref).set(ObjectLayout.CHAR, color, (char) 3);
+        space.memory(ref).set(ObjectLayout.CHAR, code, (char) 8);
+        assertThatExceptionOfType(SharedDataException.class).isThrownBy(document::color);
+        assertThatExceptionOfType(SharedDataException.class).isThrownBy(document::code);
+    }
+
+    @Test
     void shouldStayWhereItIsWhenAMoveFails() {
         Document cursor = received();
         RefSpace space = scope.space();

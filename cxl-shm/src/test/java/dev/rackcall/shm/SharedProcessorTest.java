@@ -53,6 +53,8 @@ class SharedProcessorTest {
                 mistake("int find(int from, int to);", "make this one default or static, or remove it"),
                 mistake("<T> T any();", "Document.any: a shared interface holds accessors"),
                 mistake("int clone(); void clone(int value);", "inherits a method of that name; rename it"),
+                mistake("default long getLong(long offset) { return 1; }", "inherits a method of that name; rename it"),
+                mistake("Missing x(); void x(Missing value);", "Document.x: Missing cannot be found; is an import"),
                 mistake("long getLong(); void getLong(long value);", "inherits a method of that name; rename it"),
                 mistake(
                         "Integer year(); void year(Integer value);",
@@ -199,6 +201,17 @@ class SharedProcessorTest {
                             }
                             interface Base { int x(); Base x(int value); private void hidden() {} }
                         }
+                        """))).succeededWithoutWarnings();
+    }
+
+    @Test
+    void shouldNotTakeTypeAnnotationsForAnotherType() {
+        assertThat(compile(source("Document", """
+                        @Shared public interface Document {
+                            @Note String name(); void name(String value);
+                            Ref<Document> next(); @Note Document next(Ref<@Note Document> value); boolean next(@Note Document into);
+                        }
+                        @java.lang.annotation.Target(java.lang.annotation.ElementType.TYPE_USE) @interface Note {}
                         """))).succeededWithoutWarnings();
     }
 

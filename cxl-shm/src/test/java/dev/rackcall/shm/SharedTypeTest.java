@@ -6,7 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import dev.rackcall.shm.types.Author;
 import dev.rackcall.shm.types.Document;
 import dev.rackcall.shm.types.Point;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class SharedTypeTest {
@@ -59,6 +65,55 @@ class SharedTypeTest {
                 .anyMatch(line -> line.startsWith("dev.rackcall.shm.types.Author{"))
                 .anyMatch(line -> line.startsWith("dev.rackcall.shm.types.Document{"))
                 .contains("dev.rackcall.shm.types.Point{label:->SharedString@8, x:int@16, y:int@20}:24");
+    }
+
+    /** Document and Author mention each other: initialising one must not wait for the other. */
+    @Test
+    void shouldInitialiseTypesThatReferToEachOtherFromTwoThreads() throws Exception {
+        for (int round = 0; round < 30; round++) {
+            ClassLoader loader = new FreshTypes();
+            CyclicBarrier start = new CyclicBarrier(2);
+            List<Thread> threads = new ArrayList<>();
+            AtomicInteger ready = new AtomicInteger();
+            for (String name : List.of("Document", "Author")) {
+                threads.add(Thread.ofPlatform().daemon().start(() -> {
+                    try {
+                        Class<?> type = Class.forName("dev.rackcall.shm.types." + name, false, loader);
+                        start.await(10, TimeUnit.SECONDS);
+                        SharedType.of(type).references();
+                        ready.incrementAndGet();
+                    } catch (Exception e) {
+                        throw new IllegalStateException(e);
+                    }
+                }));
+            }
+            for (Thread thread : threads) {
+                thread.join(10_000);
+            }
+            assertThat(ready).as("round %d", round).hasValue(2);
+        }
+    }
+
+    /** Loads the test's shared types anew, everything else as usual. */
+    private static final class FreshTypes extends ClassLoader {
+        private FreshTypes() {
+            super(FreshTypes.class.getClassLoader());
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            synchronized (getClassLoadingLock(name)) {
+                if (!name.startsWith("dev.rackcall.shm.types.") || findLoadedClass(name) != null) {
+                    return super.loadClass(name, resolve);
+                }
+                try (InputStream file = getResourceAsStream(name.replace('.', '/') + ".class")) {
+                    byte[] bytes = file.readAllBytes();
+                    return defineClass(name, bytes, 0, bytes.length);
+                } catch (IOException e) {
+                    throw new ClassNotFoundException(name, e);
+                }
+            }
+        }
     }
 
     @Test

@@ -3,6 +3,8 @@ package dev.rackcall.shm;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** An arena of its own with one open scope. */
 final class TestMemory implements AutoCloseable {
@@ -22,6 +24,16 @@ final class TestMemory implements AutoCloseable {
 
     static TestMemory create(long quota) {
         return new TestMemory(quota);
+    }
+
+    /** Where a field lies in the records of a type, from its description. */
+    static long offsetOf(SharedType<?> type, String field) {
+        String own = type.description().lines().findFirst().orElseThrow();
+        Matcher place = Pattern.compile("[{ ]" + field + ":.*?@(\\d+)[,}]").matcher(own);
+        if (!place.find()) {
+            throw new IllegalArgumentException(type + " has no field " + field);
+        }
+        return Long.parseLong(place.group(1));
     }
 
     Scope scope() {

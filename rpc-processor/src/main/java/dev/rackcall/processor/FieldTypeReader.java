@@ -66,7 +66,7 @@ final class FieldTypeReader {
             return problem("has more than one of @FixedString, @Length and @Inline; keep one");
         }
         if (type.getKind() == TypeKind.ERROR) {
-            return Optional.empty(); // javac reports types that it cannot find
+            return problem(type + " cannot be found; is an import or a dependency missing?");
         }
         if (fixedString.isPresent()) {
             return fixedString(Declarations.intValue(fixedString.get()));

@@ -1,5 +1,6 @@
 package dev.rackcall.processor;
 
+import com.palantir.javapoet.TypeName;
 import dev.rackcall.processor.FieldType.Reference.Absence;
 import dev.rackcall.processor.SharedModel.Problem;
 import java.util.ArrayList;
@@ -96,6 +97,9 @@ final class SharedInterfaceReader {
                     method.getModifiers().contains(Modifier.ABSTRACT) && !OBJECT_METHODS.contains(method.toString());
             if (isAccessor) {
                 collect(method);
+            } else if (method.isDefault()
+                    && RESERVED.contains(method.getSimpleName().toString())) {
+                rename(method);
             }
         }
         for (TypeMirror parent : declaring.getInterfaces()) {
@@ -131,8 +135,7 @@ final class SharedInterfaceReader {
         } else if (isGetter) {
             getters.putIfAbsent(name, method);
         } else {
-            setters.computeIfAbsent(name, key -> new LinkedHashMap<>())
-                    .putIfAbsent(parameterType(method).toString(), method);
+            setters.computeIfAbsent(name, key -> new LinkedHashMap<>()).putIfAbsent(parameterType(method), method);
         }
     }
 
@@ -160,16 +163,16 @@ final class SharedInterfaceReader {
         if (!(fieldType instanceof FieldType.Reference reference) || reference.absence() == Absence.THROWS) {
             return Optional.empty();
         }
-        ExecutableElement candidate = candidates.get(reference.declared().toString());
+        ExecutableElement candidate = candidates.get(typeName(reference.declared()));
         if (candidate == null || candidate.getReturnType().getKind() != TypeKind.BOOLEAN) {
             return Optional.empty();
         }
-        return Optional.of(candidates.remove(reference.declared().toString()));
+        return Optional.of(candidates.remove(typeName(reference.declared())));
     }
 
     private Optional<ExecutableElement> setterOf(ExecutableElement getter, boolean inPlace) {
         String name = Declarations.name(getter);
-        String wanted = getter.getReturnType().toString();
+        String wanted = typeName(getter.getReturnType());
         List<ExecutableElement> candidates =
                 List.copyOf(setters.getOrDefault(getter.getSimpleName().toString(), Map.of())
                         .values());
@@ -190,7 +193,7 @@ final class SharedInterfaceReader {
             return Optional.empty();
         }
         if (candidates.size() > 1) {
-            List<TypeMirror> types = candidates.stream()
+            List<String> types = candidates.stream()
                     .map(SharedInterfaceReader::parameterType)
                     .toList();
             problem(
@@ -200,7 +203,7 @@ final class SharedInterfaceReader {
             return Optional.empty();
         }
         ExecutableElement setter = candidates.get(0);
-        String taken = parameterType(setter).toString();
+        String taken = parameterType(setter);
         if (!taken.equals(wanted)) {
             problem(
                     setter,
@@ -237,11 +240,20 @@ final class SharedInterfaceReader {
         });
     }
 
+    private void rename(ExecutableElement method) {
+        problem(method, Declarations.name(method) + ": the generated class inherits a method of that name; rename it");
+    }
+
     private void problem(Element at, String message) {
         problems.add(new Problem(at, message));
     }
 
-    private static TypeMirror parameterType(ExecutableElement setter) {
-        return setter.getParameters().get(0).asType();
+    /** As the source has it, without type annotations: a nullness annotation on one of a pair does not make two types. */
+    private static String parameterType(ExecutableElement setter) {
+        return typeName(setter.getParameters().get(0).asType());
+    }
+
+    private static String typeName(TypeMirror type) {
+        return TypeName.get(type).toString();
     }
 }
