@@ -44,6 +44,18 @@ public abstract class SharedObject {
         return object.ref;
     }
 
+    /**
+     * The Ref of a shared object whose scope is still open. For whoever passes the Ref to somebody who cannot tell.
+     *
+     * @throws IllegalArgumentException as {@link #refOf}
+     * @throws RefException if its scope was closed or reset
+     */
+    public static long liveRefOf(Object sharedObject) {
+        long ref = refOf(sharedObject);
+        of(sharedObject).space.memory(ref);
+        return ref;
+    }
+
     /** Where the Refs of a shared object are followed. */
     public static RefSpace spaceOf(Object sharedObject) {
         return of(sharedObject).attachedSpace();

@@ -336,7 +336,9 @@ class FlyweightTest {
         Scope other = scope.arena().newScope();
         Author author = other.create(Author.class).name("gone");
         document.author(author);
+        assertThat(SharedObject.liveRefOf(author)).isEqualTo(SharedObject.refOf(author));
         other.close();
+        assertThatExceptionOfType(RefException.class).isThrownBy(() -> SharedObject.liveRefOf(author));
         assertThatExceptionOfType(RefException.class)
                 .isThrownBy(document::author)
                 .withMessageContaining("scope was closed");
