@@ -5,6 +5,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.SharedDataException;
 import dev.rackcall.shm.codec.PayloadException;
 import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
@@ -20,6 +21,7 @@ record Failure(Status status, Metadata trailers) {
             case CompletionException e when e.getCause() != null -> of(e.getCause(), method);
             case PayloadException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
             case RefException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
+            case SharedDataException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
             case OutOfArenaException e -> plain(Status.Code.RESOURCE_EXHAUSTED.with("%s: %s", method, e.getMessage()));
             default -> {
                 // As in gRPC: what a handler did not mean for its caller stays in the server's log.
