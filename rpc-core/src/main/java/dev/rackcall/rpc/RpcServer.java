@@ -52,9 +52,16 @@ public final class RpcServer implements AutoCloseable {
 
     /** Ends gracefully: takes no new clients, lets calls under way end, for at most {@code bound}, then closes. Returns whether all calls ended. */
     public boolean shutdown(Duration bound) {
+        synchronized (this) {
+            if (closed) {
+                return true;
+            }
+            closed = true;
+        }
         endpoint.drain();
         boolean drained = endpoint.awaitDrained(bound);
-        closeNow();
+        endpoint.close();
+        terminated.countDown();
         return drained;
     }
 
@@ -72,17 +79,6 @@ public final class RpcServer implements AutoCloseable {
     @Override
     public void close() {
         shutdown(CLOSE_BOUND);
-    }
-
-    private void closeNow() {
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-            closed = true;
-        }
-        endpoint.close();
-        terminated.countDown();
     }
 
     /** Collects what a server needs to know. Every setting but the services has a default. */

@@ -48,6 +48,8 @@ final class ClientLink {
     private Mapping sharedMapping;
     private Arena sharedArena;
     private volatile Status end;
+    /** The thread that ended the connection has told everybody, and no longer uses the memory itself. */
+    private volatile boolean settled;
 
     ClientLink(UnixSocket socket, SharedFile file, SharedFile sharedFile, Handshake.Welcome welcome, String channel) {
         this.socket = socket;
@@ -254,12 +256,13 @@ final class ClientLink {
         // Closing any shared arena makes every thread pass a handshake: from here on each of them has either marked its
         // slot or sees the end.
         java.lang.foreign.Arena.ofShared().close();
+        settled = true;
         memoryReleased();
     }
 
     /** A slot was released after the end: unmaps the memory once no thread uses it. */
     void memoryReleased() {
-        if (connection.isQuiet() && unmapped.compareAndSet(false, true)) {
+        if (settled && connection.isQuiet() && unmapped.compareAndSet(false, true)) {
             mapping.close();
             file.close();
             synchronized (this) {

@@ -1,6 +1,8 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.lang.foreign.MemorySegment;
@@ -48,7 +50,7 @@ final class PayloadBuffer implements PayloadWriter.Growth {
     public MemorySegment grow(MemorySegment old, long used, long needed) {
         if (run == null || run.byteSize() < needed) {
             long bytes = Math.max(FIRST_BYTES, Math.max(needed, 2 * old.byteSize()));
-            long larger = arena.allocateRun(bytes);
+            long larger = allocate(bytes);
             MemorySegment segment = arena.memory().asSlice(Ref.offset(larger), arena.runBytes(larger));
             segment.copyFrom(old.asSlice(0, used));
             free();
@@ -59,6 +61,16 @@ final class PayloadBuffer implements PayloadWriter.Growth {
         }
         outside = true;
         return run;
+    }
+
+    private long allocate(long bytes) {
+        try {
+            return arena.allocateRun(bytes);
+        } catch (OutOfArenaException e) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("a payload of %d bytes or more does not fit: %s", bytes, e.getMessage())
+                    .asException(e);
+        }
     }
 
     /** Gives a large run back; called when the call that filled it has ended. */

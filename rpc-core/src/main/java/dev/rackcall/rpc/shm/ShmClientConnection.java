@@ -13,10 +13,12 @@ import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.os.Futex;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,6 +45,11 @@ final class ShmClientConnection extends ClientConnection {
 
     /** Polls between two looks at what changes rarely: the clock, the peer's life. A power of two. */
     private static final int SPINS_PER_CHECK = 1024;
+
+    private static final int CORES = Runtime.getRuntime().availableProcessors();
+
+    /** Threads of this process that wait for longer than a few microseconds. */
+    private static final AtomicInteger SPINNING = new AtomicInteger();
 
     private static final long CONTROL_BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final Logger LOG = LoggerFactory.getLogger(ShmClientConnection.class);
@@ -204,7 +211,18 @@ final class ShmClientConnection extends ClientConnection {
     }
 
     private long awaitSlowly(ShmClientCall call, long ticket) {
-        SpinWait wait = new SpinWait(spec.waiting(), call.deadline, defaultTimeoutNanos);
+        int others = SPINNING.getAndIncrement();
+        try {
+            // More spinning threads than cores only keep each other, and the server, from running.
+            WaitStrategy strategy =
+                    others < CORES - 1 || !spec.waiting().sleeps() ? spec.waiting() : WaitStrategy.blocking();
+            return awaitSlowly(call, ticket, new SpinWait(strategy, call.deadline, defaultTimeoutNanos));
+        } finally {
+            SPINNING.getAndDecrement();
+        }
+    }
+
+    private long awaitSlowly(ShmClientCall call, long ticket, SpinWait wait) {
         boolean inTime = true;
         while (true) {
             long word = SlotLayout.responseWord(memory, call.slot);

@@ -1,0 +1,115 @@
+package dev.rackcall.rpc;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** Another JVM with this one's flags and class path, for tests that need a peer to die, stop or misbehave. Killed when closed. */
+public final class ChildJvm implements AutoCloseable {
+    private final Process process;
+    private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+
+    private ChildJvm(Process process) {
+        this.process = process;
+        Thread reader = new Thread(this::read, "child-output");
+        reader.setDaemon(true);
+        reader.start();
+    }
+
+    /** Starts {@code main}; the child should end when its standard input does. */
+    public static ChildJvm start(Class<?> main, Path directory, String... arguments) {
+        List<String> command = new ArrayList<>();
+        command.add(ProcessHandle.current().info().command().orElseThrow());
+        for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
+            if (!flag.startsWith("-javaagent") && !flag.startsWith("-agentlib")) {
+                command.add(flag);
+            }
+        }
+        command.addAll(
+                List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path")));
+        command.add(main.getName());
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().put("RACKCALL_DIR", directory.toString());
+        try {
+            return new ChildJvm(builder.start());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void read() {
+        try (BufferedReader reader = process.inputReader()) {
+            reader.lines().forEach(lines::add);
+        } catch (IOException | UncheckedIOException e) {
+            lines.add("(output ended: " + e + ")");
+        }
+    }
+
+    /** The next line that starts with {@code prefix}; fails after half a minute. */
+    public String awaitLine(String prefix) throws InterruptedException {
+        long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+        StringBuilder seen = new StringBuilder();
+        while (true) {
+            String line = lines.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+            if (line == null) {
+                throw new AssertionError("child " + process.pid() + " (alive: " + process.isAlive()
+                        + ") did not print '" + prefix + "'; it printed:\n" + seen);
+            }
+            if (line.startsWith(prefix)) {
+                return line;
+            }
+            seen.append(line).append('\n');
+        }
+    }
+
+    public long pid() {
+        return process.pid();
+    }
+
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** SIGKILL; returns when the process is gone. */
+    public void kill() throws InterruptedException {
+        process.destroyForcibly().waitFor();
+    }
+
+    /** SIGSTOP. */
+    public void pause() throws IOException, InterruptedException {
+        signal("-STOP");
+    }
+
+    /** SIGCONT. */
+    public void resume() throws IOException, InterruptedException {
+        signal("-CONT");
+    }
+
+    private void signal(String signal) throws IOException, InterruptedException {
+        int exit = new ProcessBuilder("kill", signal, Long.toString(process.pid()))
+                .start()
+                .waitFor();
+        if (exit != 0) {
+            throw new IOException("kill " + signal + " " + process.pid() + " ended with " + exit);
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+        try {
+            process.waitFor(10, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,149 @@
+package dev.rackcall.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rpc.Library.Book;
+import dev.rackcall.rpc.Library.Page;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.Scope;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Shared objects as arguments and results: by pointer, never copied, owned by whom the documentation says. */
+@Timeout(30)
+class SharedCallTest {
+    @TempDir
+    Path directory;
+
+    private final LibraryService service = new LibraryService();
+    private RpcServer server;
+    private RpcChannel channel;
+    private Library library;
+
+    @BeforeEach
+    void start() {
+        server = RpcServer.builder()
+                .service(Library.class, service)
+                .directory(directory)
+                .start();
+        channel = RpcChannel.builder("/test/library").directory(directory).open();
+        library = channel.stub(Library.class);
+    }
+
+    @AfterEach
+    void stop() {
+        channel.close();
+        server.close();
+    }
+
+    private static Page chain(Scope scope, int pages) {
+        Page first = null;
+        for (int i = 0; i < pages; i++) {
+            Page page = scope.create(Page.class);
+            page.number(i);
+            page.next(first == null ? Ref.nullRef() : Ref.to(first));
+            first = page;
+        }
+        return first;
+    }
+
+    @Test
+    void shouldPassGraphsByPointerFromEitherArena() {
+        try (Scope mine = channel.newScope();
+                Scope shared = channel.newSharedScope()) {
+            assertThat(library.sum(chain(mine, 10_000))).isEqualTo(49_995_000L);
+            assertThat(library.sum(chain(shared, 1000))).isEqualTo(499_500L);
+            assertThat(library.texts(LibraryService.fill(mine, "x", 2))).containsExactly("x 0", "x 1");
+        }
+    }
+
+    @Test
+    void shouldReturnObjectsThatLiveUntilTheyAreReleased() {
+        for (int i = 0; i < 300; i++) {
+            Book book = library.write("book " + i, 50);
+            assertThat(book.title()).isEqualTo("book " + i);
+            assertThat(book.pages().get(49).text()).isEqualTo("book " + i + " 49");
+            channel.release(book);
+        }
+    }
+
+    @Test
+    void shouldNotLoseMemoryToResultsOfFailedCalls() {
+        for (int i = 0; i < 500; i++) {
+            assertThatThrownBy(library::failAfterWriting).hasMessageContaining("ABORTED");
+        }
+        assertThat(library.write("after", 1).title()).isEqualTo("after");
+    }
+
+    @Test
+    void shouldKeepWhatTheServerAdoptsWhenTheClientIsGone() {
+        try (RpcChannel other =
+                RpcChannel.builder("/test/library").directory(directory).open()) {
+            Library stub = other.stub(Library.class);
+            try (Scope scope = other.newSharedScope()) {
+                stub.keep(LibraryService.fill(scope, "kept", 3));
+            }
+            Scope left = other.newSharedScope();
+            stub.keep(LibraryService.fill(left, "also", 1));
+        }
+        assertThat(library.kept()).containsExactly("kept", "kept 0", "kept 1", "kept 2", "also", "also 0");
+        library.dropKept();
+        assertThat(library.kept()).isEmpty();
+    }
+
+    @Test
+    void shouldNotAdoptFromAPrivateArena() {
+        try (Scope scope = channel.newScope()) {
+            Book book = LibraryService.fill(scope, "mine", 1);
+            RpcException e = catchThrowableOfType(RpcException.class, () -> library.keep(book));
+            assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+            assertThat(e).hasMessageContaining("newSharedScope");
+        }
+    }
+
+    @Test
+    void shouldRefuseArgumentsThatThePeerCannotReach() {
+        try (RpcChannel other =
+                        RpcChannel.builder("/test/library").directory(directory).open();
+                Scope elsewhere = other.newScope()) {
+            Page page = chain(elsewhere, 1);
+            RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(page));
+            assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+            assertThat(e).hasMessageContaining("'first'").hasMessageContaining("does not map");
+        }
+        assertThatThrownBy(() -> library.sum(null))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("null");
+    }
+
+    @Test
+    void shouldRefuseResultsThatTheCallerCannotReach() {
+        try (RpcChannel other =
+                        RpcChannel.builder("/test/library").directory(directory).open();
+                Scope elsewhere = other.newScope()) {
+            service.foreign = chain(elsewhere, 1);
+            RpcException e = catchThrowableOfType(RpcException.class, library::foreign);
+            assertThat(e.code()).isEqualTo(Status.Code.INTERNAL);
+            assertThat(e).hasMessageContaining("replyScope");
+        }
+    }
+
+    @Test
+    void shouldNotFollowRefsIntoScopesThatWereClosed() {
+        Book gone;
+        try (Scope scope = channel.newSharedScope()) {
+            gone = LibraryService.fill(scope, "gone", 1);
+        }
+        RpcException e = catchThrowableOfType(RpcException.class, () -> library.texts(gone));
+        assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(e).hasMessageContaining("closed");
+        assertThat(library.texts(library.write("t", 1))).isEqualTo(List.of("t 0"));
+    }
+}
