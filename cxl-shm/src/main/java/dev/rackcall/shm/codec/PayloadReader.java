@@ -13,11 +13,11 @@ import net.openhft.chronicle.bytes.PointerBytesStore;
  * <p><b>Memory.</b> The reader borrows the segment. Memory access is unchecked below this class: whoever calls {@code begin}
  * guarantees that the segment stays mapped until the last read. Values that were read are copies and outlive it.
  *
- * <p><b>Threads.</b> One at a time; reused from call to call. Nothing is allocated but the values that are returned (text above 16 KiB
+ * <p><b>Threads.</b> One at a time; reused from call to call. Nothing is allocated but the values that are returned (text above 4 KiB
  * takes a temporary array).
  */
 public final class PayloadReader {
-    private static final int KEPT_SCRATCH = 16 * 1024;
+    private static final int KEPT_SCRATCH = 4 * 1024;
     private static final byte[] NO_BYTES = {};
 
     private final PointerBytesStore memory = new PointerBytesStore();

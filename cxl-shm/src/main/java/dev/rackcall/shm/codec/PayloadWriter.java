@@ -44,10 +44,13 @@ public final class PayloadWriter {
         MemorySegment grow(MemorySegment old, long used, long needed);
     }
 
+    private static final int SHORT_TEXT = 16;
+
     private final PointerBytesStore memory = new PointerBytesStore();
     private final Growth growth;
     private ObjectCodec objects = ObjectCodec.none();
     private MemorySegment buffer = MemorySegment.NULL;
+    private TextEncoder encoder; // made for the first text that needs it: there are many writers, most without
     private long limit;
     private long position;
     private int depth;
@@ -172,18 +175,43 @@ public final class PayloadWriter {
      * @throws PayloadException if it is null or holds half a surrogate pair, which UTF-8 cannot express
      */
     public void writeString(String value, String name) {
-        int chars = required(value, name).length();
-        long start = claim((long) Integer.BYTES + chars);
-        long text = start + Integer.BYTES;
-        int ascii = Utf8.writeAscii(value, memory, text);
-        int bytes = chars;
-        if (ascii < chars) {
-            bytes = Utf8.length(value, ascii, name);
-            position = text;
-            claim(bytes);
-            Utf8.write(value, ascii, memory, text + ascii);
+        if (required(value, name).length() > SHORT_TEXT || !writeShortAscii(value)) {
+            encode(value, name);
         }
-        memory.writeInt(start, bytes);
+    }
+
+    /** Most names and keys, in place; false, and nothing written, if there is more than ASCII. */
+    private boolean writeShortAscii(String value) {
+        int chars = value.length();
+        long start = claim((long) Integer.BYTES + chars);
+        for (int i = 0; i < chars; i++) {
+            char c = value.charAt(i);
+            if (c >= 0x80) {
+                position = start;
+                return false;
+            }
+            memory.writeByte(start + Integer.BYTES + i, (byte) c);
+        }
+        memory.writeInt(start, chars);
+        return true;
+    }
+
+    private void encode(String value, String name) {
+        if (encoder == null) {
+            encoder = new TextEncoder();
+        }
+        long start = claim(Integer.BYTES);
+        for (int done = 0; done < value.length(); done = encoder.end()) {
+            int bytes = encoder.encode(value, done, name);
+            long at = claim(bytes);
+            memory.write(at, encoder.bytes(), 0, bytes);
+        }
+        long bytes = position - start - Integer.BYTES;
+        if (bytes > Integer.MAX_VALUE) {
+            throw new PayloadException(
+                    "'" + name + "' takes " + bytes + " bytes of UTF-8, but text may take 2147483647");
+        }
+        memory.writeInt(start, (int) bytes);
     }
 
     /** An enum constant by its ordinal. */
@@ -272,8 +300,8 @@ public final class PayloadWriter {
     public static <T> T required(T value, String name) {
         if (value == null) {
             throw new PayloadException(
-                    name
-                            + " is null, and null does not travel: pass a value, or declare it as Optional if it may be absent");
+                    "'" + name
+                            + "' is null, and null does not travel: pass a value, or declare it as Optional if it may be absent");
         }
         return value;
     }
