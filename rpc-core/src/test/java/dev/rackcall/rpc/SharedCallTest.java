@@ -31,6 +31,7 @@ class SharedCallTest {
     void start() {
         server = RpcServer.builder()
                 .service(Library.class, service)
+                .service(Echo.class, new EchoService())
                 .directory(directory)
                 .start();
         channel = RpcChannel.builder("/test/library").directory(directory).open();
@@ -52,6 +53,21 @@ class SharedCallTest {
             first = page;
         }
         return first;
+    }
+
+    @Test
+    void shouldServeSeveralServicesEachOnItsChannel() {
+        assertThat(server.channels()).containsExactly("/test/library", "/test/echo");
+        try (RpcChannel echo =
+                RpcChannel.builder("/test/echo").directory(directory).open()) {
+            assertThat(echo.stub(Echo.class).add(1, 2)).isEqualTo(3);
+            RpcException e = catchThrowableOfType(RpcException.class, () -> echo.stub(Library.class));
+            assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+            assertThat(e)
+                    .hasMessageContaining("/test/echo")
+                    .hasMessageContaining("Only here: [")
+                    .hasMessageContaining("long add(");
+        }
     }
 
     @Test

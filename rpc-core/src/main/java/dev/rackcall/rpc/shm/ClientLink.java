@@ -182,7 +182,7 @@ final class ClientLink {
                     .with("%s: argument '%s' is null; shared objects are never null", method, argument)
                     .asException();
         }
-        long ref = SharedObject.refOf(sharedObject);
+        long ref = liveRef(sharedObject, method, argument);
         int arena = Ref.arenaId(ref);
         if (arena != welcome.request().id()
                 && arena != welcome.reply().id()
@@ -190,11 +190,21 @@ final class ClientLink {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
                             "%s: argument '%s' lives in arena %d, which the server of this channel does not map; build it in"
-                                    + " channel.newScope() or copy it there with Shared.copy",
+                                    + " channel.newScope() or copy it there with scope.copy",
                             method, argument, arena)
                     .asException();
         }
         return ref;
+    }
+
+    private static long liveRef(Object sharedObject, String method, String argument) {
+        try {
+            return SharedObject.liveRefOf(sharedObject);
+        } catch (RefException | IllegalArgumentException e) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with("%s: argument '%s' cannot be passed: %s", method, argument, e.getMessage())
+                    .asException(e);
+        }
     }
 
     <T> T shared(Class<T> type, long ref, String method) {
