@@ -29,8 +29,11 @@ import net.openhft.chronicle.bytes.PointerBytesStore;
  * <p><b>Errors.</b> A value that cannot travel is a {@link PayloadException}; what was written so far is then worthless.
  */
 public final class PayloadWriter {
-    /** How deep records may nest in records; more is taken for an attack or an endless structure. */
-    public static final int MAX_DEPTH = 512;
+    /**
+     * How deep records may nest in themselves; more is taken for an attack or an endless structure. Decoding could go deeper, but what a
+     * handler then does with the record, if only {@code hashCode}, needs kilobytes of stack per level.
+     */
+    public static final int MAX_DEPTH = 128;
 
     /** Finds room when a payload outgrows its memory. */
     @FunctionalInterface

@@ -315,7 +315,7 @@ class PayloadCodecTest {
         }
         assertThatThrownBy(() -> out.enter("Node"))
                 .isInstanceOf(PayloadException.class)
-                .hasMessageContaining("Node is nested more than 512 deep");
+                .hasMessageContaining("Node is nested more than 128 deep");
         assertThatThrownBy(() -> in.enter("Node")).isInstanceOf(PayloadException.class);
         out.begin(memory.allocate(8));
         out.enter("Node");
