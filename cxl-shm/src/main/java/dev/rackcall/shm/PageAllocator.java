@@ -6,14 +6,25 @@ import java.util.function.LongSupplier;
  * Hands out runs of pages. A run is claimed head first and freed head last, each step one compare-and-set in the {@link PageTable}, so that
  * a process killed in between leaves only pages behind that a HEAD with its participant number leads to; {@link #reclaim} frees them.
  *
+ * <p>What makes that safe for any number of processes:
+ *
+ * <ul>
+ *   <li>Only the participant that a HEAD names touches the run's tails. Whoever wants a run, to free it, to adopt it or to reclaim it from the
+ *       dead, first changes its HEAD in one step, which of several can succeed for one only.
+ *   <li>That step raises the generation, unless the run stays in use: so a late comer with an old Ref or an old entry fails.
+ *   <li>Tails are claimed in ascending and freed in descending order, so those of a half-claimed or half-freed run follow its head without a gap.
+ * </ul>
+ *
  * <p>In front of the table is a cache of runs that this process has freed, so that the common case costs the same whatever the table looks
  * like. It is guarded by a Java lock, which dies with the process. Thread-safe.
  */
 final class PageAllocator {
-    private static final int CACHED_LENGTHS = 64;
-    private static final int CACHED_PER_LENGTH = 16;
-    /** Passes over the table before giving up while others claim under our feet. */
-    private static final int MAX_PASSES = 4;
+    /** Runs that other processes may claim from under our search before it gives up; each time somebody else has made progress. */
+    private static final int MAX_COLLISIONS = 64;
+    /** A process may keep an eighth of the arena in its cache, but always a few pages: others cannot use them. */
+    private static final int CACHE_SHARE = 8;
+
+    private static final int MIN_CACHE_PAGES = 16;
 
     /** No page. */
     static final int NONE = -1;
@@ -23,9 +34,8 @@ final class PageAllocator {
     /** Pages that are backed by memory now. */
     private final LongSupplier usablePages;
 
-    private final int[][] cached = new int[CACHED_LENGTHS + 1][];
-    private final int[] cachedCount = new int[CACHED_LENGTHS + 1];
-    private int cachedPages;
+    private final RunCache cache = new RunCache();
+    /** Where the next search begins; only the lowest free page that this process knows of, no promise. */
     private int hint;
 
     PageAllocator(PageTable table, int owner, LongSupplier usablePages) {
@@ -38,20 +48,30 @@ final class PageAllocator {
 
     /** The first page of a run of {@code length} pages, or {@link #NONE} if there is none among the usable pages. */
     synchronized int allocate(int length) {
-        if (length <= CACHED_LENGTHS && cachedCount[length] > 0) {
-            cachedPages -= length;
-            return cached[length][--cachedCount[length]];
+        int found = takeCached(length);
+        if (found == NONE) {
+            found = claimAnywhere(length);
         }
-        int found = claimAnywhere(length);
-        if (found == NONE && cachedPages > 0) {
+        if (found == NONE && cache.pages() > 0) {
             flush();
             found = claimAnywhere(length);
         }
         return found;
     }
 
+    private int takeCached(int length) {
+        for (long run = cache.take(length); run != RunCache.NONE; run = cache.take(length)) {
+            int head = RunCache.head(run);
+            // It is somebody else's if this process was taken for dead while it was not.
+            if (table.get(head) == PageEntry.head(owner, RunCache.generation(run), length)) {
+                return head;
+            }
+        }
+        return NONE;
+    }
+
     private int claimAnywhere(int length) {
-        for (int pass = 0; pass < MAX_PASSES; pass++) {
+        for (int collision = 0; collision < MAX_COLLISIONS; collision++) {
             int pages = usable();
             int from = Math.min(hint, pages);
             int found = search(from, pages, length);
@@ -61,8 +81,8 @@ final class PageAllocator {
             if (found == NONE) {
                 return NONE;
             }
+            hint = found + length;
             if (claim(found, length)) {
-                hint = found + length;
                 return found;
             }
         }
@@ -83,15 +103,18 @@ final class PageAllocator {
     private boolean claim(int head, int length) {
         long free = table.get(head);
         int generation = youngest(head, length);
-        if (PageEntry.state(free) != PageEntry.FREE
-                || !table.compareAndSet(head, free, PageEntry.head(owner, generation, length))) {
+        long claimed = PageEntry.head(owner, generation, length);
+        if (PageEntry.state(free) != PageEntry.FREE || !table.compareAndSet(head, free, claimed)) {
             return false;
         }
         for (int i = 1; i < length; i++) {
             long entry = table.get(head + i);
-            long tail = PageEntry.tail(owner, PageEntry.generation(entry), i);
-            if (PageEntry.state(entry) != PageEntry.FREE || !table.compareAndSet(head + i, entry, tail)) {
-                release(head, table.get(head), i);
+            // A page that became younger since was another run's meanwhile: a Ref into that one could have our
+            // generation.
+            if (PageEntry.state(entry) != PageEntry.FREE
+                    || PageEntry.generation(entry) > generation
+                    || !table.compareAndSet(head + i, entry, PageEntry.tail(owner, PageEntry.generation(entry), i))) {
+                release(head, claimed, i);
                 return false;
             }
         }
@@ -112,52 +135,37 @@ final class PageAllocator {
     /** Frees the run at {@code head} if it still is this process's, and of that generation; returns whether it was. */
     synchronized boolean free(int head, int generation) {
         long entry = table.get(head);
-        if (!isMine(entry, generation)) {
+        if (!isRunOf(entry, owner, generation)) {
             return false;
         }
-        int length = Math.min(PageEntry.length(entry), table.pages() - head);
-        if (length > CACHED_LENGTHS || count(length) == CACHED_PER_LENGTH) {
-            release(head, entry, length);
-            return true;
-        }
-        if (!renew(head, entry)) {
+        // From here on nobody can adopt the run, and Refs into it are stale.
+        long retired = PageEntry.retired(entry, owner);
+        if (!table.compareAndSet(head, entry, retired)) {
             return false;
         }
-        if (cached[length] == null) {
-            cached[length] = new int[CACHED_PER_LENGTH];
+        int length = lengthAt(head, entry);
+        if (!cache.put(
+                head, PageEntry.generation(retired), length, Math.max(MIN_CACHE_PAGES, usable() / CACHE_SHARE))) {
+            release(head, retired, length);
         }
-        cached[length][cachedCount[length]++] = head;
-        cachedPages += length;
         return true;
-    }
-
-    private int count(int length) {
-        return cachedCount[length];
-    }
-
-    private boolean isMine(long entry, int generation) {
-        return PageEntry.isHeadOf(entry, owner) && (PageEntry.generation(entry) & 0xff) == (generation & 0xff);
     }
 
     /** Raises the generation of a run, so that Refs into it go stale; returns the new generation, or -1 if it is not this process's. */
     int renew(int head, int generation) {
         long entry = table.get(head);
-        return isMine(entry, generation) && renew(head, entry) ? PageEntry.generation(table.get(head)) : NONE;
+        if (!isRunOf(entry, owner, generation)) {
+            return NONE;
+        }
+        long renewed = PageEntry.retired(entry, owner);
+        return table.compareAndSet(head, entry, renewed) ? PageEntry.generation(renewed) : NONE;
     }
 
-    private boolean renew(int head, long entry) {
-        return table.compareAndSet(
-                head, entry, PageEntry.head(owner, PageEntry.generation(entry) + 1, PageEntry.length(entry)));
-    }
-
-    /** Tails first, head last: until the head is free, it leads to what remains. */
+    /** Tails first, head last: until the head is free, it leads to what remains. Its generation must be one that no Ref has. */
     private void release(int head, long headEntry, int length) {
-        long free = PageEntry.free(PageEntry.generation(headEntry) + 1);
+        long free = PageEntry.free(PageEntry.generation(headEntry));
         for (int i = length - 1; i > 0; i--) {
-            long entry = table.get(head + i);
-            if (PageEntry.state(entry) == PageEntry.TAIL && PageEntry.length(entry) == i) {
-                table.compareAndSet(head + i, entry, free);
-            }
+            table.compareAndSet(head + i, table.get(head + i), free);
         }
         table.compareAndSet(head, headEntry, free);
         hint = Math.min(hint, head);
@@ -165,41 +173,53 @@ final class PageAllocator {
 
     /** Gives cached runs back to the table, for whoever needs their pages in another shape. */
     synchronized void flush() {
-        for (int length = 1; length <= CACHED_LENGTHS; length++) {
-            while (cachedCount[length] > 0) {
-                int head = cached[length][--cachedCount[length]];
+        for (int length = 1; length <= RunCache.maxLength(); length++) {
+            for (int head = takeCached(length); head != NONE; head = takeCached(length)) {
                 release(head, table.get(head), length);
             }
         }
-        cachedPages = 0;
     }
 
     // ---- other participants
 
-    /** Gives the run at {@code head} to another participant: one step, before which it is ours and after which it is theirs. */
+    /** Gives the run at {@code head} to another participant: one step, before which it is {@code from}'s and after which it is theirs. */
     boolean transfer(int head, int generation, int from, int to) {
         long entry = table.get(head);
-        return PageEntry.isHeadOf(entry, from)
-                && (PageEntry.generation(entry) & 0xff) == (generation & 0xff)
-                && table.compareAndSet(
-                        head, entry, PageEntry.head(to, PageEntry.generation(entry), PageEntry.length(entry)));
+        return isRunOf(entry, from, generation) && table.compareAndSet(head, entry, PageEntry.owned(entry, to));
     }
 
     /**
-     * Frees every run of a participant that is dead for good; returns how many. May be killed, repeated, and run by several at once. Looks
-     * at the whole table once.
+     * Frees every run of a participant that is dead for good; returns how many. May be killed, repeated, and run by several at once: each run
+     * becomes this participant's before it is freed. Looks at the whole table once.
      */
     int reclaim(int dead) {
         int freed = 0;
         int pages = usable();
         for (int page = 0; page < pages; page++) {
             long entry = table.get(page);
-            if (PageEntry.isHeadOf(entry, dead)) {
-                release(page, entry, Math.min(PageEntry.length(entry), pages - page));
+            if (PageEntry.isHeadOf(entry, dead) && freeFromTheDead(page, entry)) {
                 freed++;
             }
         }
         return freed;
+    }
+
+    private synchronized boolean freeFromTheDead(int head, long entry) {
+        long taken = PageEntry.retired(entry, owner);
+        if (!table.compareAndSet(head, entry, taken)) {
+            return false;
+        }
+        release(head, taken, pagesHeld(head, lengthAt(head, entry)));
+        return true;
+    }
+
+    /** How many pages of a run are still, or already, its own: it may have been claimed or freed in part. */
+    private int pagesHeld(int head, int length) {
+        int held = 1;
+        while (held < length && PageEntry.isTail(table.get(head + held), held)) {
+            held++;
+        }
+        return held;
     }
 
     // ---- looking
@@ -224,12 +244,21 @@ final class PageAllocator {
     }
 
     int length(int head) {
-        return Math.min(PageEntry.length(table.get(head)), table.pages() - head);
+        return lengthAt(head, table.get(head));
+    }
+
+    /** Never beyond the table, whatever the entry says. */
+    private int lengthAt(int head, long entry) {
+        return Math.clamp(PageEntry.length(entry), 1, table.pages() - head);
+    }
+
+    private static boolean isRunOf(long entry, int owner, int generation) {
+        return PageEntry.isHeadOf(entry, owner) && ((PageEntry.generation(entry) ^ generation) & 0xff) == 0;
     }
 
     /** Pages that nobody has; pages in this process's cache count as free. */
     synchronized long freePages() {
-        long free = cachedPages;
+        long free = cache.pages();
         int pages = usable();
         for (int page = 0; page < pages; page++) {
             free += PageEntry.state(table.get(page)) == PageEntry.FREE ? 1 : 0;

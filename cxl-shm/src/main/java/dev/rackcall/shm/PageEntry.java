@@ -66,4 +66,18 @@ final class PageEntry {
     static boolean isHeadOf(long entry, int owner) {
         return state(entry) == HEAD && owner(entry) == owner;
     }
+
+    static boolean isTail(long entry, int distance) {
+        return state(entry) == TAIL && length(entry) == distance;
+    }
+
+    /** The same run in other hands. */
+    static long owned(long head, int owner) {
+        return head(owner, generation(head), length(head));
+    }
+
+    /** The same run in the hands of {@code owner}, and of a generation that no Ref has yet. */
+    static long retired(long head, int owner) {
+        return head(owner, generation(head) + 1, length(head));
+    }
 }
