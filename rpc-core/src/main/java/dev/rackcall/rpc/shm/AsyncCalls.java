@@ -8,14 +8,15 @@ import java.util.concurrent.locks.LockSupport;
  * answer is taken by exactly one. There is no lock, so code that a completed future runs may call, wait and poll again.
  */
 final class AsyncCalls {
-    /** How long a thread that waits for a future polls before it blocks and leaves polling to the reactor. */
-    private static final int HELP_SPINS = 20_000;
+    /** How long a thread that waits for a future polls, at the most, before it blocks and leaves polling to the reactor. */
+    private static final int MAX_HELP_SPINS = 20_000;
 
     /** An asynchronous sender polls once in so many calls, so that answers do not pile up while it only sends. */
     private static final int SENDS_PER_POLL = 16;
 
     private final ShmClientConnection connection;
     private final ShmClientCall[] calls;
+    private final int helpSpins;
     private int sends;
     /** Counts polls by helping threads; the reactor looks whether it moves. Lost updates do not matter. */
     private volatile int helped;
@@ -23,6 +24,7 @@ final class AsyncCalls {
     AsyncCalls(ShmClientConnection connection, ShmClientCall[] calls) {
         this.connection = connection;
         this.calls = calls;
+        this.helpSpins = Math.min(MAX_HELP_SPINS, connection.spec.waiting().spins());
     }
 
     /** After an asynchronous call was sent (and its state set before a full fence): sees to it that somebody polls. */
@@ -61,7 +63,7 @@ final class AsyncCalls {
 
     /** Polls on behalf of a thread that waits for {@code future}, for a while. */
     void help(RpcFuture<?> future) {
-        for (int i = 0; i < HELP_SPINS && !future.isDone(); i++) {
+        for (int i = 0; i < helpSpins && !future.isDone(); i++) {
             if (poll() == 0) {
                 if (!connection.link.isOpen()) {
                     return;
