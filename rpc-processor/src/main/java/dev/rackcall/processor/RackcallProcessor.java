@@ -15,19 +15,8 @@ import javax.lang.model.util.ElementFilter;
  * Entry point: the compiler hands it annotated interfaces, the generators write what belongs to them. Each generated class depends on one
  * interface and the types that this mentions, so that incremental builds may run it on what changed.
  */
-@SupportedAnnotationTypes({
-    SharedNames.SHARED,
-    SharedNames.FIXED_STRING,
-    SharedNames.INLINE,
-    SharedNames.LENGTH,
-    RpcNames.RPC_SERVICE,
-    RpcNames.RPC,
-    RackcallProcessor.GENERATED
-})
+@SupportedAnnotationTypes({SharedNames.SHARED, RpcNames.RPC_SERVICE, RpcNames.RPC})
 public final class RackcallProcessor extends AbstractProcessor {
-    /** Stands on what this processor writes; unclaimed it is a warning under -Xlint:processing, like every annotation. */
-    static final String GENERATED = "javax.annotation.processing.Generated";
-
     private final Set<String> waiting = new LinkedHashSet<>();
     private SharedGenerator shared;
     private ServiceGenerator services;
@@ -41,7 +30,6 @@ public final class RackcallProcessor extends AbstractProcessor {
     }
 
     @Override
-    @SuppressWarnings("DoNotClaimAnnotations") // nobody else has a use for them, and javac warns of unclaimed ones
     public boolean process(Set<? extends TypeElement> annotations, RoundEnvironment round) {
         if (shared == null) {
             shared = new SharedGenerator(processingEnv);
@@ -54,14 +42,14 @@ public final class RackcallProcessor extends AbstractProcessor {
                 case RpcNames.RPC_SERVICE ->
                     ElementFilter.typesIn(annotated)
                             .forEach(type -> waiting.add(type.getQualifiedName().toString()));
-                case RpcNames.RPC -> ElementFilter.methodsIn(annotated).forEach(services::requireInterface);
-                default -> {}
+                default -> ElementFilter.methodsIn(annotated).forEach(services::requireInterface);
             }
         }
         if (!round.processingOver()) {
             generateServices();
         }
-        return true;
+        // Never claimed: javac stops looking for other processors once everything is.
+        return false;
     }
 
     /** What waits to the end mentions a type that nobody generated: the compiler says so itself. */

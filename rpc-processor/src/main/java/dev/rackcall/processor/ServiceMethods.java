@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 import javax.lang.model.element.AnnotationMirror;
 import javax.lang.model.element.Element;
 import javax.lang.model.element.ExecutableElement;
@@ -84,11 +85,15 @@ final class ServiceMethods {
             if (other.getSimpleName().equals(method.getSimpleName())
                     && types.isSubsignature(resolved(other), resolved(method))) {
                 if (!agree(other, method)) {
+                    List<String> origins = Stream.of(other, method)
+                            .map(each -> each.getEnclosingElement().toString())
+                            .sorted()
+                            .toList();
                     problem.accept(
                             service,
                             service.getSimpleName() + "." + method.getSimpleName() + ": inherited from "
-                                    + other.getEnclosingElement() + " and, with another result or another @Rpc, from "
-                                    + method.getEnclosingElement() + "; declare it in " + service.getSimpleName()
+                                    + origins.get(0) + " and, with another result or another @Rpc, from "
+                                    + origins.get(1) + "; declare it in " + service.getSimpleName()
                                     + " again");
                 }
                 return;

@@ -1,0 +1,434 @@
+package dev.rackcall.processor;
+
+import static com.google.testing.compile.CompilationSubject.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.testing.compile.Compilation;
+import com.google.testing.compile.Compiler;
+import com.google.testing.compile.JavaFileObjects;
+import java.io.IOException;
+import java.io.Writer;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Set;
+import java.util.stream.Stream;
+import javax.annotation.processing.AbstractProcessor;
+import javax.annotation.processing.RoundEnvironment;
+import javax.annotation.processing.SupportedAnnotationTypes;
+import javax.lang.model.SourceVersion;
+import javax.lang.model.element.TypeElement;
+import javax.tools.Diagnostic;
+import javax.tools.JavaFileObject;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the compiler says about services, and that it says nothing about what is generated for good ones. */
+class ServiceProcessorTest {
+    private static final String IMPORTS = """
+            package sample;
+
+            import dev.rackcall.rpc.*;
+            import dev.rackcall.shm.*;
+            import java.util.*;
+            import java.util.concurrent.*;
+            import java.util.stream.*;
+
+            """;
+
+    private static final String DECLARATIONS = """
+            class Query {}
+            class Box<T> {}
+            abstract class Shape {}
+            class Circle extends Shape {}
+            record Pair<A, B>(A first, B second) {}
+            record User(String name, Query query) {}
+            record Endless(int depth, Endless next) {}
+            record Ping(Pong pong) {}
+            record Pong(Ping ping) {}
+            @Shared interface Document { long id(); void id(long value); }
+            class Hidden { private record Secret(int x) {} private enum Mood { GOOD } }
+            """;
+
+    private static Arguments mistake(String method, String message) {
+        return service("@RpcService(\"/shop/search\") interface Search { " + method + " }", message);
+    }
+
+    private static Arguments service(String declaration, String message) {
+        return Arguments.of(declaration, message);
+    }
+
+    static Stream<Arguments> mistakesInValues() {
+        return Stream.of(
+                mistake(
+                        "@Rpc int find(Query q);",
+                        "Search.find: parameter 'q' has type sample.Query, which is neither a record, an enum, a collection,"
+                                + " a @Shared interface nor listed in @RpcService(registered = ...); make it a record or"
+                                + " register it"),
+                mistake(
+                        "@Rpc Query find();",
+                        "Search.find: its result has type sample.Query, which is neither a record"),
+                mistake(
+                        "@Rpc int find(User user);",
+                        "Search.find: parameter 'user' has type sample.User, whose component 'query' has type sample.Query,"
+                                + " which is neither"),
+                mistake(
+                        "@Rpc int find(Map<String, List<Query>> q);",
+                        "parameter 'q' has type java.util.Map<java.lang.String, java.util.List<sample.Query>>, whose value has"
+                                + " type java.util.List<sample.Query>, whose element has type sample.Query, which"),
+                mistake(
+                        "@Rpc CompletableFuture<Query> find();",
+                        "Search.find: its result has type java.util.concurrent.CompletableFuture<sample.Query>, whose element"
+                                + " has type sample.Query"),
+                mistake("@Rpc int find(Object any);", "parameter 'any' has type java.lang.Object, which is neither"),
+                mistake("@Rpc int find(Shape shape);", "parameter 'shape' has type sample.Shape, which is neither"),
+                mistake(
+                        "@Rpc int find(List q);",
+                        "parameter 'q' has type java.util.List, without type arguments, so nothing says what to encode;"
+                                + " write for example List<String>"),
+                mistake("@Rpc int find(Map q);", "write for example Map<String, Long>"),
+                mistake(
+                        "@Rpc CompletableFuture find();",
+                        "its result has type java.util.concurrent.CompletableFuture without a type argument"),
+                mistake(
+                        "@Rpc int find(List<? extends Number> q);",
+                        "whose element is the wildcard ? extends java.lang.Number, which does not say what to encode"),
+                mistake("@Rpc int find(List<?> q);", "whose element is the wildcard ?, which does not say"),
+                mistake(
+                        "@Rpc int find(ArrayList<String> q);",
+                        "parameter 'q' has type java.util.ArrayList<java.lang.String>, and of collections only List, Set and"
+                                + " Map travel"),
+                mistake("@Rpc int find(Collection<String> q);", "of collections only List, Set and Map travel"),
+                mistake("@Rpc Iterator<String> find();", "of collections only List, Set and Map travel"),
+                mistake("@Rpc int find(TreeMap<String, String> q);", "of collections only List, Set and Map travel"),
+                mistake(
+                        "@Rpc int find(List<String>... q);",
+                        "and Java cannot create arrays of a generic type; use List<java.util.List<java.lang.String>>"),
+                mistake(
+                        "@Rpc int find(Stream<String> q);",
+                        "parameter 'q' has type java.util.stream.Stream<java.lang.String>, and streams only come from a server"),
+                mistake("@Rpc IntStream find();", "streams only come from a server, as Stream<T>"),
+                mistake("@Rpc CompletableFuture<Stream<String>> find();", "streams only come from a server"),
+                mistake(
+                        "@Rpc int find(CompletableFuture<String> q);",
+                        "and only a whole result can be a future; pass the value itself"),
+                mistake("@Rpc Stream<CompletableFuture<String>> find();", "only a whole result can be a future"),
+                mistake("@Rpc Void find();", "has type java.lang.Void, which has no values"),
+                mistake("@Rpc Stream<Void> find();", "has type java.lang.Void, which has no values"),
+                mistake(
+                        "@Rpc int find(Pair<String, Long> q);",
+                        "which is a generic record, and a layout needs fixed types"),
+                mistake("@Rpc int find(Box<String> q);", "which is generic; write a record"),
+                mistake("@Rpc int find(Ref<Document> q);", "which is a generic record"),
+                mistake("@Rpc int find(Endless q);", "has type sample.Endless, which contains itself without an end"),
+                mistake("@Rpc int find(Ping q);", "which contains itself without an end"),
+                mistake(
+                        "@Rpc CompletionStage<String> find();",
+                        "return a CompletableFuture for one result or a Stream for many"),
+                mistake("@Rpc Future<String> find();", "return a CompletableFuture for one result"),
+                mistake("@Rpc Flow.Publisher<String> find();", "return a CompletableFuture for one result"));
+    }
+
+    static Stream<Arguments> mistakesInMethods() {
+        return Stream.of(
+                mistake(
+                        "int find();",
+                        "Search.find: every abstract method of a service is called remotely; add @Rpc, or give it a body"),
+                mistake(
+                        "@Rpc default int find() { return 1; }",
+                        "Search.find: has a body, which runs at the caller; remove @Rpc"),
+                mistake("@Rpc static int find() { return 1; }", "Search.find: has a body, which runs at the caller"),
+                mistake(
+                        "@Rpc(oneWay = true) int find();",
+                        "Search.find: nothing comes back from @Rpc(oneWay = true), but it returns int; make it void"),
+                mistake(
+                        "@Rpc <T> int find();",
+                        "Search.find: a call has fixed types, so the method cannot be generic; remove T"),
+                mistake(
+                        "@Rpc int find() throws java.io.IOException;",
+                        "Search.find: declares java.io.IOException, but a failed call always arrives as RpcException"),
+                service(
+                        "interface A { @Rpc int find(); } interface B { @Rpc(idempotent = true) int find(); }"
+                                + " @RpcService(\"/s\") interface Search extends A, B {}",
+                        "Search.find: inherited from sample.A and, with another result or another @Rpc, from sample.B;"
+                                + " declare it in Search again"),
+                service(
+                        "interface A { int find(); } @RpcService(\"/s\") interface Search extends A {}",
+                        "Search.find: every abstract method"),
+                service(
+                        "interface A<T> { @Rpc T find(); } @RpcService(\"/s\") interface Search extends A<Query> {}",
+                        "Search.find: its result has type sample.Query, which is neither"),
+                service(
+                        "class Search { @Rpc int find() { return 1; } }",
+                        "Search.find: @Rpc means something only in an @RpcService interface"));
+    }
+
+    static Stream<Arguments> mistakesInServices() {
+        return Stream.of(
+                service(
+                        "@RpcService(\"/s\") class Search {}",
+                        "Search: @RpcService goes on an interface, but this is a class; extract an interface"),
+                service("@RpcService(\"/s\") record Search() {}", "goes on an interface, but this is a record"),
+                service("@RpcService(\"/s\") enum Search { A }", "goes on an interface, but this is a enum"),
+                service(
+                        "@RpcService(\"/s\") interface Search<T> {}",
+                        "Search: a service has fixed types, so it cannot be generic"),
+                service(
+                        "@RpcService(\"/s\") sealed interface Search permits Local {} non-sealed interface Local extends Search {}",
+                        "Search: the generated stub must implement it; remove sealed"),
+                service(
+                        "class Outer { @RpcService(\"/s\") private interface Search {} }",
+                        "Search: generated code beside it cannot reach it, because Search is private"),
+                service(
+                        "class Outer { private static class Inner { @RpcService(\"/s\") interface Search {} } }",
+                        "because Inner is private"),
+                service(
+                        "@RpcService(\"search\") interface Search {}",
+                        "Search: the channel name \"search\" must be a path of letters, digits"),
+                service("@RpcService(\"\") interface Search {}", "the channel name \"\" must be a path"),
+                service("@RpcService(\"/\") interface Search {}", "the channel name \"/\" must be a path"),
+                service("@RpcService(\"/a//b\") interface Search {}", "the channel name \"/a//b\" must be a path"),
+                service("@RpcService(\"/a/../b\") interface Search {}", "the channel name \"/a/../b\" must be a path"),
+                service("@RpcService(\"/a b\") interface Search {}", "the channel name \"/a b\" must be a path"),
+                service(
+                        "@RpcService(value = \"/s\", registered = Shape.class) interface Search {}",
+                        "Search: registered lists sample.Shape, of which there are no objects; list the classes that"),
+                service(
+                        "@RpcService(value = \"/s\", registered = Box.class) interface Search { @Rpc int f(Box<String> b); }",
+                        "which is generic"),
+                service(
+                        "class A { @RpcService(\"/s\") interface B {} } @RpcService(\"/t\") interface A_B {}",
+                        "the name of its generated class, A_B_Rpc, is taken; rename one of them"));
+    }
+
+    @ParameterizedTest
+    @MethodSource({"mistakesInValues", "mistakesInMethods", "mistakesInServices"})
+    void shouldSayWhatToChange(String declaration, String message) {
+        Compilation compilation = Compiler.javac()
+                .withProcessors(new RackcallProcessor())
+                .compile(source("sample.Search", IMPORTS + declaration + "\n" + DECLARATIONS));
+        assertThat(compilation).failed();
+        assertThat(compilation).hadErrorContaining(message);
+    }
+
+    @Test
+    void shouldReportAllMistakesAtTheirMethods() {
+        Compilation compilation = Compiler.javac()
+                .withProcessors(new RackcallProcessor())
+                .compile(source("sample.Search", IMPORTS + """
+                        @RpcService("/shop/search")
+                        interface Search {
+                            @Rpc int first(Query q, List more);
+                            int second();
+                        }
+                        """ + DECLARATIONS));
+        JavaFileObject file = compilation.sourceFiles().get(0);
+        assertThat(compilation).hadErrorCount(3);
+        assertThat(compilation).hadErrorContaining("'q'").inFile(file).onLineContaining("first(");
+        assertThat(compilation).hadErrorContaining("'more'").inFile(file).onLineContaining("first(");
+        assertThat(compilation).hadErrorContaining("Search.second").inFile(file).onLineContaining("second(");
+    }
+
+    @Test
+    void shouldNeedAccessToWhatItEncodes() {
+        Compilation compilation = Compiler.javac()
+                .withProcessors(new RackcallProcessor())
+                .compile(
+                        source("other.Model", "package other; public class Model { record Inner(int x) {} }"),
+                        source("other.Base", """
+                                package other;
+                                import dev.rackcall.rpc.Rpc;
+                                public interface Base { @Rpc int find(Model.Inner inner); }
+                                """),
+                        source(
+                                "sample.Search",
+                                IMPORTS + "@RpcService(\"/s\") interface Search extends other.Base {}"));
+        assertThat(compilation).hadErrorCount(1);
+        assertThat(compilation)
+                .hadErrorContaining(
+                        "Search.find: parameter 'inner' has type other.Model.Inner, which the generated code in"
+                                + " package sample cannot reach; make Inner public");
+    }
+
+    private static Compilation compileStrictly(JavaFileObject... sources) {
+        return Compiler.javac()
+                .withOptions("-Xlint:all,-processing", "-Werror")
+                .withProcessors(new RackcallProcessor())
+                .compile(sources);
+    }
+
+    @Test
+    void shouldGenerateCodeWithoutWarnings() {
+        Compilation compilation = compileStrictly(source("sample.Shop", IMPORTS + """
+                public interface Shop {
+                    @Deprecated enum Old { A }
+                    record Item(int x, Old old, List<Item> parts) {}
+                    @Shared interface Document { long id(); void id(long value); }
+                    class Legacy {}
+                    @RpcService(value = "/shop", registered = Legacy.class)
+                    interface Desk {
+                        @Deprecated @Rpc void forget(Old... old);
+                        @Rpc Stream<Item> items(Set<Item> item, Optional<Item> other, int... numbers);
+                        @Rpc CompletableFuture<Map<Long, Document>> documents(List<Document> documents, Document... more);
+                        @Rpc Legacy legacy(Legacy legacy);
+                        @Rpc(oneWay = true) void tell(String what);
+                    }
+                }
+                """));
+        assertThat(compilation).succeededWithoutWarnings();
+        assertThat(compilation)
+                .generatedSourceFile("sample.Shop_Desk_Rpc")
+                .contentsAsUtf8String()
+                .contains("""
+                        public void tell(String what) {
+                            ClientCall call = calls.begin(TELL);
+                            try {
+                                PayloadWriter out = call.arguments();
+                                out.writeString(what, "what");
+                                call.invokeOneWay();
+                            } catch (Throwable t) {
+                                throw call.abandon(t);
+                            }
+                        }
+                """);
+    }
+
+    @Test
+    void shouldWorkInTheUnnamedPackage() {
+        assertThat(compileStrictly(source("Search", """
+                        import dev.rackcall.rpc.*;
+                        @RpcService("/s") interface Search { record Q(String q) {} @Rpc int find(Q q); }
+                        """))).succeededWithoutWarnings();
+    }
+
+    @Test
+    void shouldNotCareInWhichOrderMethodsStand() throws IOException {
+        String[] methods = {
+            "@Rpc int size();",
+            "@Rpc long put(String key, byte[] value);",
+            "@Rpc long put(String key);",
+            "@Rpc void clear();"
+        };
+        String forward =
+                generated(IMPORTS + "@RpcService(\"/s\") interface Search {" + String.join("\n", methods) + "}");
+        String[] reversed = methods.clone();
+        Collections.reverse(Arrays.asList(reversed));
+        assertThat(generated(IMPORTS + "@RpcService(\"/s\") interface Search {" + String.join("\n", reversed) + "}"))
+                .isEqualTo(forward);
+    }
+
+    /** Whatever the two ends have to agree on changes the fingerprint, and nothing else does. */
+    @Test
+    void shouldFingerprintWhatBothEndsMustAgreeOn() throws IOException {
+        String service = """
+                @RpcService(value = "/s", registered = Search.Legacy.class)
+                interface Search {
+                    @Rpc(idempotent = false) int find(Query q, Color color, Document d);
+                    record Query(Tag tag) {}
+                    record Tag(String name, int weight) {}
+                    enum Color { RED, GREEN }
+                    class Legacy { int year; }
+                    @Shared interface Document { long id(); void id(long value); Ref<Author> author(); void author(Ref<Author> v); }
+                    @Shared interface Author { int born(); void born(int value); }
+                }
+                """;
+        String[][] changes = {
+            {"\"/s\"", "\"/t\""},
+            {"int find", "long find"},
+            {"Query q,", "Query r,"},
+            {"String name, int weight", "int weight, String name"},
+            {"int weight", "long weight"},
+            {"RED, GREEN", "GREEN, RED"},
+            {"int year", "long year"},
+            {"long id(); void id(long value)", "int id(); void id(int value)"},
+            {"int born(); void born(int value)", "long born(); void born(long value)"},
+            {"@Rpc(idempotent = false) int find", "@Rpc CompletableFuture<Integer> find"}
+        };
+        long original = fingerprint(service);
+        assertThat(fingerprint(service)).isEqualTo(original);
+        assertThat(fingerprint(service.replace("idempotent = false", "idempotent = true")))
+                .isEqualTo(original);
+        for (String[] change : changes) {
+            String changed = service.replace(change[0], change[1]);
+            assertThat(changed).as("%s in %s", change[0], service).isNotEqualTo(service);
+            assertThat(fingerprint(changed)).as("with %s", change[1]).isNotEqualTo(original);
+        }
+    }
+
+    private static long fingerprint(String declarations) throws IOException {
+        String source = generated(IMPORTS + declarations);
+        int at = source.indexOf("FINGERPRINT = 0x") + "FINGERPRINT = 0x".length();
+        return Long.parseUnsignedLong(source.substring(at, source.indexOf("L;", at)), 16);
+    }
+
+    private static String generated(String service) throws IOException {
+        Compilation compilation = compileStrictly(source("sample.Search", service));
+        assertThat(compilation).succeeded();
+        return compilation
+                .generatedSourceFile("sample.Search_Rpc")
+                .orElseThrow()
+                .getCharContent(false)
+                .toString();
+    }
+
+    @Test
+    void shouldWaitForTypesThatOtherProcessorsGenerate() {
+        Compilation compilation = Compiler.javac()
+                .withProcessors(new RackcallProcessor(), new QueryGenerator())
+                .compile(source(
+                        "sample.Search",
+                        IMPORTS + "@RpcService(\"/s\") interface Search { @Rpc int find(GeneratedQuery q); }"));
+        assertThat(compilation).succeeded();
+        assertThat(compilation)
+                .generatedSourceFile("sample.Search_Rpc")
+                .contentsAsUtf8String()
+                .contains("readGeneratedQuery");
+    }
+
+    @Test
+    void shouldLeaveMissingTypesToTheCompiler() {
+        Compilation compilation = Compiler.javac()
+                .withProcessors(new RackcallProcessor())
+                .compile(source(
+                        "sample.Search",
+                        IMPORTS + "@RpcService(\"/s\") interface Search { @Rpc int find(Missing q); }"));
+        assertThat(compilation.errors())
+                .extracting(error -> error.getMessage(null))
+                .singleElement()
+                .asString()
+                .contains("cannot find symbol", "class Missing");
+        assertThat(compilation.diagnostics()).noneMatch(each -> each.getKind() == Diagnostic.Kind.WARNING);
+    }
+
+    /** Generates a record in its first round. */
+    @SupportedAnnotationTypes("*")
+    private static final class QueryGenerator extends AbstractProcessor {
+        private boolean done;
+
+        @Override
+        public SourceVersion getSupportedSourceVersion() {
+            return SourceVersion.latestSupported();
+        }
+
+        @Override
+        public boolean process(Set<? extends TypeElement> annotations, RoundEnvironment round) {
+            if (!done) {
+                done = true;
+                try (Writer source = processingEnv
+                        .getFiler()
+                        .createSourceFile("sample.GeneratedQuery")
+                        .openWriter()) {
+                    source.write("package sample; record GeneratedQuery(String text) {}");
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            }
+            return false;
+        }
+    }
+
+    private static JavaFileObject source(String name, String text) {
+        return JavaFileObjects.forSourceString(name, text);
+    }
+}
