@@ -11,6 +11,7 @@ import io.aeron.logbuffer.Header;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import java.util.function.LongConsumer;
 import org.agrona.CloseHelper;
 import org.agrona.DirectBuffer;
@@ -22,6 +23,7 @@ final class AeronIpc extends Subject {
     private static final int REQUESTS = 10;
     private static final int REPLIES = 11;
     private static final int BYTES = 64;
+    private static final long DRIVER_SLEEP_MILLIS = 4;
 
     AeronIpc() {
         super("aeron-ipc", BYTES);
@@ -29,7 +31,7 @@ final class AeronIpc extends Subject {
 
     @Override
     String settings() {
-        return "Aeron 1.51, embedded driver (SHARED, sleeping 1 ms: it takes no part in IPC calls and leaves both cores to the callers),"
+        return "Aeron 1.51, embedded driver (SHARED, mostly sleeping: it takes no part in IPC calls and leaves both cores to the callers),"
                 + " ExclusivePublication.tryClaim, both sides spin, 256 KiB terms, bounds checks off";
     }
 
@@ -57,28 +59,31 @@ final class AeronIpc extends Subject {
         MediaDriver driver = MediaDriver.launch(new MediaDriver.Context()
                 .aeronDirectoryName(driverDirectory(directory))
                 .threadingMode(ThreadingMode.SHARED)
-                .sharedIdleStrategy(new SleepingMillisIdleStrategy(1))
+                .sharedIdleStrategy(new SleepingMillisIdleStrategy(DRIVER_SLEEP_MILLIS))
                 .termBufferSparseFile(false)
                 .dirDeleteOnStart(true)
                 .dirDeleteOnShutdown(true));
         Aeron aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(driverDirectory(directory)));
         Subscription requests = aeron.addSubscription(CHANNEL, REQUESTS);
         ExclusivePublication replies = aeron.addExclusivePublication(CHANNEL, REPLIES);
-        Echo echo = new Echo(requests, replies);
+        Echo echo = new Echo(driver, aeron, requests, replies);
         Thread.ofPlatform().daemon().name("aeron-echo").start(echo);
-        return () -> {
-            echo.stopped = true;
-            CloseHelper.quietCloseAll(aeron, driver);
-        };
+        return echo;
     }
 
-    private static final class Echo implements Runnable, FragmentHandler {
+    private static final class Echo implements Runnable, FragmentHandler, ServerSide {
+        private final MediaDriver driver;
+        private final Aeron aeron;
         private final Subscription requests;
         private final ExclusivePublication replies;
         private final BufferClaim claim = new BufferClaim();
+        private final Semaphore resumed = new Semaphore(0);
+        private volatile boolean paused;
         private volatile boolean stopped;
 
-        Echo(Subscription requests, ExclusivePublication replies) {
+        Echo(MediaDriver driver, Aeron aeron, Subscription requests, ExclusivePublication replies) {
+            this.driver = driver;
+            this.aeron = aeron;
             this.requests = requests;
             this.replies = replies;
         }
@@ -86,8 +91,29 @@ final class AeronIpc extends Subject {
         @Override
         public void run() {
             while (!stopped) {
-                requests.poll(this, 16);
+                if (requests.poll(this, 16) == 0 && paused) {
+                    resumed.acquireUninterruptibly();
+                }
             }
+        }
+
+        @Override
+        public void pause() {
+            paused = true;
+        }
+
+        @Override
+        public void resume() {
+            paused = false;
+            resumed.drainPermits();
+            resumed.release();
+        }
+
+        @Override
+        public void close() {
+            stopped = true;
+            resumed.release();
+            CloseHelper.quietCloseAll(aeron, driver);
         }
 
         @Override

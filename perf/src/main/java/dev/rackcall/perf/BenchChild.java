@@ -53,7 +53,7 @@ final class BenchChild {
             case SERVER -> {
                 try (ServerSide server = subject.serve(directory)) {
                     answer(READY);
-                    obey(new ServerOrders());
+                    obey(new ServerOrders(server));
                 }
             }
             case CLIENT -> {
@@ -115,10 +115,18 @@ final class BenchChild {
         Object handle(Order order) throws Exception;
     }
 
-    private static final class ServerOrders implements OrderHandler {
+    private record ServerOrders(ServerSide server) implements OrderHandler {
         @Override
         public Object handle(Order order) throws IOException {
             return switch (order.action()) {
+                case PAUSE -> {
+                    server.pause();
+                    yield true;
+                }
+                case RESUME -> {
+                    server.resume();
+                    yield true;
+                }
                 case ALLOCATED -> new Allocation(Allocation.ofOtherThreads(), 0);
                 case FOOTPRINT -> Footprint.ofThisProcess();
                 default ->

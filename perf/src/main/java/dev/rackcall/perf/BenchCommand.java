@@ -74,7 +74,7 @@ public final class BenchCommand implements Callable<Integer> {
     @Option(
             names = "--warm-up",
             paramLabel = "TIME",
-            defaultValue = "5s",
+            defaultValue = "3s",
             converter = Seconds.class,
             description =
                     "Call before measuring until the median settles, so long at most (default: ${DEFAULT-VALUE}).")
@@ -176,7 +176,9 @@ public final class BenchCommand implements Callable<Integer> {
 
     private static List<Result> run(Target target, Plan plan, Workspace workspace, Runner runner) {
         return switch (target) {
-            case RTT -> runner.run(target, subject -> true, new RttTarget(plan, workspace)::measure);
+            case RTT ->
+                runner.runGroups(
+                        target, RttTarget.groups(plan.subjects()), new RttTarget(plan, workspace, runner)::measure);
             case THROUGHPUT -> runner.run(target, Subject::pipelines, new ThroughputTarget(plan, workspace)::measure);
             case CONNECT -> runner.run(target, Subject::takesManyConnections, new ConnectTarget(workspace)::measure);
             case IDLE -> runner.run(target, Subject::takesManyConnections, new IdleTarget(plan, workspace)::measure);

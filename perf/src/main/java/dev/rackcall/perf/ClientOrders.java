@@ -10,6 +10,8 @@ final class ClientOrders implements BenchChild.OrderHandler, AutoCloseable {
     private static final double SAMPLE_ALL_BELOW = 500_000;
 
     private static final int SAMPLE_EVERY = 64;
+    /** Before each slice, so that both sides are awake and their memory is in the caches. */
+    private static final long LEAD_IN_NANOS = 2_000_000;
 
     private final Subject subject;
     private final Path directory;
@@ -18,6 +20,7 @@ final class ClientOrders implements BenchChild.OrderHandler, AutoCloseable {
     private final ClosedLoop closed = new ClosedLoop(System::nanoTime);
     private final FixedRateLoop fixedRate = new FixedRateLoop(System::nanoTime);
     private final ThroughputLoop throughput = new ThroughputLoop(System::nanoTime);
+    private LatencyRecorder slices = new LatencyRecorder();
     private long nextSequence = 1;
     private int sampleEvery = 1;
 
@@ -30,9 +33,16 @@ final class ClientOrders implements BenchChild.OrderHandler, AutoCloseable {
     @Override
     public Object handle(Order order) throws Exception {
         return switch (order.action()) {
-            case WARM_UP -> WarmUp.of(order.nanos()).run(nanos -> counted(closed.run(client, nextSequence, nanos)));
-            case CLOSED -> counted(closed.run(client, nextSequence, order.nanos()));
-            case FIXED_RATE -> counted(fixedRate.run(client, nextSequence, order.nanos(), order.rate()));
+            case WARM_UP ->
+                WarmUp.of(order.nanos())
+                        .run(nanos ->
+                                counted(closed.run(client, nextSequence, nanos).measurement()));
+            case CLOSED -> slice(order.nanos());
+            case RESULT -> result();
+            case FIXED_RATE ->
+                counted(fixedRate
+                        .run(client, nextSequence, order.nanos(), order.rate())
+                        .measurement());
             case WARM_UP_PIPELINE -> warmUpPipeline(order);
             case THROUGHPUT -> throughput(client.pipeline(order.inFlight()), order.inFlight(), order.nanos());
             case ALLOCATION -> allocation(order.count());
@@ -40,12 +50,26 @@ final class ClientOrders implements BenchChild.OrderHandler, AutoCloseable {
             case FOOTPRINT -> Footprint.ofThisProcess();
             case OPEN -> open(order.count());
             case CLOSE -> closeFurther();
-            case QUIT -> throw new IllegalArgumentException("handled by the caller");
+            case PAUSE, RESUME, QUIT ->
+                throw new IllegalArgumentException("a client side does not know the order " + order.action());
         };
     }
 
     private Measurement counted(Measurement measurement) {
         nextSequence += measurement.count();
+        return measurement;
+    }
+
+    private Measurement slice(long nanos) throws Exception {
+        counted(closed.run(client, nextSequence, LEAD_IN_NANOS).measurement());
+        LatencyRecorder slice = closed.run(client, nextSequence, nanos);
+        slices.add(slice);
+        return counted(slice.measurement());
+    }
+
+    private Measurement result() {
+        Measurement measurement = slices.measurement();
+        slices = new LatencyRecorder();
         return measurement;
     }
 
@@ -85,7 +109,8 @@ final class ClientOrders implements BenchChild.OrderHandler, AutoCloseable {
             connection.call(nextSequence++);
             recorder.record(System.nanoTime() - start);
         }
-        return recorder.measurement(count, System.nanoTime() - begin);
+        recorder.add(count, System.nanoTime() - begin);
+        return recorder.measurement();
     }
 
     private Measurement closeFurther() {
@@ -98,7 +123,8 @@ final class ClientOrders implements BenchChild.OrderHandler, AutoCloseable {
             recorder.record(System.nanoTime() - start);
         }
         further.clear();
-        return recorder.measurement(count, System.nanoTime() - begin);
+        recorder.add(count, System.nanoTime() - begin);
+        return recorder.measurement();
     }
 
     @Override

@@ -21,12 +21,11 @@ final class ClosedLoop {
      *
      * @param firstSequence the first call's sequence; the following count up
      */
-    Measurement run(ClientSide client, long firstSequence, long durationNanos) throws Exception {
+    LatencyRecorder run(ClientSide client, long firstSequence, long durationNanos) throws Exception {
         LatencyRecorder recorder = new LatencyRecorder();
         long[] batch = recorder.batch();
         long deadline = clock.getAsLong() + durationNanos;
         long sequence = firstSequence;
-        long measured = 0;
         boolean over = false;
         while (!over) {
             long start = clock.getAsLong();
@@ -39,9 +38,8 @@ final class ClosedLoop {
                 last = now;
                 over = now - deadline >= 0;
             }
-            measured += last - start;
-            recorder.drain(count);
+            recorder.drain(count, last - start);
         }
-        return recorder.measurement(sequence - firstSequence, measured);
+        return recorder;
     }
 }

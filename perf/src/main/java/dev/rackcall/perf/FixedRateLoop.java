@@ -22,7 +22,8 @@ final class FixedRateLoop {
      *
      * @param ratePerSecond calls a second, at least 1
      */
-    Measurement run(ClientSide client, long firstSequence, long durationNanos, double ratePerSecond) throws Exception {
+    LatencyRecorder run(ClientSide client, long firstSequence, long durationNanos, double ratePerSecond)
+            throws Exception {
         double interval = 1e9 / ratePerSecond;
         long calls = Math.max(1, (long) (durationNanos / interval));
         // Past this the subject does not keep up with the rate at all; what was measured until then says so.
@@ -46,6 +47,7 @@ final class FixedRateLoop {
             recorder.record(now - due);
             made++;
         }
-        return recorder.measurement(made, now - start);
+        recorder.add(made, now - start);
+        return recorder;
     }
 }

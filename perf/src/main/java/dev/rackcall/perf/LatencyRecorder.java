@@ -14,17 +14,20 @@ final class LatencyRecorder {
 
     private final Histogram histogram = new Histogram(LONGEST_NANOS, 3);
     private final long[] batch = new long[BATCH];
+    private long calls;
+    private long elapsed;
 
     /** Where the loop stores latencies in nanoseconds, from index 0. */
     long[] batch() {
         return batch;
     }
 
-    /** Takes the first {@code count} latencies of the batch over. */
-    void drain(int count) {
+    /** Takes the first {@code count} latencies of the batch over, of calls that took {@code elapsedNanos} in all. */
+    void drain(int count, long elapsedNanos) {
         for (int i = 0; i < count; i++) {
-            histogram.recordValue(Math.min(Math.max(batch[i], 0L), LONGEST_NANOS));
+            record(batch[i]);
         }
+        add(count, elapsedNanos);
     }
 
     /** Takes one latency over at once; for loops whose calls are long beside this. */
@@ -32,20 +35,32 @@ final class LatencyRecorder {
         histogram.recordValue(Math.min(Math.max(nanos, 0L), LONGEST_NANOS));
     }
 
-    /** What was recorded, for calls that took {@code elapsedNanos} in all. */
-    Measurement measurement(long calls, long elapsedNanos) {
+    /** Counts calls, recorded or not, that took {@code elapsedNanos} in all. */
+    void add(long moreCalls, long elapsedNanos) {
+        calls += moreCalls;
+        elapsed += elapsedNanos;
+    }
+
+    /** Takes all over that another recorder has. */
+    void add(LatencyRecorder other) {
+        histogram.add(other.histogram);
+        add(other.calls, other.elapsed);
+    }
+
+    /** What was recorded. */
+    Measurement measurement() {
+        boolean empty = histogram.getTotalCount() == 0;
         return new Measurement(
                 percentile(50),
                 percentile(99),
                 percentile(99.9),
-                histogram.getTotalCount() == 0 ? 0 : histogram.getMinValue(),
+                empty ? 0 : histogram.getMinValue(),
                 histogram.getMaxValue(),
                 calls,
-                elapsedNanos <= 0 ? 0 : calls * 1e9 / elapsedNanos);
+                elapsed <= 0 ? 0 : calls * 1e9 / elapsed);
     }
 
-    /** The latency in nanoseconds that {@code percentile} percent of the calls did not exceed. */
-    long percentile(double percentile) {
+    private long percentile(double percentile) {
         return histogram.getTotalCount() == 0 ? 0 : histogram.getValueAtPercentile(percentile);
     }
 }

@@ -13,8 +13,10 @@ record Order(Action action, long nanos, double rate, int inFlight, int count) {
     enum Action {
         /** Client: call until the medians settle; answers with {@link WarmUp.Outcome}. */
         WARM_UP,
-        /** Client: {@link ClosedLoop}; answers with {@link Measurement}. */
+        /** Client: a slice of a {@link ClosedLoop}; answers with its {@link Measurement} and keeps it for {@link #RESULT}. */
         CLOSED,
+        /** Client: answers with the {@link Measurement} of all slices since the last time. */
+        RESULT,
         /** Client: {@link FixedRateLoop}; answers with {@link Measurement}. */
         FIXED_RATE,
         /** Client: {@link ThroughputLoop} until the medians settle; answers with {@link WarmUp.Outcome}. */
@@ -31,6 +33,10 @@ record Order(Action action, long nanos, double rate, int inFlight, int count) {
         OPEN,
         /** Client: closes the further connections; answers with {@link Measurement}. */
         CLOSE,
+        /** Server: {@link ServerSide#pause}; answers with {@code true}. */
+        PAUSE,
+        /** Server: {@link ServerSide#resume}; answers with {@code true}. */
+        RESUME,
         /** Either: close and exit; no answer. */
         QUIT
     }

@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.Semaphore;
 
 /**
  * The floor: two processes hand one number back and forth through two cache lines of shared memory. One release store and one acquire
@@ -23,6 +24,7 @@ final class RawPingPong extends Subject {
     private static final long RESPONSE = 128;
     private static final long BYTES = 4096;
     private static final long STOP = -1;
+    private static final long PAUSE = -2;
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
     /** So many spins pass before a call looks at the clock. */
     private static final int SPINS = 1 << 22;
@@ -43,22 +45,49 @@ final class RawPingPong extends Subject {
 
     @Override
     ServerSide serve(Path directory) throws IOException {
-        MemorySegment memory = map(directory);
-        Thread.ofPlatform().daemon().name("raw-pingpong").start(() -> echo(memory));
-        // Pairs with the acquire load in echo(). A call that is under way then has no reply and runs into its bound.
-        return () -> WORD.setRelease(memory, REQUEST, STOP);
+        return new Echo(map(directory));
     }
 
-    private static void echo(MemorySegment memory) {
-        long last = 0;
-        while (last != STOP) {
-            // Pairs with the release store in Client.call().
-            long request = (long) WORD.getAcquire(memory, REQUEST);
-            if (request != last) {
-                last = request;
-                // Pairs with the acquire load in Client.call().
-                WORD.setRelease(memory, RESPONSE, request);
+    private static final class Echo implements ServerSide {
+        private final MemorySegment memory;
+        private final Semaphore resumed = new Semaphore(0);
+
+        Echo(MemorySegment memory) {
+            this.memory = memory;
+            Thread.ofPlatform().daemon().name("raw-pingpong").start(this::run);
+        }
+
+        private void run() {
+            long last = 0;
+            while (last != STOP) {
+                // Pairs with the release stores in Client.call(), pause() and close().
+                long request = (long) WORD.getAcquire(memory, REQUEST);
+                if (request == PAUSE) {
+                    resumed.acquireUninterruptibly();
+                    // Fails if there is a new request or the order to stop already; the next turn sees that.
+                    WORD.compareAndSet(memory, REQUEST, PAUSE, last);
+                } else if (request != last) {
+                    last = request;
+                    // Pairs with the acquire load in Client.call().
+                    WORD.setRelease(memory, RESPONSE, request);
+                }
             }
+        }
+
+        @Override
+        public void pause() {
+            WORD.setRelease(memory, REQUEST, PAUSE);
+        }
+
+        @Override
+        public void resume() {
+            resumed.release();
+        }
+
+        @Override
+        public void close() {
+            WORD.setRelease(memory, REQUEST, STOP);
+            resumed.release();
         }
     }
 
@@ -87,12 +116,12 @@ final class RawPingPong extends Subject {
 
         @Override
         public void call(long sequence) {
-            // 0 is what fresh memory holds and -1 stops the server, so the sequence is moved past them.
+            // 0 is what fresh memory holds and negative numbers are orders, so the sequence is moved past them.
             long request = sequence + 1;
-            // Pairs with the acquire load in echo().
+            // Pairs with the acquire load in Echo.run().
             WORD.setRelease(memory, REQUEST, request);
             for (int spins = 0; spins < SPINS; spins++) {
-                // Pairs with the release store in echo().
+                // Pairs with the release store in Echo.run().
                 if ((long) WORD.getAcquire(memory, RESPONSE) == request) {
                     return;
                 }

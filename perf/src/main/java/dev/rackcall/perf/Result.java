@@ -2,7 +2,6 @@ package dev.rackcall.perf;
 
 import com.fasterxml.jackson.annotation.JsonAnyGetter;
 import com.fasterxml.jackson.annotation.JsonIgnore;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -125,10 +124,7 @@ record Result(
     }
 
     private static double medianDouble(List<Result> runs, ToDoubleFunction<Result> figure) {
-        List<Double> sorted = new ArrayList<>(
-                runs.stream().mapToDouble(figure).sorted().boxed().toList());
-        int middle = sorted.size() / 2;
-        return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+        return Medians.of(runs.stream().mapToDouble(figure).toArray());
     }
 
     private static double round(double value) {

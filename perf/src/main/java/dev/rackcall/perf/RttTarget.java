@@ -1,55 +1,120 @@
 package dev.rackcall.perf;
 
-import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
-/** Round trips, one call in flight: closed loop, or at a fixed rate if the plan has one. */
+/**
+ * Round trips, one call in flight: closed loop, or at a fixed rate if the plan has one.
+ *
+ * <p>Subjects that spin take turns of a twentieth of the duration. On a virtual machine the host moves the processors about, and a round trip
+ * through shared memory then takes twice or half the time from one second to the next; taking turns, all subjects meet the same mixture, and
+ * each can be compared with the raw ping-pong of the same round.
+ */
 final class RttTarget {
     /** Allocation is counted over about so many seconds of calls. */
     private static final double ALLOCATION_SECONDS = 0.3;
 
+    private static final int ROUNDS = 20;
+    private static final String FLOOR = "raw-pingpong";
+
     private final Plan plan;
     private final Workspace workspace;
+    private final Runner runner;
 
-    RttTarget(Plan plan, Workspace workspace) {
+    RttTarget(Plan plan, Workspace workspace, Runner runner) {
         this.plan = plan;
         this.workspace = workspace;
+        this.runner = runner;
     }
 
-    List<Result> measure(Subject subject) throws IOException {
-        try (Pair pair = Pair.start(subject, workspace.newPart(), plan.cores())) {
-            ChildJvm client = pair.client();
-            WarmUp.Outcome warmUp =
-                    client.ask(Order.timed(Order.Action.WARM_UP, plan.warmUpNanos()), WarmUp.Outcome.class);
-            Order order = plan.rate().isPresent()
-                    ? Order.atRate(plan.durationNanos(), plan.rate().getAsDouble())
-                    : Order.timed(Order.Action.CLOSED, plan.durationNanos());
-            Measurement measurement = client.ask(order, Measurement.class);
-            Result result = Result.of(subject.name(), Target.RTT, 1, subject.bytes(), measurement)
-                    .with("mode", plan.rate().isPresent() ? "fixed rate" : "closed loop")
-                    .with("settled", warmUp.settled());
-            return List.of(withAllocation(result, pair, warmUp.opsPerS()));
+    /** Those that spin together, each of the others alone. */
+    static List<List<Subject>> groups(List<Subject> subjects) {
+        List<Subject> spinning = subjects.stream().filter(Subject::spins).toList();
+        List<List<Subject>> groups = new ArrayList<>();
+        if (!spinning.isEmpty()) {
+            groups.add(spinning);
         }
+        subjects.stream().filter(subject -> !subject.spins()).forEach(subject -> groups.add(List.of(subject)));
+        return groups;
+    }
+
+    List<Result> measure(List<Subject> group) {
+        List<Lane> lanes = new ArrayList<>();
+        try {
+            for (Subject subject : group) {
+                runner.attempt(Target.RTT, subject, () -> lanes.add(Lane.start(subject, workspace.newPart(), plan)));
+            }
+            return plan.rate().isPresent() ? atRate(lanes, plan.rate().getAsDouble()) : closedLoop(lanes);
+        } finally {
+            lanes.forEach(Lane::close);
+        }
+    }
+
+    private List<Result> closedLoop(List<Lane> lanes) {
+        List<Lane> broken = new ArrayList<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            for (Lane lane : lanes) {
+                if (!broken.contains(lane)
+                        && !runner.attempt(
+                                Target.RTT, lane.subject(), () -> lane.slice(plan.durationNanos() / ROUNDS))) {
+                    broken.add(lane);
+                }
+            }
+        }
+        Optional<Lane> floor = lanes.stream()
+                .filter(lane -> lane.subject().name().equals(FLOOR) && !broken.contains(lane))
+                .findFirst();
+        List<Result> results = new ArrayList<>();
+        for (Lane lane : lanes) {
+            if (!broken.contains(lane)) {
+                runner.attempt(Target.RTT, lane.subject(), () -> {
+                    Measurement all = lane.client().ask(Order.of(Order.Action.RESULT), Measurement.class);
+                    Result result = result(lane, all, "closed loop");
+                    results.add(withAllocation(
+                            floor.map(raw -> result.with("raw_ratio", lane.ratioTo(raw)))
+                                    .orElse(result),
+                            lane));
+                });
+            }
+        }
+        return results;
+    }
+
+    private List<Result> atRate(List<Lane> lanes, double rate) {
+        List<Result> results = new ArrayList<>();
+        for (Lane lane : lanes) {
+            runner.attempt(Target.RTT, lane.subject(), () -> {
+                Measurement all = lane.turn(Order.atRate(plan.durationNanos(), rate), Measurement.class);
+                results.add(result(lane, all, "fixed rate"));
+            });
+        }
+        return results;
+    }
+
+    private static Result result(Lane lane, Measurement measurement, String mode) {
+        return Result.of(lane.subject().name(), Target.RTT, 1, lane.subject().bytes(), measurement)
+                .with("mode", mode)
+                .with("settled", lane.warmUp().settled());
     }
 
     /** Bytes of Java heap that one call allocates: in the calling thread, and in all threads of the process that serves. */
-    private static Result withAllocation(Result result, Pair pair, double opsPerS) {
-        int calls = (int) Math.max(100, ALLOCATION_SECONDS * opsPerS);
-        Order before = Order.of(Order.Action.ALLOCATED);
-        if (pair.server().isEmpty()) {
-            return result.with("alloc_client_b", perCall(allocation(pair, calls)));
+    private static Result withAllocation(Result result, Lane lane) {
+        int calls = (int) Math.max(100, ALLOCATION_SECONDS * lane.warmUp().opsPerS());
+        Order calling = Order.counted(Order.Action.ALLOCATION, calls);
+        if (lane.pair().server().isEmpty()) {
+            return result.with("alloc_client_b", perCall(lane.client().ask(calling, Allocation.class)));
         }
-        ChildJvm server = pair.server().get();
-        server.ask(before, Allocation.class); // the first answer loads classes
-        long served = server.ask(before, Allocation.class).bytes();
-        Allocation called = allocation(pair, calls);
-        long bytes = server.ask(before, Allocation.class).bytes() - served;
+        ChildJvm server = lane.pair().server().get();
+        Order ask = Order.of(Order.Action.ALLOCATED);
+        server.ask(ask, Allocation.class); // the first answer loads classes
+        lane.resume();
+        long before = server.ask(ask, Allocation.class).bytes();
+        Allocation called = lane.client().ask(calling, Allocation.class);
+        long served = server.ask(ask, Allocation.class).bytes() - before;
+        server.ask(Order.of(Order.Action.PAUSE), Boolean.class);
         return result.with("alloc_client_b", perCall(called))
-                .with("alloc_server_b", perCall(new Allocation(bytes, calls)));
-    }
-
-    private static Allocation allocation(Pair pair, int calls) {
-        return pair.client().ask(Order.counted(Order.Action.ALLOCATION, calls), Allocation.class);
+                .with("alloc_server_b", perCall(new Allocation(served, calls)));
     }
 
     private static double perCall(Allocation allocation) {

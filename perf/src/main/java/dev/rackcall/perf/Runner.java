@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * Runs a target over its subjects. Repeats go round by round over all subjects, so that a disturbance of some seconds meets one run of
@@ -16,6 +18,12 @@ final class Runner {
     @FunctionalInterface
     interface Run {
         List<Result> measure(Subject subject) throws IOException;
+    }
+
+    /** A step of a measurement that may fail. */
+    @FunctionalInterface
+    interface Step {
+        void run() throws IOException;
     }
 
     private final Plan plan;
@@ -30,15 +38,26 @@ final class Runner {
         return List.copyOf(failures);
     }
 
+    /** Measures one subject after the other. */
     List<Result> run(Target target, Predicate<Subject> takesPart, Run run) {
+        List<List<Subject>> alone =
+                plan.subjects().stream().filter(takesPart).map(List::of).toList();
+        return runGroups(target, alone, group -> {
+            List<Result> results = new ArrayList<>();
+            attempt(target, group.getFirst(), () -> results.addAll(run.measure(group.getFirst())));
+            return results;
+        });
+    }
+
+    /** Measures one group of subjects after the other; the run attempts the steps of each subject by itself. */
+    List<Result> runGroups(Target target, List<List<Subject>> groups, Function<List<Subject>, List<Result>> run) {
         // One list of runs for each subject and depth, in the order of the first round.
         Map<String, List<Result>> runs = new LinkedHashMap<>();
-        List<Subject> subjects = plan.subjects().stream().filter(takesPart).toList();
         for (int round = 1; round <= plan.repeat(); round++) {
-            for (Subject subject : subjects) {
-                plan.say(target.word() + " " + subject.name()
-                        + (plan.repeat() > 1 ? " " + round + "/" + plan.repeat() : ""));
-                for (Result result : once(target, subject, run)) {
+            for (List<Subject> group : groups) {
+                String names = group.stream().map(Subject::name).collect(Collectors.joining(", "));
+                plan.say(target.word() + (plan.repeat() > 1 ? " " + round + "/" + plan.repeat() : "") + ": " + names);
+                for (Result result : run.apply(group)) {
                     runs.computeIfAbsent(result.name() + "/" + result.inFlight(), key -> new ArrayList<>())
                             .add(result);
                 }
@@ -47,14 +66,16 @@ final class Runner {
         return runs.values().stream().map(Result::medianOf).toList();
     }
 
-    private List<Result> once(Target target, Subject subject, Run run) {
+    /** Does a step; if it fails, says so and returns false. */
+    boolean attempt(Target target, Subject subject, Step step) {
         try {
-            return run.measure(subject);
+            step.run();
+            return true;
         } catch (IOException | RuntimeException e) {
             String failure = target.word() + " " + subject.name() + ": " + e.getMessage();
             failures.add(failure);
             plan.say("failed: " + failure);
-            return List.of();
+            return false;
         }
     }
 }

@@ -7,6 +7,11 @@ import java.util.stream.Collectors;
 final class Subjects {
     private static final List<Subject> ALL = List.of(
             new RawPingPong(),
+            new RackcallSubject("rackcall-noop", RackcallSubject.Argument.NUMBER, Long.BYTES),
+            new RackcallSubject("rackcall-value-64", RackcallSubject.Argument.VALUE, 64),
+            new RackcallSubject("rackcall-value-4096", RackcallSubject.Argument.VALUE, 4096),
+            new RackcallSubject("rackcall-value-1048576", RackcallSubject.Argument.VALUE, 1 << 20),
+            new RackcallSubject("rackcall-ref-1048576", RackcallSubject.Argument.POINTER, 1 << 20),
             new AeronIpc(),
             new GrpcSubject("grpc-inprocess", GrpcTransport.IN_PROCESS, 64),
             new GrpcSubject("grpc-uds", GrpcTransport.UNIX_SOCKET, 64),

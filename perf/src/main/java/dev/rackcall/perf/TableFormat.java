@@ -68,17 +68,26 @@ final class TableFormat {
     /** The further figures that a target's table shows, with their headings. */
     private static Map<String, String> columns(Target target) {
         return switch (target) {
-            case RTT -> ordered("alloc_client_b", "alloc client", "alloc server", "alloc_server_b");
-            case CONNECT -> ordered("shared_b", "shared", "private", "private_b");
-            case IDLE -> ordered("server_cpu_percent", "server cpu", "against alone", "p50_ratio");
+            case RTT ->
+                columns("raw_ratio", "to raw", "alloc_client_b", "alloc client", "alloc_server_b", "alloc server");
+            case CONNECT -> columns("shared_b", "shared", "private_b", "private", "heap_b", "heap");
+            case IDLE ->
+                columns(
+                        "server_cpu_percent",
+                        "server cpu",
+                        "client_cpu_percent",
+                        "client cpu",
+                        "p50_ratio",
+                        "to alone");
             case THROUGHPUT, START -> Map.of();
         };
     }
 
-    private static Map<String, String> ordered(String key1, String head1, String head2, String key2) {
+    private static Map<String, String> columns(String... keysAndHeads) {
         Map<String, String> columns = new LinkedHashMap<>();
-        columns.put(key1, head1);
-        columns.put(key2, head2);
+        for (int i = 0; i < keysAndHeads.length; i += 2) {
+            columns.put(keysAndHeads[i], keysAndHeads[i + 1]);
+        }
         return columns;
     }
 

@@ -42,7 +42,8 @@ final class ThroughputLoop {
             seen = done;
             requireProgress(now - lastProgress, sent - done);
         }
-        Measurement measurement = samples.recorder.measurement(done, now - start);
+        samples.recorder.add(done, now - start);
+        Measurement measurement = samples.recorder.measurement();
         drain(pipeline, sent - done, samples);
         return measurement;
     }

@@ -41,7 +41,7 @@ class BenchCommandTest {
         assertThat(result.get("p50_ns").asLong()).isPositive();
         assertThat(result.get("repeats").asInt()).isEqualTo(2);
         assertThat(json.get("machine").get("command").asString()).contains("rtt --format json");
-        assertThat(err.toString()).contains("rtt raw-pingpong 2/2");
+        assertThat(err.toString()).contains("rtt 2/2: raw-pingpong");
     }
 
     @Test

@@ -24,7 +24,8 @@ class LoopsTest {
         // 2 % of the calls take 50 us, 2 in a thousand 900 us, the others 1 us.
         FakeClient client =
                 new FakeClient(clock, sequence -> sequence % 500 == 0 ? 900_000 : sequence % 50 == 7 ? 50_000 : 1_000);
-        Measurement measurement = new ClosedLoop(clock).run(client, 1, 100 * MILLISECOND);
+        Measurement measurement =
+                new ClosedLoop(clock).run(client, 1, 100 * MILLISECOND).measurement();
 
         assertThat(measurement.p50Ns()).isCloseTo(1_000, DIGITS);
         assertThat(measurement.p99Ns()).isCloseTo(50_000, DIGITS);
@@ -37,7 +38,8 @@ class LoopsTest {
     @Test
     void shouldGiveEachCallTheNextSequence() throws Exception {
         FakeClient client = new FakeClient(clock, sequence -> 10_000);
-        Measurement measurement = new ClosedLoop(clock).run(client, 7, 20 * MILLISECOND);
+        Measurement measurement =
+                new ClosedLoop(clock).run(client, 7, 20 * MILLISECOND).measurement();
         assertThat(client.called)
                 .containsExactlyElementsOf(
                         LongStream.range(7, 7 + measurement.count()).boxed().toList());
@@ -48,7 +50,9 @@ class LoopsTest {
     void shouldCountTheWaitOfCallsThatWereDueDuringAStall() throws Exception {
         // 10,000 calls a second for 100 ms, each takes 1 us; one of them holds everything up for 60 ms.
         FakeClient stalls = new FakeClient(clock, sequence -> sequence == 101 ? 60 * MILLISECOND : 1_000);
-        Measurement measurement = new FixedRateLoop(clock).run(stalls, 1, 100 * MILLISECOND, 10_000);
+        Measurement measurement = new FixedRateLoop(clock)
+                .run(stalls, 1, 100 * MILLISECOND, 10_000)
+                .measurement();
 
         assertThat(measurement.count()).isEqualTo(1000);
         // 600 of 1000 calls were due while it lasted; a closed loop would show one slow call.
@@ -60,14 +64,16 @@ class LoopsTest {
                 .run(
                         new FakeClient(clock, sequence -> sequence == 101 ? 60 * MILLISECOND : 1_000),
                         1,
-                        100 * MILLISECOND);
+                        100 * MILLISECOND)
+                .measurement();
         assertThat(omitting.p999Ns()).isLessThan(MILLISECOND);
     }
 
     @Test
     void shouldKeepTheRateWhenCallsAreFast() throws Exception {
-        Measurement measurement =
-                new FixedRateLoop(clock).run(new FakeClient(clock, sequence -> 500), 1, 50 * MILLISECOND, 20_000);
+        Measurement measurement = new FixedRateLoop(clock)
+                .run(new FakeClient(clock, sequence -> 500), 1, 50 * MILLISECOND, 20_000)
+                .measurement();
         assertThat(measurement.count()).isEqualTo(1000);
         assertThat(measurement.opsPerS()).isCloseTo(20_000, Percentage.withPercentage(1));
         assertThat(measurement.p999Ns()).isLessThan(600);

@@ -1,0 +1,49 @@
+package dev.rackcall.perf;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedList;
+
+/**
+ * A pointer-rich argument: a tree of nodes, each with a text and a list of children, in one scope of the connection's arena.
+ *
+ * @param scope where it lies; whoever has the graph closes it
+ * @param root what is passed
+ */
+record Graph(Scope scope, BenchNode root) {
+    private static final int FAN_OUT = 16;
+    /** Nodes may overshoot the wanted size by one family and its list. */
+    private static final int SLACK = 64 * 1024;
+
+    static String describe(int bytes) {
+        return Figures.bytes(bytes) + " (a tree of nodes with texts and lists of " + FAN_OUT + " children)";
+    }
+
+    /** Adds family by family, each below the last child of the one before, until the objects fill {@code bytes}. */
+    static Graph build(RpcChannel channel, int bytes) {
+        Scope scope = channel.newScope(bytes + (long) SLACK);
+        BenchNode root = node(scope, 0);
+        SharedList<BenchNode> level = scope.list(BenchNode.class);
+        root.children(level);
+        long first = Ref.offset(scope.allocate(Long.BYTES));
+        int nodes = 1;
+        while (Ref.offset(scope.allocate(Long.BYTES)) - first < bytes) {
+            BenchNode child = node(scope, nodes++);
+            SharedList<BenchNode> children = scope.list(BenchNode.class);
+            child.children(children);
+            level.add(child);
+            if (level.size() == FAN_OUT) {
+                level = children;
+            }
+        }
+        return new Graph(scope, root);
+    }
+
+    private static BenchNode node(Scope scope, int number) {
+        BenchNode node = scope.create(BenchNode.class);
+        node.text("node " + number);
+        node.sequence(number);
+        return node;
+    }
+}

@@ -1,0 +1,91 @@
+package dev.rackcall.perf;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A subject's processes in a run in which several subjects take turns. Between its turns its server side is paused. */
+final class Lane implements AutoCloseable {
+    private static final Order PAUSE = Order.of(Order.Action.PAUSE);
+    private static final Order RESUME = Order.of(Order.Action.RESUME);
+
+    private final Subject subject;
+    private final Pair pair;
+    private final List<Long> medians = new ArrayList<>();
+    private WarmUp.Outcome warmUp = new WarmUp.Outcome(0, false, 0, 0);
+
+    private Lane(Subject subject, Pair pair) {
+        this.subject = subject;
+        this.pair = pair;
+    }
+
+    /** Starts the processes, calls until the median settles, and pauses. */
+    static Lane start(Subject subject, Path directory, Plan plan) throws IOException {
+        Lane lane = new Lane(subject, Pair.start(subject, directory, plan.cores()));
+        try {
+            lane.warmUp =
+                    lane.client().ask(Order.timed(Order.Action.WARM_UP, plan.warmUpNanos()), WarmUp.Outcome.class);
+            lane.serverSide(PAUSE);
+            return lane;
+        } catch (RuntimeException e) {
+            lane.close();
+            throw e;
+        }
+    }
+
+    Subject subject() {
+        return subject;
+    }
+
+    Pair pair() {
+        return pair;
+    }
+
+    ChildJvm client() {
+        return pair.client();
+    }
+
+    WarmUp.Outcome warmUp() {
+        return warmUp;
+    }
+
+    /** Takes a turn: one order to the client, with the server side running. */
+    <T> T turn(Order order, Class<T> answer) {
+        serverSide(RESUME);
+        T result = client().ask(order, answer);
+        serverSide(PAUSE);
+        return result;
+    }
+
+    /** A turn in a closed loop. */
+    void slice(long nanos) {
+        medians.add(
+                turn(Order.timed(Order.Action.CLOSED, nanos), Measurement.class).p50Ns());
+    }
+
+    /**
+     * The median over all turns of this lane's p50 divided by the other's in the same round, so that both saw the machine in the same state.
+     */
+    double ratioTo(Lane other) {
+        int rounds = Math.min(medians.size(), other.medians.size());
+        double[] ratios = new double[rounds];
+        for (int round = 0; round < rounds; round++) {
+            ratios[round] = (double) medians.get(round) / Math.max(1L, other.medians.get(round));
+        }
+        return Medians.of(ratios);
+    }
+
+    void resume() {
+        serverSide(RESUME);
+    }
+
+    private void serverSide(Order order) {
+        pair.server().ifPresent(server -> server.ask(order, Boolean.class));
+    }
+
+    @Override
+    public void close() {
+        pair.close();
+    }
+}
