@@ -1,5 +1,6 @@
 package dev.rackcall.cli;
 
+import dev.rackcall.perf.BenchCommand;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import picocli.CommandLine;
@@ -17,6 +18,7 @@ import picocli.CommandLine.ScopeType;
         scope = ScopeType.INHERIT,
         sortOptions = false,
         subcommands = {
+            BenchCommand.class,
             TestCommand.class,
             DoctorCommand.class,
             VersionCommand.class,
