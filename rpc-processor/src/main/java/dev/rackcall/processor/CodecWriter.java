@@ -140,9 +140,22 @@ final class CodecWriter {
         if (!value.mentionsShared()) {
             return CodeBlock.of("$L($L)", helper, place.payload());
         }
-        return place.side() == Side.CLIENT
+        return !namesShared(value, place.side())
                 ? CodeBlock.of("$L($L, $L)", helper, place.payload(), place.call())
                 : CodeBlock.of("$L($L, $L, $L)", helper, place.payload(), place.call(), name);
+    }
+
+    /**
+     * Whether the method that decodes this has to be told a name: a server speaks of Refs by the argument's. The components of a record have
+     * names of their own.
+     */
+    static boolean namesShared(Value value, Side side) {
+        return side == Side.SERVER && holdsShared(value);
+    }
+
+    private static boolean holdsShared(Value value) {
+        return value instanceof Value.Shared
+                || (!(value instanceof Composite) && value.parts().stream().anyMatch(CodecWriter::holdsShared));
     }
 
     private String constants(Value.Enumeration enumeration) {

@@ -117,19 +117,18 @@ final class HelperWriter {
                 place);
     }
 
-    /** {@code T (PayloadReader in, [ClientCall call] | [ServerCall call, String name])}. */
+    /** {@code T (PayloadReader in, [ClientCall call] | [ServerCall call, [String name]])}. */
     void read(MethodSpec.Builder method, Value value, Side side, boolean shared) {
         NameAllocator names = new NameAllocator();
         if (value instanceof Composite composite) {
             composite.components().forEach(component -> names.newName(component.name(), component));
         }
         Place place = new Place(side, names.newName("in"), names.newName("call"));
-        String name = names.newName("name");
         method.returns(value.type()).addParameter(RpcNames.PAYLOAD_READER, place.payload());
         if (shared) {
             method.addParameter(CodecWriter.callType(side), place.call());
-            if (side == Side.SERVER) {
-                method.addParameter(String.class, name);
+            if (CodecWriter.namesShared(value, side)) {
+                method.addParameter(String.class, "name");
             }
         }
         switch (value) {

@@ -242,7 +242,7 @@ class KryoCodecTest {
             encoded(write(new ArrayList<>(Arrays.asList(new String[50]))))
         };
         int refused = 0;
-        for (int round = 0; round < 20_000; round++) {
+        for (int round = 0; round < 2_500; round++) {
             byte[] bytes = honest[random.nextInt(honest.length)].clone();
             for (int changes = 1 + random.nextInt(4); changes > 0; changes--) {
                 bytes[random.nextInt(bytes.length)] = (byte) (random.nextBoolean() ? 0xff : random.nextInt());
