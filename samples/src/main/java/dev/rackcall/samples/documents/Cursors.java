@@ -1,0 +1,84 @@
+package dev.rackcall.samples.documents;
+
+import dev.rackcall.shm.SharedArray;
+import dev.rackcall.shm.SharedDataException;
+import dev.rackcall.shm.SharedString;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Flyweights for a walk down a document, one pair a level, so that a walk allocates nothing once it has been that deep. Bounds what a peer
+ * may have built: the depth, and the number of values, since a chain of arrays that each hold the next one twice has no other end. Belongs to
+ * one thread.
+ */
+final class Cursors {
+    private static final int MAX_VALUES = 1 << 20;
+
+    private final List<Json> values = new ArrayList<>();
+    private final List<SharedArray<Json>> children = new ArrayList<>();
+    private final SharedString name = SharedString.TYPE.flyweight();
+    private final SharedString text = SharedString.TYPE.flyweight();
+    private int seen;
+
+    /** Puts the first flyweight onto the content of a document. */
+    Json root(Document document) {
+        seen = 0;
+        return document.content();
+    }
+
+    /** A flyweight on the children of a value at that depth. */
+    SharedArray<Json> children(Json parent, int depth) {
+        if (depth >= JsonText.MAX_DEPTH) {
+            throw new SharedDataException(
+                    "a document is more than " + JsonText.MAX_DEPTH + " arrays and objects deep; flatten it");
+        }
+        while (children.size() <= depth) {
+            children.add(SharedTypes.CHILDREN.flyweight());
+            values.add(SharedTypes.JSON.flyweight());
+        }
+        SharedArray<Json> array = children.get(depth);
+        if (!parent.children(array)) {
+            throw new SharedDataException(parent + " of kind " + parent.kind() + " has no children, not even none");
+        }
+        return array;
+    }
+
+    /** A flyweight on one of the children; {@code depth} is that of their parent. */
+    Json child(SharedArray<Json> array, int index, int depth) {
+        seen++;
+        if (seen > MAX_VALUES) {
+            throw new SharedDataException("a document has more than " + MAX_VALUES + " values; split it");
+        }
+        Json child = values.get(depth);
+        if (!array.get(index, child)) {
+            throw new SharedDataException("element " + index + " of " + array + " is null");
+        }
+        return child;
+    }
+
+    /** A flyweight on a member's name. */
+    SharedString name(Json member) {
+        if (!member.name(name)) {
+            throw new SharedDataException(member + " is a member without a name");
+        }
+        return name;
+    }
+
+    /** A flyweight on a value's text. */
+    SharedString text(Json value) {
+        if (!value.text(text)) {
+            throw new SharedDataException(value + " of kind " + value.kind() + " has no text");
+        }
+        return text;
+    }
+
+    /** The value of a DECIMAL, as near as a double comes. */
+    double decimal(Json value) {
+        String digits = text(value).toString();
+        try {
+            return Double.parseDouble(digits);
+        } catch (NumberFormatException e) {
+            throw new SharedDataException(value + " of kind DECIMAL says it is '" + digits + "', which is no number");
+        }
+    }
+}

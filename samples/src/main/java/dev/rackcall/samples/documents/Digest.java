@@ -1,0 +1,90 @@
+package dev.rackcall.samples.documents;
+
+import dev.rackcall.shm.SharedArray;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A 64-bit hash of all that a document says, equal for the document in shared memory and for the same one as a tree of Jackson's. Members of
+ * an object may be in any order. Belongs to one thread.
+ */
+public final class Digest {
+    private final Cursors cursors = new Cursors();
+
+    /** Reads the whole document where it lies. */
+    public long of(Document document) {
+        return Hash.mix(document.number(), of(cursors.root(document), 0));
+    }
+
+    /** Reads the whole tree. */
+    public static long of(JsonDocument document) {
+        return Hash.mix(document.number(), of(document.content()));
+    }
+
+    private long of(Json value, int depth) {
+        Kind kind = value.kind();
+        return switch (kind) {
+            case OBJECT -> {
+                SharedArray<Json> members = cursors.children(value, depth);
+                long sum = 0;
+                for (int i = 0; i < members.length(); i++) {
+                    Json member = cursors.child(members, i, depth);
+                    long name = Hash.of(cursors.name(member).toUtf8());
+                    sum += Hash.mix(name, of(member, depth + 1));
+                }
+                yield digest(kind, sum);
+            }
+            case ARRAY -> {
+                SharedArray<Json> elements = cursors.children(value, depth);
+                long sequence = elements.length();
+                for (int i = 0; i < elements.length(); i++) {
+                    sequence = Hash.mix(sequence, of(cursors.child(elements, i, depth), depth + 1));
+                }
+                yield digest(kind, sequence);
+            }
+            case TEXT, DECIMAL -> digest(kind, Hash.of(cursors.text(value).toUtf8()));
+            case INTEGER, DOUBLE, BOOLEAN, NULL -> digest(kind, value.bits());
+        };
+    }
+
+    private static long of(JsonNode node) {
+        return switch (node.getNodeType()) {
+            case OBJECT -> {
+                long sum = 0;
+                for (Map.Entry<String, JsonNode> member : node.properties()) {
+                    sum += Hash.mix(hash(member.getKey()), of(member.getValue()));
+                }
+                yield digest(Kind.OBJECT, sum);
+            }
+            case ARRAY -> {
+                long sequence = node.size();
+                for (JsonNode element : node.values()) {
+                    sequence = Hash.mix(sequence, of(element));
+                }
+                yield digest(Kind.ARRAY, sequence);
+            }
+            case STRING -> digest(Kind.TEXT, hash(node.stringValue()));
+            case NUMBER -> number(node);
+            case BOOLEAN -> digest(Kind.BOOLEAN, node.booleanValue() ? 1 : 0);
+            default -> digest(Kind.NULL, 0);
+        };
+    }
+
+    private static long number(JsonNode node) {
+        if (node.isIntegralNumber() && node.canConvertToLong()) {
+            return digest(Kind.INTEGER, node.longValue());
+        }
+        return node.isDouble() || Numbers.isDouble(node.decimalValue())
+                ? digest(Kind.DOUBLE, Double.doubleToLongBits(node.doubleValue()))
+                : digest(Kind.DECIMAL, hash(Numbers.text(node.decimalValue())));
+    }
+
+    private static long hash(String text) {
+        return Hash.of(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static long digest(Kind kind, long content) {
+        return Hash.mix(kind.ordinal(), content);
+    }
+}

@@ -1,0 +1,15 @@
+package dev.rackcall.samples.documents;
+
+import dev.rackcall.shm.Shared;
+
+/** One document: its number, which its author chose, and its content. */
+@Shared
+public interface Document {
+    long number();
+
+    Document number(long value);
+
+    Json content();
+
+    Document content(Json value);
+}

@@ -1,0 +1,33 @@
+package dev.rackcall.samples.documents;
+
+import dev.rackcall.rpc.Rpc;
+import dev.rackcall.rpc.RpcService;
+import java.util.List;
+
+/**
+ * Keeps documents and finds them by their values. A path is the names from the root to a value; all elements of an array have the array's
+ * path, so {@code [tags]} finds any of the tags in {@code {"tags": ["a", "b"]}}.
+ */
+@RpcService(DocumentStore.CHANNEL)
+public interface DocumentStore {
+    /** Where the demo serves it. */
+    String CHANNEL = "/samples/documents";
+
+    /**
+     * Takes documents over, by pointer: their scope is the store's from now on.
+     *
+     * @param batch built in {@code RpcChannel.newSharedScope}
+     * @return how many documents the store now has
+     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if a document is damaged or too deep; the batch is then freed
+     */
+    @Rpc
+    int put(Batch batch);
+
+    /** The documents that have that text at that path. */
+    @Rpc
+    Found withText(List<String> path, String text, int limit);
+
+    /** The documents that have a number from {@code low} to {@code high}, both included, at that path. Numbers compare as doubles. */
+    @Rpc
+    Found withNumber(List<String> path, double low, double high, int limit);
+}

@@ -1,0 +1,66 @@
+package dev.rackcall.samples.documents;
+
+import dev.rackcall.shm.SharedArray;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Documents as JSON text. Writing belongs to one thread; the mapper is for all. */
+public final class JsonText {
+    /** Arrays and objects inside each other that a document may have. */
+    public static final int MAX_DEPTH = 100;
+
+    /** Reads what a document may be, keeps every digit of its numbers, and refuses an object with two members of one name. */
+    public static final JsonMapper MAPPER = JsonMapper.builder(JsonFactory.builder()
+                    .streamReadConstraints(StreamReadConstraints.builder()
+                            .maxNestingDepth(MAX_DEPTH)
+                            .build())
+                    .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                    .build())
+            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+            .build();
+
+    /** Reads what {@link #MAPPER} has let pass; looks for no second member of one name. */
+    public static final JsonMapper TRUSTING = MAPPER.rebuild()
+            .disable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .build();
+
+    private final Cursors cursors = new Cursors();
+
+    /** Writes a document's content. */
+    public void write(Document document, JsonGenerator out) {
+        write(cursors.root(document), 0, out);
+    }
+
+    private void write(Json value, int depth, JsonGenerator out) {
+        switch (value.kind()) {
+            case OBJECT -> {
+                SharedArray<Json> members = cursors.children(value, depth);
+                out.writeStartObject();
+                for (int i = 0; i < members.length(); i++) {
+                    Json member = cursors.child(members, i, depth);
+                    out.writeName(cursors.name(member).toString());
+                    write(member, depth + 1, out);
+                }
+                out.writeEndObject();
+            }
+            case ARRAY -> {
+                SharedArray<Json> elements = cursors.children(value, depth);
+                out.writeStartArray();
+                for (int i = 0; i < elements.length(); i++) {
+                    write(cursors.child(elements, i, depth), depth + 1, out);
+                }
+                out.writeEndArray();
+            }
+            case TEXT -> out.writeString(cursors.text(value).toString());
+            case DECIMAL -> out.writeNumber(cursors.text(value).toString());
+            case INTEGER -> out.writeNumber(value.bits());
+            case DOUBLE -> out.writeNumber(Double.longBitsToDouble(value.bits()));
+            case BOOLEAN -> out.writeBoolean(value.bits() != 0);
+            case NULL -> out.writeNull();
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package dev.rackcall.samples.documents;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+
+/**
+ * Small numbers for the paths that occur in documents, so that an index compares an int and not a chain of names. Not thread-safe, but
+ * finding changes nothing.
+ */
+final class PathTable {
+    /** The path of a document's root. */
+    static final int ROOT = 0;
+
+    private static final int CACHED = 1 << 12;
+    private static final long SCATTER = 0x9e3779b97f4a7c15L;
+
+    private final Map<Step, Integer> paths = new HashMap<>();
+
+    /** Paths by the Ref of their last name, since the members of a batch that have one name refer to one text. Holds for one batch. */
+    private final long[] cachedNames = new long[CACHED];
+
+    private final int[] cachedParents = new int[CACHED];
+    private final int[] cachedPaths = new int[CACHED];
+
+    /** Forgets what memory said, which may be other memory now. */
+    void beginBatch() {
+        Arrays.fill(cachedNames, 0);
+    }
+
+    /** The number of the path from {@code parent} to that member; a new one if it is new. */
+    int child(int parent, Json member, Cursors cursors) {
+        long name = member.name().bits();
+        int place = (int) (((name + parent) * SCATTER) >>> (Long.SIZE - Integer.numberOfTrailingZeros(CACHED)));
+        if (cachedNames[place] != name || cachedParents[place] != parent || name == 0) {
+            cachedPaths[place] = child(parent, cursors.name(member).toString());
+            cachedParents[place] = parent;
+            cachedNames[place] = name;
+        }
+        return cachedPaths[place];
+    }
+
+    private int child(int parent, String name) {
+        Step step = new Step(parent, name);
+        Integer known = paths.get(step);
+        if (known == null) {
+            known = paths.size() + 1;
+            paths.put(step, known);
+        }
+        return known;
+    }
+
+    /** The number of a path from the root, unless no document has it. */
+    OptionalInt find(List<String> names) {
+        Integer path = ROOT;
+        for (String name : names) {
+            path = paths.get(new Step(path, name));
+            if (path == null) {
+                return OptionalInt.empty();
+            }
+        }
+        return OptionalInt.of(path);
+    }
+
+    void clear() {
+        paths.clear();
+    }
+
+    private record Step(int parent, String name) {}
+}
