@@ -84,8 +84,8 @@ final class CodecWriter {
         return switch (value) {
             case Value.Scalar scalar -> CodeBlock.of("$L.write$L($L)", out, scalar.accessor(), expression);
             case Value.Direct direct -> CodeBlock.of("$L.write$L($L, $L)", out, direct.accessor(), expression, name);
-            case Value.Jdk jdk ->
-                CodeBlock.of("$T.write$L($L, $L, $L)", RpcNames.JDK_VALUES, jdk.accessor(), out, expression, name);
+            case Value.Beside beside ->
+                CodeBlock.of("$T.write$L($L, $L, $L)", beside.codec(), beside.accessor(), out, expression, name);
             case Value.Enumeration enumeration -> CodeBlock.of("$L.writeEnum($L, $L)", out, expression, name);
             case Value.Registered registered -> CodeBlock.of("$L.writeObject($L, $L)", out, expression, name);
             case Value.Shared shared ->
@@ -120,7 +120,7 @@ final class CodecWriter {
         return switch (value) {
             case Value.Scalar scalar -> CodeBlock.of("$L.read$L()", in, scalar.accessor());
             case Value.Direct direct -> CodeBlock.of("$L.read$L()", in, direct.accessor());
-            case Value.Jdk jdk -> CodeBlock.of("$T.read$L($L)", RpcNames.JDK_VALUES, jdk.accessor(), in);
+            case Value.Beside beside -> CodeBlock.of("$T.read$L($L)", beside.codec(), beside.accessor(), in);
             case Value.Enumeration enumeration -> CodeBlock.of("$L.readEnum($L)", in, constants(enumeration));
             case Value.Registered registered -> CodeBlock.of("$L.readObject($T.class)", in, registered.type());
             case Value.Shared shared ->

@@ -21,6 +21,7 @@ final class RpcNames {
     static final ClassName PAYLOAD_READER = codec("PayloadReader");
     static final ClassName PAYLOAD_EXCEPTION = codec("PayloadException");
     static final ClassName JDK_VALUES = codec("JdkValues");
+    static final ClassName PRIMITIVE_ARRAYS = codec("PrimitiveArrays");
 
     private RpcNames() {}
 

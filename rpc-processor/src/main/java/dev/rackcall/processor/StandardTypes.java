@@ -43,7 +43,7 @@ final class StandardTypes {
 
     private static void jdk(String packageName, String name, int minBytes) {
         ClassName type = ClassName.get(packageName, name);
-        CLASSES.put(type, new Value.Jdk(type, name, minBytes));
+        CLASSES.put(type, new Value.Beside(type, RpcNames.JDK_VALUES, name, minBytes));
     }
 
     static Value scalar(TypeName primitive) {
@@ -51,8 +51,11 @@ final class StandardTypes {
     }
 
     static Value primitiveArray(TypeName component) {
-        return new Value.Direct(
-                ArrayTypeName.of(component), PRIMITIVES.get(component).accessor() + "s");
+        TypeName type = ArrayTypeName.of(component);
+        String accessor = PRIMITIVES.get(component).accessor() + "s";
+        return component.equals(TypeName.BYTE)
+                ? new Value.Direct(type, accessor)
+                : new Value.Beside(type, RpcNames.PRIMITIVE_ARRAYS, accessor, Integer.BYTES);
     }
 
     /** How a class of the JDK is encoded; empty for classes that are not in the table. */

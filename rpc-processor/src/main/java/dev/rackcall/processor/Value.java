@@ -1,5 +1,6 @@
 package dev.rackcall.processor;
 
+import com.palantir.javapoet.ClassName;
 import com.palantir.javapoet.TypeName;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -27,7 +28,7 @@ sealed interface Value {
         }
     }
 
-    /** Written by a method of {@code PayloadWriter} that refuses null by itself: {@code String} and arrays of primitives. */
+    /** Written by a method of {@code PayloadWriter} that refuses null by itself: {@code String} and {@code byte[]}. */
     record Direct(TypeName type, String accessor) implements Value {
         @Override
         public int minBytes() {
@@ -35,8 +36,8 @@ sealed interface Value {
         }
     }
 
-    /** A value of the JDK that {@code JdkValues} knows. */
-    record Jdk(TypeName type, String accessor, int minBytes) implements Value {}
+    /** Written by a static method of a class beside {@code PayloadWriter}, which refuses null by itself. */
+    record Beside(TypeName type, ClassName codec, String accessor, int minBytes) implements Value {}
 
     record Enumeration(TypeName type, TypeElement element) implements Value {
         @Override

@@ -1,7 +1,6 @@
 package dev.rackcall.shm.codec;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import net.openhft.chronicle.bytes.PointerBytesStore;
 
@@ -186,57 +185,6 @@ public final class PayloadReader {
         return value;
     }
 
-    public boolean[] readBooleans() {
-        boolean[] value = new boolean[readCount(1)];
-        long at = claim(value.length);
-        for (int i = 0; i < value.length; i++) {
-            value[i] = bool(memory.readByte(at + i));
-        }
-        return value;
-    }
-
-    public short[] readShorts() {
-        short[] value = new short[readCount(Short.BYTES)];
-        long at = claim((long) value.length * Short.BYTES);
-        MemorySegment.copy(buffer, ValueLayout.JAVA_SHORT_UNALIGNED, at, value, 0, value.length);
-        return value;
-    }
-
-    public char[] readChars() {
-        char[] value = new char[readCount(Character.BYTES)];
-        long at = claim((long) value.length * Character.BYTES);
-        MemorySegment.copy(buffer, ValueLayout.JAVA_CHAR_UNALIGNED, at, value, 0, value.length);
-        return value;
-    }
-
-    public int[] readInts() {
-        int[] value = new int[readCount(Integer.BYTES)];
-        long at = claim((long) value.length * Integer.BYTES);
-        MemorySegment.copy(buffer, ValueLayout.JAVA_INT_UNALIGNED, at, value, 0, value.length);
-        return value;
-    }
-
-    public long[] readLongs() {
-        long[] value = new long[readCount(Long.BYTES)];
-        long at = claim((long) value.length * Long.BYTES);
-        MemorySegment.copy(buffer, ValueLayout.JAVA_LONG_UNALIGNED, at, value, 0, value.length);
-        return value;
-    }
-
-    public float[] readFloats() {
-        float[] value = new float[readCount(Float.BYTES)];
-        long at = claim((long) value.length * Float.BYTES);
-        MemorySegment.copy(buffer, ValueLayout.JAVA_FLOAT_UNALIGNED, at, value, 0, value.length);
-        return value;
-    }
-
-    public double[] readDoubles() {
-        double[] value = new double[readCount(Double.BYTES)];
-        long at = claim((long) value.length * Double.BYTES);
-        MemorySegment.copy(buffer, ValueLayout.JAVA_DOUBLE_UNALIGNED, at, value, 0, value.length);
-        return value;
-    }
-
     /**
      * Enters a value that may contain itself.
      *
@@ -281,7 +229,13 @@ public final class PayloadReader {
         return scratch;
     }
 
-    private long claim(long bytes) {
+    /** The memory that positions index. */
+    MemorySegment buffer() {
+        return buffer;
+    }
+
+    /** Moves on by that many bytes, if they are there; returns where they start. */
+    long claim(long bytes) {
         long at = position;
         long end = at + bytes;
         if (end > limit) {

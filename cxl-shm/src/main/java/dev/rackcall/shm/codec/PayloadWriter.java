@@ -1,7 +1,6 @@
 package dev.rackcall.shm.codec;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import net.openhft.chronicle.bytes.PointerBytesStore;
 
@@ -16,7 +15,8 @@ import net.openhft.chronicle.bytes.PointerBytesStore;
  * <tr><td>int, float, a count, an enum's ordinal</td><td>4</td></tr>
  * <tr><td>long, double, a Ref</td><td>8</td></tr>
  * <tr><td>String</td><td>4 for the number of UTF-8 bytes, then those bytes</td></tr>
- * <tr><td>array of primitives</td><td>4 for the number of elements, then the elements</td></tr>
+ * <tr><td>byte[]; other arrays and values of the JDK: {@link PrimitiveArrays}, {@link JdkValues}</td>
+ * <td>4 for the number of elements, then the elements</td></tr>
  * </table>
  *
  * <p><b>Memory.</b> The writer borrows the segment given to {@link #begin} and never frees it. When a value does not fit, it asks its
@@ -179,7 +179,10 @@ public final class PayloadWriter {
      */
     public void writeString(String value, String name) {
         if (required(value, name).length() > SHORT_TEXT || !writeShortAscii(value)) {
-            encode(value, name);
+            if (encoder == null) {
+                encoder = new TextEncoder();
+            }
+            encoder.write(value, this, name);
         }
     }
 
@@ -197,24 +200,6 @@ public final class PayloadWriter {
         }
         memory.writeInt(start, chars);
         return true;
-    }
-
-    private void encode(String value, String name) {
-        if (encoder == null) {
-            encoder = new TextEncoder();
-        }
-        long start = claim(Integer.BYTES);
-        for (int done = 0; done < value.length(); done = encoder.end()) {
-            int bytes = encoder.encode(value, done, name);
-            long at = claim(bytes);
-            memory.write(at, encoder.bytes(), 0, bytes);
-        }
-        long bytes = position - start - Integer.BYTES;
-        if (bytes > Integer.MAX_VALUE) {
-            throw new PayloadException(
-                    "'" + name + "' takes " + bytes + " bytes of UTF-8, but text may take 2147483647");
-        }
-        memory.writeInt(start, (int) bytes);
     }
 
     /** An enum constant by its ordinal. */
@@ -237,43 +222,6 @@ public final class PayloadWriter {
         long at = claim((long) Integer.BYTES + length);
         memory.writeInt(at, length);
         memory.write(at + Integer.BYTES, value, offset, length);
-    }
-
-    public void writeBooleans(boolean[] value, String name) {
-        long at = claimArray(required(value, name).length, 1);
-        for (boolean element : value) {
-            memory.writeByte(at++, element ? (byte) 1 : (byte) 0);
-        }
-    }
-
-    public void writeShorts(short[] value, String name) {
-        long at = claimArray(required(value, name).length, Short.BYTES);
-        MemorySegment.copy(value, 0, buffer, ValueLayout.JAVA_SHORT_UNALIGNED, at, value.length);
-    }
-
-    public void writeChars(char[] value, String name) {
-        long at = claimArray(required(value, name).length, Character.BYTES);
-        MemorySegment.copy(value, 0, buffer, ValueLayout.JAVA_CHAR_UNALIGNED, at, value.length);
-    }
-
-    public void writeInts(int[] value, String name) {
-        long at = claimArray(required(value, name).length, Integer.BYTES);
-        MemorySegment.copy(value, 0, buffer, ValueLayout.JAVA_INT_UNALIGNED, at, value.length);
-    }
-
-    public void writeLongs(long[] value, String name) {
-        long at = claimArray(required(value, name).length, Long.BYTES);
-        MemorySegment.copy(value, 0, buffer, ValueLayout.JAVA_LONG_UNALIGNED, at, value.length);
-    }
-
-    public void writeFloats(float[] value, String name) {
-        long at = claimArray(required(value, name).length, Float.BYTES);
-        MemorySegment.copy(value, 0, buffer, ValueLayout.JAVA_FLOAT_UNALIGNED, at, value.length);
-    }
-
-    public void writeDoubles(double[] value, String name) {
-        long at = claimArray(required(value, name).length, Double.BYTES);
-        MemorySegment.copy(value, 0, buffer, ValueLayout.JAVA_DOUBLE_UNALIGNED, at, value.length);
     }
 
     /**
@@ -325,8 +273,14 @@ public final class PayloadWriter {
         return part;
     }
 
-    /** Appends the count of an array and makes room for its elements; returns where they start. */
-    private long claimArray(int elements, int elementBytes) {
+    /** Appends bytes as they are. */
+    void append(byte[] bytes, int length) {
+        long at = claim(length);
+        memory.write(at, bytes, 0, length);
+    }
+
+    /** Appends the count of an array and makes room for its elements; returns where in {@link #buffer} they start. */
+    long claimArray(int elements, int elementBytes) {
         long at = claim(Integer.BYTES + (long) elements * elementBytes);
         memory.writeInt(at, elements);
         return at + Integer.BYTES;

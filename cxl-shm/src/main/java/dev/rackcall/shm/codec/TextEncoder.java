@@ -18,18 +18,36 @@ final class TextEncoder {
     private final CharBuffer from = CharBuffer.wrap(chars);
     private final ByteBuffer to = ByteBuffer.wrap(bytes);
     private final CharsetEncoder encoder = StandardCharsets.UTF_8.newEncoder();
-    private int end;
 
     /**
-     * Encodes the characters from {@code start} to {@link #end()} into {@link #bytes()}; returns how many bytes.
+     * Appends the number of bytes and then the bytes.
      *
      * @throws PayloadException if a surrogate lacks its other half
      */
-    int encode(String text, int start, String name) {
-        end = Math.min(text.length(), start + PIECE);
-        if (end < text.length() && Character.isHighSurrogate(text.charAt(end - 1))) {
-            end--;
+    void write(String text, PayloadWriter out, String name) {
+        long count = out.reserveCount();
+        long before = out.length();
+        for (int start = 0; start < text.length(); ) {
+            int end = endOfPiece(text, start);
+            encode(text, start, end, name);
+            out.append(bytes, to.position());
+            start = end;
         }
+        long length = out.length() - before;
+        if (length > Integer.MAX_VALUE) {
+            throw new PayloadException(
+                    "'" + name + "' takes " + length + " bytes of UTF-8, but text may take 2147483647");
+        }
+        out.setCount(count, (int) length);
+    }
+
+    /** The halves of a surrogate pair stay together. */
+    private static int endOfPiece(String text, int start) {
+        int end = Math.min(text.length(), start + PIECE);
+        return end < text.length() && Character.isHighSurrogate(text.charAt(end - 1)) ? end - 1 : end;
+    }
+
+    private void encode(String text, int start, int end, String name) {
         text.getChars(start, end, chars, 0);
         from.clear().limit(end - start);
         to.clear();
@@ -41,14 +59,5 @@ final class TextEncoder {
                     + Integer.toHexString(text.charAt(index)) + ") at index " + index
                     + ", which UTF-8 cannot express; send a byte[] if it is no text");
         }
-        return to.position();
-    }
-
-    int end() {
-        return end;
-    }
-
-    byte[] bytes() {
-        return bytes;
     }
 }

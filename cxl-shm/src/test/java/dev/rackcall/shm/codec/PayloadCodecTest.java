@@ -36,7 +36,7 @@ class PayloadCodecTest {
         out.writeString("aé", "text");
         out.writeBytes(new byte[] {9, 8}, "bytes");
         out.writeEnum(TimeUnit.MICROSECONDS, "unit");
-        out.writeInts(new int[] {1, -1}, "ints");
+        PrimitiveArrays.writeInts(out, new int[] {1, -1}, "ints");
         assertThat(HexFormat.of().formatHex(TestMemory.bytes(out)))
                 .isEqualTo("01" + "fe" + "0201" + "0403" + "08070605" + "0807060504030201" + "0000803f"
                         + "000000000000f03f" + "0300000061c3a9" + "020000000908" + "01000000"
@@ -59,13 +59,13 @@ class PayloadCodecTest {
         out.writeRef(0x0007_0100_0000_1000L);
         out.writeCount(0);
         out.writeEnum(TimeUnit.DAYS, "unit");
-        out.writeBooleans(new boolean[] {true, false}, "booleans");
-        out.writeShorts(new short[] {1, -1}, "shorts");
-        out.writeChars(new char[] {'a', '\uFFFF'}, "chars");
-        out.writeInts(new int[] {1, -1}, "ints");
-        out.writeLongs(new long[] {Long.MAX_VALUE, -1}, "longs");
-        out.writeFloats(new float[] {1, Float.NaN}, "floats");
-        out.writeDoubles(new double[] {1, -0.0}, "doubles");
+        PrimitiveArrays.writeBooleans(out, new boolean[] {true, false}, "booleans");
+        PrimitiveArrays.writeShorts(out, new short[] {1, -1}, "shorts");
+        PrimitiveArrays.writeChars(out, new char[] {'a', '\uFFFF'}, "chars");
+        PrimitiveArrays.writeInts(out, new int[] {1, -1}, "ints");
+        PrimitiveArrays.writeLongs(out, new long[] {Long.MAX_VALUE, -1}, "longs");
+        PrimitiveArrays.writeFloats(out, new float[] {1, Float.NaN}, "floats");
+        PrimitiveArrays.writeDoubles(out, new double[] {1, -0.0}, "doubles");
         out.writeBytes(new byte[0], "bytes");
 
         PayloadReader in = TestMemory.read(out);
@@ -81,13 +81,13 @@ class PayloadCodecTest {
         assertThat(in.readRef()).isEqualTo(0x0007_0100_0000_1000L);
         assertThat(in.readCount(8)).isZero();
         assertThat(in.readEnum(TimeUnit.values())).isEqualTo(TimeUnit.DAYS);
-        assertThat(in.readBooleans()).containsExactly(true, false);
-        assertThat(in.readShorts()).containsExactly(1, -1);
-        assertThat(in.readChars()).containsExactly('a', '\uFFFF');
-        assertThat(in.readInts()).containsExactly(1, -1);
-        assertThat(in.readLongs()).containsExactly(Long.MAX_VALUE, -1);
-        assertThat(in.readFloats()).containsExactly(1, Float.NaN);
-        assertThat(in.readDoubles()).containsExactly(1, -0.0);
+        assertThat(PrimitiveArrays.readBooleans(in)).containsExactly(true, false);
+        assertThat(PrimitiveArrays.readShorts(in)).containsExactly(1, -1);
+        assertThat(PrimitiveArrays.readChars(in)).containsExactly('a', '\uFFFF');
+        assertThat(PrimitiveArrays.readInts(in)).containsExactly(1, -1);
+        assertThat(PrimitiveArrays.readLongs(in)).containsExactly(Long.MAX_VALUE, -1);
+        assertThat(PrimitiveArrays.readFloats(in)).containsExactly(1, Float.NaN);
+        assertThat(PrimitiveArrays.readDoubles(in)).containsExactly(1, -0.0);
         assertThat(in.readBytes()).isEmpty();
         in.expectEnd();
     }
@@ -142,7 +142,8 @@ class PayloadCodecTest {
                 .hasMessageContaining("'key' is null")
                 .hasMessageContaining("Optional");
         assertThatThrownBy(() -> out.writeBytes(null, "value")).hasMessageContaining("'value' is null");
-        assertThatThrownBy(() -> out.writeLongs(null, "numbers")).hasMessageContaining("'numbers' is null");
+        assertThatThrownBy(() -> PrimitiveArrays.writeLongs(out, null, "numbers"))
+                .hasMessageContaining("'numbers' is null");
         assertThatThrownBy(() -> out.writeEnum(null, "color")).hasMessageContaining("'color' is null");
         assertThatThrownBy(() -> out.writeObject(null, "legacy")).hasMessageContaining("'legacy' is null");
         assertThatThrownBy(() -> PayloadWriter.requiredIn(null, "an element", "tags"))
@@ -157,7 +158,7 @@ class PayloadCodecTest {
             out.writeLong(-1);
             out.writeString("é and more", "text");
             out.writeByte((byte) 1);
-            out.writeDoubles(new double[] {1, 2}, "doubles");
+            PrimitiveArrays.writeDoubles(out, new double[] {1, 2}, "doubles");
             out.writeBytes(new byte[] {1, 2, 3}, "bytes");
             out.writeString("plain", "text");
 
@@ -165,7 +166,7 @@ class PayloadCodecTest {
             assertThat(in.readLong()).isEqualTo(-1);
             assertThat(in.readString()).isEqualTo("é and more");
             assertThat(in.readByte()).isEqualTo((byte) 1);
-            assertThat(in.readDoubles()).containsExactly(1, 2);
+            assertThat(PrimitiveArrays.readDoubles(in)).containsExactly(1, 2);
             assertThat(in.readBytes()).containsExactly(1, 2, 3);
             assertThat(in.readString()).isEqualTo("plain");
             in.expectEnd();
@@ -274,7 +275,8 @@ class PayloadCodecTest {
         assertThatThrownBy(memory.readHex("02")::readBoolean)
                 .isInstanceOf(PayloadException.class)
                 .hasMessageContaining("boolean is 2");
-        assertThatThrownBy(memory.readHex("01000000 80")::readBooleans).isInstanceOf(PayloadException.class);
+        assertThatThrownBy(() -> PrimitiveArrays.readBooleans(memory.readHex("01000000 80")))
+                .isInstanceOf(PayloadException.class);
         assertThatThrownBy(() -> memory.readHex("07000000").readEnum(TimeUnit.values()))
                 .isInstanceOf(PayloadException.class)
                 .hasMessageContaining("ordinal 7")
@@ -295,13 +297,20 @@ class PayloadCodecTest {
         assertThatThrownBy(() -> memory.readHex("ffffff7f 00").readCount(1)).isInstanceOf(PayloadException.class);
         for (String count : new String[] {"ffffff7f", "00000080", "ffffffff"}) {
             assertThatThrownBy(memory.readHex(count)::readBytes).isInstanceOf(PayloadException.class);
-            assertThatThrownBy(memory.readHex(count)::readBooleans).isInstanceOf(PayloadException.class);
-            assertThatThrownBy(memory.readHex(count)::readShorts).isInstanceOf(PayloadException.class);
-            assertThatThrownBy(memory.readHex(count)::readChars).isInstanceOf(PayloadException.class);
-            assertThatThrownBy(memory.readHex(count)::readInts).isInstanceOf(PayloadException.class);
-            assertThatThrownBy(memory.readHex(count)::readLongs).isInstanceOf(PayloadException.class);
-            assertThatThrownBy(memory.readHex(count)::readFloats).isInstanceOf(PayloadException.class);
-            assertThatThrownBy(memory.readHex(count)::readDoubles).isInstanceOf(PayloadException.class);
+            assertThatThrownBy(() -> PrimitiveArrays.readBooleans(memory.readHex(count)))
+                    .isInstanceOf(PayloadException.class);
+            assertThatThrownBy(() -> PrimitiveArrays.readShorts(memory.readHex(count)))
+                    .isInstanceOf(PayloadException.class);
+            assertThatThrownBy(() -> PrimitiveArrays.readChars(memory.readHex(count)))
+                    .isInstanceOf(PayloadException.class);
+            assertThatThrownBy(() -> PrimitiveArrays.readInts(memory.readHex(count)))
+                    .isInstanceOf(PayloadException.class);
+            assertThatThrownBy(() -> PrimitiveArrays.readLongs(memory.readHex(count)))
+                    .isInstanceOf(PayloadException.class);
+            assertThatThrownBy(() -> PrimitiveArrays.readFloats(memory.readHex(count)))
+                    .isInstanceOf(PayloadException.class);
+            assertThatThrownBy(() -> PrimitiveArrays.readDoubles(memory.readHex(count)))
+                    .isInstanceOf(PayloadException.class);
         }
     }
 
