@@ -25,9 +25,11 @@ import org.slf4j.LoggerFactory;
 final class Poller {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
     /** Turns between two looks at the sockets: new connections, rings, deaths. */
-    private static final int TURNS_PER_LOOK = 2048;
+    private static final int TURNS_PER_LOOK = 512;
     /** Turns without a request after which a connection is no longer watched, if another one is busy. */
-    private static final int TURNS_WATCHED = 20_000;
+    private static final int TURNS_WATCHED = 5_000;
+    /** Looks at a lone connection in a turn without a request, with a pause before each but the first. */
+    private static final int PAUSES_PER_TURN = 8;
 
     private static final long MAX_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -148,7 +150,8 @@ final class Poller {
 
     private int pollOne(ShmServerConnection connection) {
         try {
-            int taken = connection.poll(this);
+            // With one connection to watch, it may as well be looked at several times a turn.
+            int taken = connection.poll(this, watchedCount == 1 ? PAUSES_PER_TURN : 0);
             if (taken == 0 && connection.emptyTurns() > TURNS_WATCHED && watchedCount > 1) {
                 stopWatching(connection);
             }
@@ -172,12 +175,14 @@ final class Poller {
 
     private void idle() {
         idleTurns++;
-        if (watchedCount > 0 && idleTurns <= waiting.spins()) {
-            Thread.onSpinWait();
+        if (watchedCount > 0 && idleTurns <= waiting.spins() / PAUSES_PER_TURN) {
+            if (watchedCount > 1) {
+                Thread.onSpinWait();
+            }
             if (++turns >= TURNS_PER_LOOK) {
                 look(0);
             }
-        } else if (watchedCount > 0 && idleTurns - waiting.spins() <= waiting.yields()) {
+        } else if (watchedCount > 0 && idleTurns - waiting.spins() / PAUSES_PER_TURN <= waiting.yields()) {
             Thread.yield();
         } else if (waiting.sleeps()) {
             sleep();

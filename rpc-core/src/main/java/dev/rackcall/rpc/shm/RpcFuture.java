@@ -51,7 +51,6 @@ final class RpcFuture<T> extends CompletableFuture<T> {
         RuntimeException failure = null;
         Status status = Status.OK;
         try {
-            connection.taken(ticket);
             value = reader.read(call.answer(), call);
         } catch (RpcException e) {
             failure = e;

@@ -74,6 +74,8 @@ final class ShmClientCall extends ClientCall {
         this.connection = connection;
         this.memory = connection.memory;
         this.slot = ControlLayout.slot(index);
+        // As if the call of the lap before the first had just left.
+        this.word = ((long) index - connection.link.slots()) << STATE_BITS;
     }
 
     private void makeCodec() {
@@ -85,6 +87,11 @@ final class ShmClientCall extends ClientCall {
     }
 
     // ---- the slot's life
+
+    /** Whether the slot is free, and the last call in it had that ticket. Acquire: pairs with {@link #release}. */
+    boolean wasLeftBy(long ticket) {
+        return (long) WORD.getAcquire(this) == ((ticket << STATE_BITS) | FREE);
+    }
 
     boolean isBusy() {
         return state((long) WORD.getAcquire(this)) != FREE;

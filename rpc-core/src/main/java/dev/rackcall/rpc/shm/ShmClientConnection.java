@@ -26,18 +26,16 @@ import org.slf4j.LoggerFactory;
  * The client's end of a connection: hands out slots in turn, publishes requests, rings when the server does not watch.
  *
  * <p>A slot's turn comes with a ticket. Ticket {@code t} belongs to slot {@code t mod n} and may be taken once the server has taken request
- * {@code t - n}: from that moment the slot's previous holder is known to have marked it busy or free for good, so that a plain look at
- * {@code busy} decides, and one compare-and-set per call is enough for any number of threads.
+ * {@code t - n}: from that moment the slot's previous holder is known to have marked it busy or free for good, so that one look at the slot's
+ * state decides, and one compare-and-set per call is enough for any number of threads.
  */
 final class ShmClientConnection extends ClientConnection {
     private static final VarHandle TAIL;
-    private static final VarHandle CONSUMED;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             TAIL = lookup.findVarHandle(ShmClientConnection.class, "tail", long.class);
-            CONSUMED = lookup.findVarHandle(ShmClientConnection.class, "consumed", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -73,10 +71,6 @@ final class ShmClientConnection extends ClientConnection {
     @SuppressWarnings("unused") // TAIL
     private volatile long tail;
 
-    /** A lower bound of how many requests the server has taken; responses raise it. Several threads write it, none may overstate it. */
-    @SuppressWarnings("unused") // CONSUMED
-    private volatile long consumed;
-
     ShmClientConnection(ClientLink link, ClientSpec spec) {
         this.link = link;
         this.memory = link.memory();
@@ -98,19 +92,20 @@ final class ShmClientConnection extends ClientConnection {
         return call;
     }
 
-    /** Takes the next free slot; waits for one, up to the deadline, if all are taken. */
+    /**
+     * Takes the next free slot; waits for one, up to the deadline, if all are taken. In the common case the slot's last call had the ticket one
+     * lap before and has ended, which says all there is to know.
+     */
     ShmClientCall claim(long deadline) {
         long ticket = (long) TAIL.getAcquire(this);
-        if (ticket - (long) CONSUMED.getAcquire(this) <= mask) {
-            ShmClientCall call = slots[(int) ticket & mask];
-            if (!call.isBusy() && TAIL.compareAndSet(this, ticket, ticket + 1)) {
-                call.occupy(ticket);
-                if (open) {
-                    return call;
-                }
-                call.release();
-                throw link.failure();
+        ShmClientCall call = slots[(int) ticket & mask];
+        if (call.wasLeftBy(ticket - mask - 1) && TAIL.compareAndSet(this, ticket, ticket + 1)) {
+            call.occupy(ticket);
+            if (open) {
+                return call;
             }
+            call.release();
+            throw link.failure();
         }
         return claimSlowly(deadline);
     }
@@ -164,15 +159,9 @@ final class ShmClientConnection extends ClientConnection {
         }
     }
 
+    /** Whether the server has taken the request one lap before {@code ticket}, so that the slot's word may be written again. */
     private boolean hasRoom(long ticket) {
-        if (ticket - (long) CONSUMED.getAcquire(this) <= mask) {
-            return true;
-        }
-        long published = Math.min(ControlLayout.consumed(memory), ticket);
-        if (published > (long) CONSUMED.getAcquire(this)) {
-            CONSUMED.setRelease(this, published);
-        }
-        return ticket - published <= mask;
+        return ticket - Math.min(ControlLayout.consumed(memory), ticket) <= mask;
     }
 
     /** Makes the request half of {@code slot} visible to the server and wakes it if it does not watch. */
@@ -186,14 +175,6 @@ final class ShmClientConnection extends ClientConnection {
         }
     }
 
-    /** The response to {@code ticket} was seen, so the server has taken all requests up to it. */
-    void taken(long ticket) {
-        if (ticket + 1 > (long) CONSUMED.getOpaque(this)) {
-            // Release: pairs with the acquire in claim(), so that whoever is let through sees this slot's busy mark.
-            CONSUMED.setRelease(this, ticket + 1);
-        }
-    }
-
     /** Waits for the response to {@code call} on the calling thread; returns its word. */
     long await(ShmClientCall call) {
         long ticket = call.ticket();
@@ -202,7 +183,6 @@ final class ShmClientConnection extends ClientConnection {
         for (int i = firstSpins; i >= 0; i--) {
             long word = SlotLayout.responseWord(local, slot);
             if (SlotLayout.isOf(word, ticket)) {
-                taken(ticket);
                 return word;
             }
             Thread.onSpinWait();
@@ -227,7 +207,6 @@ final class ShmClientConnection extends ClientConnection {
         while (true) {
             long word = SlotLayout.responseWord(memory, call.slot);
             if (SlotLayout.isOf(word, ticket)) {
-                taken(ticket);
                 return word;
             }
             if (!open) {

@@ -52,40 +52,43 @@ final class ShmServerConnection {
 
     /** Whether the next request is there. */
     boolean hasRequest() {
-        return SlotLayout.isOf(SlotLayout.requestWord(memory, ControlLayout.slot((int) head & mask)), head);
+        return SlotLayout.isOf(nextWord(), head);
     }
 
     /**
      * Takes and serves requests; returns how many.
      *
+     * @param patience how often to look once more, with a pause before, if no request is there
      * @throws ProtocolException if the client broke the protocol; the connection must be closed
      */
-    int poll(Poller poller) throws ProtocolException {
-        int taken = 0;
-        while (taken < REQUESTS_PER_TURN) {
-            long ticket = head;
-            int index = (int) ticket & mask;
-            long slot = ControlLayout.slot(index);
-            long word = SlotLayout.requestWord(memory, slot);
-            if (!SlotLayout.isOf(word, ticket)) {
-                break;
+    int poll(Poller poller, int patience) throws ProtocolException {
+        long word = nextWord();
+        if (!SlotLayout.isOf(word, head)) {
+            settle();
+            for (int i = 0; i < patience && !SlotLayout.isOf(word, head); i++) {
+                Thread.onSpinWait();
+                word = nextWord();
             }
+        }
+        int taken = 0;
+        while (SlotLayout.isOf(word, head) && taken < REQUESTS_PER_TURN) {
+            long ticket = head;
             head = ticket + 1;
             taken++;
             if ((SlotLayout.flags(word) & SlotLayout.SKIP) == 0) {
-                serve(poller, callAt(index), ticket, word);
+                serve(poller, callAt((int) ticket & mask), ticket, word);
                 if (!poller.isMine()) {
                     return taken;
                 }
             }
+            word = nextWord();
         }
-        if (taken != 0) {
-            emptyTurns = 0;
-        } else {
-            emptyTurns++;
-            settle();
-        }
+        emptyTurns = taken == 0 ? emptyTurns + 1 : 0;
         return taken;
+    }
+
+    private long nextWord() {
+        return SlotLayout.requestWord(memory, ControlLayout.slot((int) head & mask));
     }
 
     /** What can wait until no request does: tells the client how far the server is, and wakes who sleeps. */
