@@ -33,7 +33,7 @@ import picocli.CommandLine.TypeConversionException;
         footer = {
             "",
             "Targets: rtt (round trips), throughput (calls in flight), connect (new connections), idle (idle processes and connections),",
-            "start (from JVM start to the first reply). Without a target: a short run of rtt and throughput.",
+            "start (from JVM start to the first reply), jmh (micro-benchmarks). Without a target: a short run of rtt and throughput.",
         })
 public final class BenchCommand implements Callable<Integer> {
     private static final List<Integer> ALL_DEPTHS = List.of(1, 2, 4, 8, 16, 32, 64);
@@ -91,7 +91,7 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--only",
             split = ",",
             paramLabel = "NAME",
-            description = "Only these subjects; an unknown name lists all.")
+            description = "Only these subjects (jmh: no effect); an unknown name lists all.")
     private List<String> only = new ArrayList<>();
 
     @Option(
@@ -164,14 +164,20 @@ public final class BenchCommand implements Callable<Integer> {
         Machine machine = Machine.describe(plan.cores(), commandText(), durationNanos / 1e9);
         Runner runner = new Runner(plan);
         List<Result> results = new ArrayList<>();
+        List<Micro> micro = new ArrayList<>();
         try (Workspace workspace = Workspace.create()) {
             for (Target target : wanted) {
-                results.addAll(run(target, plan, workspace, runner));
+                if (target == Target.JMH) {
+                    plan.say("jmh: all");
+                    micro.addAll(JmhTarget.runAll(durationNanos));
+                } else {
+                    results.addAll(run(target, plan, workspace, runner));
+                }
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return new Outcome(machine, results, runner.failures());
+        return new Outcome(machine, results, micro, runner.failures());
     }
 
     private static List<Result> run(Target target, Plan plan, Workspace workspace, Runner runner) {
@@ -183,6 +189,7 @@ public final class BenchCommand implements Callable<Integer> {
             case CONNECT -> runner.run(target, Subject::takesManyConnections, new ConnectTarget(workspace)::measure);
             case IDLE -> runner.run(target, Subject::takesManyConnections, new IdleTarget(plan, workspace)::measure);
             case START -> runner.run(target, Subject::takesManyConnections, new StartTarget(workspace)::measure);
+            case JMH -> throw new IllegalArgumentException("JMH brings processes of its own");
         };
     }
 

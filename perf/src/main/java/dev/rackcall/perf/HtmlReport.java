@@ -40,6 +40,10 @@ final class HtmlReport {
                 section(page, target, results);
             }
         }
+        if (!outcome.micro().isEmpty()) {
+            page.append("<h2>").append(escape(TableFormat.title(Target.JMH))).append("</h2>\n");
+            table(page, TableFormat.microRows(outcome.micro()));
+        }
         method(page, outcome);
         return page.append("</body>\n</html>\n").toString();
     }
@@ -49,8 +53,11 @@ final class HtmlReport {
         if (target == Target.RTT || target == Target.THROUGHPUT) {
             page.append(figure(target, results));
         }
+        table(page, TableFormat.rows(target, results));
+    }
+
+    private static void table(StringBuilder page, List<List<String>> rows) {
         page.append("<table>\n");
-        List<List<String>> rows = TableFormat.rows(target, results);
         page.append(row("th", rows.getFirst()));
         rows.subList(1, rows.size()).forEach(row -> page.append(row("td", row)));
         page.append("</table>\n");

@@ -1,5 +1,6 @@
 package dev.rackcall.perf;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.List;
 
 /**
@@ -7,6 +8,11 @@ import java.util.List;
  *
  * @param machine where and how
  * @param results one for each subject, target and depth
- * @param failures what could not be measured, and why
+ * @param micro what JMH found; left out of the JSON if it did not run
+ * @param failures what could not be measured, and why; left out of the JSON if there is none
  */
-record Outcome(Machine machine, List<Result> results, List<String> failures) {}
+record Outcome(
+        Machine machine,
+        List<Result> results,
+        @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Micro> micro,
+        @JsonInclude(JsonInclude.Include.NON_EMPTY) List<String> failures) {}

@@ -22,6 +22,11 @@ final class TableFormat {
                 text.append(table(target, results)).append('\n');
             }
         }
+        if (!outcome.micro().isEmpty()) {
+            TextTable table = new TextTable();
+            microRows(outcome.micro()).forEach(table::row);
+            text.append(title(Target.JMH)).append('\n').append(table.render()).append('\n');
+        }
         text.append(machine(outcome.machine()));
         outcome.failures()
                 .forEach(failure -> text.append("FAILED: ").append(failure).append('\n'));
@@ -35,6 +40,7 @@ final class TableFormat {
             case CONNECT -> "A new connection: time to its first reply, memory of both sides together";
             case IDLE -> "Idle: rare calls and what idle processes use; a busy connection among idle ones";
             case START -> "From the start of the client's JVM to its first reply";
+            case JMH -> "Micro-benchmarks (JMH, mean time)";
         };
     }
 
@@ -42,6 +48,20 @@ final class TableFormat {
         TextTable table = new TextTable();
         rows(target, results).forEach(table::row);
         return table.render();
+    }
+
+    /** A head and one row for each micro-benchmark. */
+    static List<List<String>> microRows(List<Micro> micro) {
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of("benchmark", "ns/op", "error (99.9 %)", "allocated/op"));
+        for (Micro one : micro) {
+            rows.add(List.of(
+                    one.name(),
+                    String.format(Locale.ROOT, "%.1f", one.nsPerOp()),
+                    String.format(Locale.ROOT, "%.1f", one.errorNs()),
+                    Figures.bytes(one.allocBPerOp())));
+        }
+        return rows;
     }
 
     /** A head and one row for each result. */
@@ -79,7 +99,7 @@ final class TableFormat {
                         "client cpu",
                         "p50_ratio",
                         "to alone");
-            case THROUGHPUT, START -> Map.of();
+            case THROUGHPUT, START, JMH -> Map.of();
         };
     }
 

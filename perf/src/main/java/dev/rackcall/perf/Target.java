@@ -13,7 +13,9 @@ enum Target {
     /** What idle processes and idle connections cost. */
     IDLE,
     /** Time from the start of a client's JVM to its first reply. */
-    START;
+    START,
+    /** Micro-benchmarks by JMH. */
+    JMH;
 
     /** As users write it. */
     String word() {

@@ -12,7 +12,7 @@ import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 
 class BenchCommandTest {
-    private static final String[] SHORT = {"--only", "raw-pingpong", "--duration", "30ms", "--warm-up", "50ms"};
+    private static final String[] SHORT = {"--only", "grpc-inprocess", "--duration", "30ms", "--warm-up", "50ms"};
 
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
@@ -37,11 +37,11 @@ class BenchCommandTest {
         JsonNode json = Json.PRETTY.readTree(out.toString());
         assertThat(json.get("results")).hasSize(1);
         JsonNode result = json.get("results").get(0);
-        assertThat(result.get("name").asString()).isEqualTo("raw-pingpong");
+        assertThat(result.get("name").asString()).isEqualTo("grpc-inprocess");
         assertThat(result.get("p50_ns").asLong()).isPositive();
         assertThat(result.get("repeats").asInt()).isEqualTo(2);
         assertThat(json.get("machine").get("command").asString()).contains("rtt --format json");
-        assertThat(err.toString()).contains("rtt 2/2: raw-pingpong");
+        assertThat(err.toString()).contains("rtt 2/2: grpc-inprocess");
     }
 
     @Test
@@ -50,7 +50,7 @@ class BenchCommandTest {
         assertThat(shortBench("rtt", "--rate", "5000", "--repeat", "1", "--format", "html", "--out", file.toString()))
                 .isZero();
         assertThat(out.toString()).isEmpty();
-        assertThat(Files.readString(file)).contains("<svg", "raw-pingpong", "two cache lines 128 bytes apart");
+        assertThat(Files.readString(file)).contains("<svg", "grpc-inprocess", "byte[] without protobuf");
     }
 
     @Test
