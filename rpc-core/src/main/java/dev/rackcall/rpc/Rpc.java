@@ -9,6 +9,21 @@ import java.lang.annotation.Target;
 /**
  * Marks a method of an {@link RpcService} as callable. The return type decides the style: a value or {@code void} is a
  * synchronous call, {@code CompletableFuture<T>} an asynchronous one, {@code Stream<T>} a server stream.
+ *
+ * <p><b>What travels</b> as parameter, result or element, nested as deep as you like:
+ * <ul>
+ *   <li>primitives, their boxes, {@code String}, enums, arrays;
+ *   <li>records without type parameters; one that contains itself may do so 128 deep;
+ *   <li>{@code List}, {@code Set}, {@code Map}, {@code Optional}; they arrive as modifiable copies in the same order;
+ *   <li>{@code UUID}, {@code BigInteger}, {@code BigDecimal}, {@code Duration}, {@code Instant}, {@code LocalDate}, {@code LocalTime},
+ *       {@code LocalDateTime}, {@code OffsetDateTime};
+ *   <li>shared interfaces ({@link dev.rackcall.shm.Shared}): only their Ref travels;
+ *   <li>objects of the classes in {@link RpcService#registered}, and of what these extend.
+ * </ul>
+ *
+ * <p>Null does not travel: declare {@code Optional} where a value may be absent. What a record's constructor refuses never reaches a
+ * handler. A method declares no checked exception, because every failed call arrives as {@link RpcException}; a handler throws that
+ * itself to choose the status. Default and static methods are not called remotely.
  */
 @Documented
 @Target(ElementType.METHOD)

@@ -294,6 +294,53 @@ class ServiceProcessorTest {
                 """);
     }
 
+    /** Names that generated code, its imports or its locals would like to have for themselves. */
+    @Test
+    void shouldLetAuthorsNameThingsAsTheyLike() {
+        String service = """
+                @RpcService("/odd")
+                public interface Odd {
+                    @Target(ElementType.TYPE_USE) @interface Nullable {}
+                    record List(int x) {}
+                    record Stub(List list, java.util.List<List> more) {}
+                    record Serving(java.util.Optional<Stub> a, java.util.Map<List, Stub[]> b, byte[][] c) {}
+                    record MethodDescriptor(int value, int at, int count, int i, int in, int call, int out, int in_, int e) {}
+                    record PayloadWriter(int key) {}
+                    record String_(int name) {}
+                    enum Dispatcher { A }
+                    int PUT = 1;
+                    int FOO = 2;
+                    int METHODS = 3;
+                    @Rpc void put();
+                    @Rpc void foo();
+                    @Rpc void METHODS();
+                    @Rpc void DESCRIPTION();
+                    @Rpc void type();
+                    @Rpc List readOddList(int list);
+                    @Rpc void writeOddList(List list);
+                    @Rpc @Nullable String text(@Nullable String $x, java.util.List<@Nullable String> $$y, @Nullable Long z);
+                    @Rpc Serving dispatch(Serving s);
+                    @Rpc Stub stub(Stub s, MethodDescriptor d, PayloadWriter w, Dispatcher e);
+                    @Rpc java.util.concurrent.CompletableFuture<String_> fooBar();
+                    @Rpc java.util.stream.Stream<long[]> foo_bar();
+                    @Rpc java.util.Optional<Optional> fooBAR();
+                    @Rpc int get(boolean calls, int service, long method, int name, int result, int t, int e, int in, int out);
+                    @Rpc int get(int... i);
+                    @Rpc int get(long... i);
+                }
+                """;
+        assertThat(compileStrictly(
+                        source("sample.Odd", """
+                                package sample;
+                                import dev.rackcall.rpc.*;
+                                import java.lang.annotation.*;
+                                """ + service),
+                        source("sample.List", "package sample; public record List(String top) {}"),
+                        source("sample.Optional", "package sample; public record Optional(String top) {}"),
+                        source("sample.Stub", "package sample; public record Stub(String top) {}")))
+                .succeededWithoutWarnings();
+    }
+
     @Test
     void shouldWorkInTheUnnamedPackage() {
         assertThat(compileStrictly(source("Search", """

@@ -105,8 +105,8 @@ final class ServiceMethods {
     private boolean agree(ExecutableElement one, ExecutableElement other) {
         AnnotationMirror first = Declarations.annotation(one, RpcNames.RPC).orElseThrow();
         AnnotationMirror second = Declarations.annotation(other, RpcNames.RPC).orElseThrow();
-        return ServiceReader.flag(first, "oneWay") == ServiceReader.flag(second, "oneWay")
-                && ServiceReader.flag(first, "idempotent") == ServiceReader.flag(second, "idempotent")
+        return ServiceAnnotation.flag(first, "oneWay") == ServiceAnnotation.flag(second, "oneWay")
+                && ServiceAnnotation.flag(first, "idempotent") == ServiceAnnotation.flag(second, "idempotent")
                 && types.isSameType(
                         resolved(one).getReturnType(), resolved(other).getReturnType());
     }

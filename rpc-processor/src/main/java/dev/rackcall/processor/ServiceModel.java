@@ -25,8 +25,14 @@ import javax.lang.model.util.ElementFilter;
  * @param channel the channel's name
  * @param methods in index order
  * @param registered the classes that travel by Kryo, in the order of their registration
+ * @param memberNames what the interface's own members are called, inherited ones included: the stub inherits them too
  */
-record ServiceModel(TypeElement type, String channel, List<RpcMethod> methods, List<TypeMirror> registered) {
+record ServiceModel(
+        TypeElement type,
+        String channel,
+        List<RpcMethod> methods,
+        List<TypeMirror> registered,
+        Set<String> memberNames) {
     ClassName name() {
         return ClassName.get(type);
     }

@@ -9,12 +9,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Pattern;
+import java.util.Set;
+import java.util.stream.Collectors;
 import javax.annotation.processing.ProcessingEnvironment;
 import javax.lang.model.element.AnnotationMirror;
-import javax.lang.model.element.AnnotationValue;
 import javax.lang.model.element.Element;
 import javax.lang.model.element.ElementKind;
 import javax.lang.model.element.ExecutableElement;
@@ -30,8 +29,6 @@ import javax.lang.model.util.Types;
 
 /** Reads a service interface, or says all that has to change in it. */
 final class ServiceReader {
-    private static final Pattern CHANNEL = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._-]+)+");
-
     private final Types types;
     private final Elements elements;
     private final TypeElement service;
@@ -51,10 +48,9 @@ final class ServiceReader {
 
     /** The model; empty if there are {@link #problems()}. */
     Optional<ServiceModel> read() {
-        AnnotationMirror annotation =
-                Declarations.annotation(service, RpcNames.RPC_SERVICE).orElseThrow();
-        String channel = channel(annotation);
-        List<TypeMirror> registered = registered(annotation);
+        ServiceAnnotation annotation = new ServiceAnnotation(service, this::problem);
+        String channel = annotation.channel();
+        List<TypeMirror> registered = annotation.registered();
         List<RpcMethod> methods = new ArrayList<>();
         if (isInterfaceThatCanBeImplemented()) {
             ValueReader values = new ValueReader(types, elements, elements.getPackageOf(service), registered);
@@ -65,68 +61,14 @@ final class ServiceReader {
         }
         methods.sort(Comparator.comparing(RpcMethod::key));
         return problems.isEmpty()
-                ? Optional.of(new ServiceModel(service, channel, methods, registered))
+                ? Optional.of(new ServiceModel(service, channel, methods, registered, memberNames()))
                 : Optional.empty();
     }
 
-    private String channel(AnnotationMirror annotation) {
-        String channel = member(annotation, "value")
-                .map(AnnotationValue::getValue)
-                .orElse("")
-                .toString();
-        if (!CHANNEL.matcher(channel).matches()) {
-            problem(
-                    service,
-                    name + ": the channel name \"" + channel + "\" must be a path of letters, digits, '.', '_' and '-',"
-                            + " for example \"/shop/search\"");
-        }
-        return channel;
-    }
-
-    private List<TypeMirror> registered(AnnotationMirror annotation) {
-        List<TypeMirror> classes = new ArrayList<>();
-        if (member(annotation, "registered").map(AnnotationValue::getValue).orElse(List.of())
-                instanceof List<?> listed) {
-            for (Object each : listed) {
-                if (each instanceof AnnotationValue value && value.getValue() instanceof TypeMirror type) {
-                    requireClass(type);
-                    classes.add(type);
-                }
-            }
-        }
-        return classes;
-    }
-
-    private void requireClass(TypeMirror type) {
-        if (type.getKind() == TypeKind.ERROR) {
-            throw new ValueReader.UnresolvedTypeException(type);
-        }
-        Optional<TypeElement> element = Declarations.declaration(type);
-        boolean hasObjects = element.isPresent()
-                ? element.get().getKind() == ElementKind.ENUM
-                        || (!element.get().getKind().isInterface()
-                                && !element.get().getModifiers().contains(Modifier.ABSTRACT))
-                : type.getKind() == TypeKind.ARRAY;
-        if (!hasObjects) {
-            problem(
-                    service,
-                    name + ": registered lists " + TypeName.get(type)
-                            + ", of which there are no objects; list the classes that implement or extend it");
-        }
-    }
-
-    private static Optional<? extends AnnotationValue> member(AnnotationMirror annotation, String member) {
-        return annotation.getElementValues().entrySet().stream()
-                .filter(entry -> entry.getKey().getSimpleName().contentEquals(member))
-                .map(Map.Entry::getValue)
-                .findFirst();
-    }
-
-    static boolean flag(AnnotationMirror annotation, String member) {
-        return member(annotation, member)
-                .map(AnnotationValue::getValue)
-                .orElse(false)
-                .equals(true);
+    private Set<String> memberNames() {
+        return elements.getAllMembers(service).stream()
+                .map(member -> member.getSimpleName().toString())
+                .collect(Collectors.toSet());
     }
 
     private boolean isInterfaceThatCanBeImplemented() {
@@ -184,14 +126,14 @@ final class ServiceReader {
                             where + ": parameter '" + parameter + "'")
                     .ifPresent(value -> parameters.add(new Parameter(parameter, value)));
         }
-        Style style = style(method, resolved.getReturnType(), flag(rpc, "oneWay"), where);
+        Style style = style(method, resolved.getReturnType(), ServiceAnnotation.flag(rpc, "oneWay"), where);
         Optional<Value> result = result(method, values, resolved.getReturnType(), style, where);
         return problems.size() > before
                 ? Optional.empty()
                 : Optional.of(new RpcMethod(
                         method,
                         style,
-                        flag(rpc, "idempotent"),
+                        ServiceAnnotation.flag(rpc, "idempotent"),
                         TypeName.get(resolved.getReturnType()),
                         parameters,
                         result,

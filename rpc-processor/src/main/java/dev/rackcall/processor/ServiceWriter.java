@@ -11,6 +11,8 @@ import com.palantir.javapoet.TypeName;
 import com.palantir.javapoet.TypeSpec;
 import com.palantir.javapoet.WildcardTypeName;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import javax.annotation.processing.Generated;
 import javax.lang.model.element.Modifier;
 
@@ -29,9 +31,10 @@ final class ServiceWriter {
 
     ServiceWriter(ServiceModel model) {
         this.model = model;
-        for (String taken : List.of(METHODS, DESCRIPTION, FINGERPRINT)) {
-            members.newName(taken);
-        }
+        // In the stub a name means what the interface calls so, before it means a member of the class around it.
+        Set<String> taken = new TreeSet<>(model.memberNames());
+        taken.addAll(List.of(METHODS, DESCRIPTION, FINGERPRINT));
+        taken.forEach(members::newName);
         this.names = new MethodNames(model.methods(), members);
         this.codec = new CodecWriter(members);
     }

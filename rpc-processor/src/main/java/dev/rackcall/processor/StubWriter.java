@@ -32,7 +32,9 @@ final class StubWriter {
     TypeSpec write(String className) {
         TypeSpec.Builder stub = TypeSpec.classBuilder(className)
                 .addModifiers(Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL)
-                .addSuperinterface(model.name());
+                .addSuperinterface(model.name())
+                // The stub inherits the interface's nested types, which would hide imports of the same name.
+                .avoidClashesWithNestedClasses(model.type());
         for (RpcMethod method : model.methods()) {
             if (method.style() == Style.ASYNC || method.style() == Style.SERVER_STREAM) {
                 stub.addField(reader(method));
