@@ -1,6 +1,6 @@
 package dev.rackcall.shm;
 
-import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.ByteSize;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -12,23 +12,25 @@ import java.lang.foreign.MemorySegment;
 public final class Arena {
     private final int id;
     private final MemorySegment memory;
-    private final ArenaSpec spec;
+    private final int participant;
+    private final Extents extents;
     private final long firstPage;
     private final PageAllocator pages;
     private final boolean allocates;
     private final ArenaTable self = ArenaTable.create();
 
-    private Arena(ArenaSpec spec, boolean allocates) {
-        this.spec = spec;
+    private Arena(ArenaSpec spec, Extents extents, boolean allocates) {
         this.id = spec.id();
         this.memory = spec.region();
+        this.participant = spec.participant();
         this.allocates = allocates;
-        this.firstPage = ArenaLayout.firstPage(spec.home(), memory.byteSize());
+        this.extents = extents;
+        this.firstPage = extents.firstPage();
         int count = (int) ((memory.byteSize() - firstPage) >>> ArenaLayout.PAGE_SHIFT);
         PageTable table = spec.home() == TableHome.SHARED
                 ? PageTable.shared(memory.asSlice(ArenaLayout.TABLE, (long) count * Long.BYTES))
                 : PageTable.inHeap(allocates ? count : 0);
-        this.pages = new PageAllocator(table, spec.participant(), this::usablePages);
+        this.pages = new PageAllocator(table, participant, extents::reservedPages);
         self.add(this);
     }
 
@@ -38,11 +40,7 @@ public final class Arena {
      * @throws OutOfArenaException if the host cannot back that extent with memory
      */
     public static Arena create(ArenaSpec spec) {
-        long first = ArenaLayout.firstPage(spec.home(), spec.region().byteSize());
-        long wanted = Math.min(spec.region().byteSize(), first + ArenaLayout.roundUp(spec.initialBytes()));
-        reserve(spec, 0, wanted);
-        ArenaLayout.initialise(spec.region(), spec.id(), wanted);
-        return new Arena(spec, true);
+        return new Arena(spec, Extents.create(spec), true);
     }
 
     /**
@@ -59,7 +57,7 @@ public final class Arena {
                         + "; both sides must use the same release of Rackcall and the same memory");
             }
         }
-        return new Arena(spec, spec.home() == TableHome.SHARED);
+        return new Arena(spec, Extents.attach(spec), spec.home() == TableHome.SHARED);
     }
 
     public int id() {
@@ -78,7 +76,7 @@ public final class Arena {
 
     /** Bytes from its start that are backed by memory now. What a peer wrote there is cut to the quota. */
     public long reservedBytes() {
-        return Math.clamp(ArenaLayout.reserved(memory), 0, memory.byteSize());
+        return extents.reserved();
     }
 
     /** Bytes that could be allocated without growing. Looks at the whole table. */
@@ -88,12 +86,12 @@ public final class Arena {
 
     /** Bytes in runs that somebody has. Looks at the whole table. */
     public long usedBytes() {
-        return (usablePages() << ArenaLayout.PAGE_SHIFT) - freeBytes();
+        return (extents.reservedPages() << ArenaLayout.PAGE_SHIFT) - freeBytes();
     }
 
     /** This process's number in the arena. */
     public int participant() {
-        return spec.participant();
+        return participant;
     }
 
     // ---- runs
@@ -109,13 +107,13 @@ public final class Arena {
             throw new IllegalStateException("arena " + id + " belongs to a peer; this process only reads it");
         }
         long wanted = Math.max(1, (bytes + ArenaLayout.PAGE - 1) >>> ArenaLayout.PAGE_SHIFT);
-        if (bytes < 0 || wanted > PageEntry.MAX_LENGTH) {
+        if (bytes < 0 || wanted > Math.min(PageEntry.MAX_LENGTH, (quota() - firstPage) >>> ArenaLayout.PAGE_SHIFT)) {
             throw full(bytes);
         }
         int length = (int) wanted;
         int head = pages.allocate(length);
         while (head == PageAllocator.NONE) {
-            if (!grow(length)) {
+            if (!extents.grow(wanted << ArenaLayout.PAGE_SHIFT)) {
                 throw full(bytes);
             }
             head = pages.allocate(length);
@@ -124,40 +122,10 @@ public final class Arena {
     }
 
     private OutOfArenaException full(long bytes) {
-        return new OutOfArenaException("arena " + id + " (" + size(quota()) + ") is full: " + size(bytes) + " asked, "
-                + size(freeBytes() + quota() - reservedBytes())
-                + " free, not in one piece; raise its quota or close scopes");
-    }
-
-    private static String size(long bytes) {
-        if (bytes >= 10L << 20) {
-            return (bytes >> 20) + " MiB";
-        }
-        return bytes >= 10L << 10 ? (bytes >> 10) + " KiB" : bytes + " bytes";
-    }
-
-    /** Backs more of the arena with memory: as much again as it has, at least {@code length} pages. Returns false at the quota. */
-    private boolean grow(int length) {
-        long reserved = reservedBytes();
-        if (reserved >= quota()) {
-            return false;
-        }
-        long needed = (long) length << ArenaLayout.PAGE_SHIFT;
-        long more = Math.max(needed, reserved - firstPage);
-        long target = Math.min(quota(), reserved + ArenaLayout.roundUp(more));
-        reserve(spec, reserved, target - reserved);
-        // A failed exchange means that somebody else has grown the arena meanwhile, which is as good.
-        ArenaLayout.raiseReserved(memory, reserved, target);
-        return true;
-    }
-
-    private static void reserve(ArenaSpec spec, long offset, long bytes) {
-        try {
-            spec.file().reserve(spec.fileOffset() + offset, bytes);
-        } catch (OsException e) {
-            throw new OutOfArenaException(
-                    "arena " + spec.id() + " cannot get " + size(bytes) + " more from the host: " + e.getMessage(), e);
-        }
+        long free = freeBytes() + quota() - reservedBytes();
+        return new OutOfArenaException("arena " + id + " (" + ByteSize.describe(quota()) + ") is full: "
+                + ByteSize.describe(bytes) + " asked, " + ByteSize.describe(free) + " free"
+                + (free >= bytes ? " but not in one piece" : "") + "; raise its quota or close scopes");
     }
 
     /** Gives a run back. Returns false, and does nothing, if it is not this process's any more. */
@@ -188,6 +156,9 @@ public final class Arena {
 
     /** Frees every run of a participant that is known to be dead. May be repeated and run by several at once. Returns the number of runs. */
     public int reclaim(int participant) {
+        if (!allocates) {
+            throw new IllegalStateException("arena " + id + " belongs to a peer; this process only reads it");
+        }
         return pages.reclaim(participant);
     }
 
@@ -227,8 +198,8 @@ public final class Arena {
     /** Why {@code ref}, which names this arena, may not be followed; null if it may. */
     String complaint(long ref) {
         long offset = Ref.offset(ref);
-        if (offset < firstPage || offset > memory.byteSize() - Long.BYTES) {
-            return "it leads outside arena " + id + " of " + memory.byteSize() + " bytes";
+        if (!extents.holdsObject(offset)) {
+            return "it leads outside the " + reservedBytes() + " bytes that arena " + id + " has now";
         }
         if (!allocates) {
             return null;
@@ -245,6 +216,10 @@ public final class Arena {
 
     /** Ref of the first byte of the run that holds {@code ref}. */
     long runOf(long ref) {
+        String complaint = complaint(ref);
+        if (complaint != null) {
+            throw new RefException(Ref.describe(ref) + " is no object of a scope: " + complaint);
+        }
         int head = pages.headOf(pageOf(Ref.offset(ref)));
         if (head == PageAllocator.NONE) {
             throw new RefException(Ref.describe(ref) + " leads into memory that is not allocated");
@@ -254,10 +229,7 @@ public final class Arena {
 
     private int headAt(long ref) {
         long offset = Ref.offset(ref);
-        if (Ref.arenaId(ref) != id
-                || offset < firstPage
-                || offset >= memory.byteSize()
-                || offset % ArenaLayout.PAGE != 0) {
+        if (Ref.arenaId(ref) != id || !extents.holdsObject(offset) || offset % ArenaLayout.PAGE != 0) {
             throw new RefException(Ref.describe(ref) + " is no run of arena " + id);
         }
         return pageOf(offset);
@@ -271,12 +243,8 @@ public final class Arena {
         return firstPage + ((long) page << ArenaLayout.PAGE_SHIFT);
     }
 
-    private long usablePages() {
-        return Math.max(0, reservedBytes() - firstPage) >>> ArenaLayout.PAGE_SHIFT;
-    }
-
     @Override
     public String toString() {
-        return "arena " + id + " (" + size(reservedBytes()) + " of " + size(quota()) + ")";
+        return "arena " + id + " (" + ByteSize.describe(reservedBytes()) + " of " + ByteSize.describe(quota()) + ")";
     }
 }

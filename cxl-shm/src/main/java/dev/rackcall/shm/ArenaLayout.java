@@ -11,7 +11,7 @@ import java.lang.invoke.VarHandle;
  *      0  magic      "RKARENA1"                   written last
  *      8  version, arena id                       two ints
  *     16  quota      bytes, header included
- *     24  reserved   bytes from the start that are backed by memory; only grows
+ *     24  reserved   bytes from the start whose pages, and table entries, are backed by memory; only grows
  *   4096  page table, 8 bytes a page, if its home is SHARED; rounded up to pages
  *      T  pages; page p of the table is at T + p * 4096
  * </pre>
@@ -76,6 +76,16 @@ final class ArenaLayout {
     /** Pairs with {@link #raiseReserved}. */
     static long reserved(MemorySegment memory) {
         return (long) LONG.getAcquire(memory, RESERVED_OFFSET);
+    }
+
+    /** Where the table holds the entry of the page that is {@code bytes} behind the first. */
+    static long tableEntry(long bytes) {
+        return TABLE + (bytes >>> PAGE_SHIFT) * Long.BYTES;
+    }
+
+    /** Pairs with {@link #reserved}. */
+    static void publishReserved(MemorySegment memory, long to) {
+        LONG.setRelease(memory, RESERVED_OFFSET, to);
     }
 
     static boolean raiseReserved(MemorySegment memory, long from, long to) {

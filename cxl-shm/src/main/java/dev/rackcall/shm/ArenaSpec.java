@@ -1,5 +1,6 @@
 package dev.rackcall.shm;
 
+import dev.rackcall.shm.os.ByteSize;
 import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
 
@@ -30,6 +31,11 @@ public record ArenaSpec(
         }
         if (participant < 1 || participant > PageEntry.MAX_OWNER) {
             throw new IllegalArgumentException("participant " + participant + " is not in 1.." + PageEntry.MAX_OWNER);
+        }
+        if (region.byteSize() < ArenaLayout.firstPage(home, region.byteSize()) + ArenaLayout.PAGE
+                || region.byteSize() > Ref.MAX_OFFSET + 1) {
+            throw new IllegalArgumentException("arena " + id + " has " + ByteSize.describe(region.byteSize())
+                    + "; give it at least " + 4 * ArenaLayout.PAGE + " bytes and at most 1 TiB");
         }
         if (region.byteSize() % ArenaLayout.PAGE != 0 || fileOffset % ArenaLayout.PAGE != 0) {
             throw new IllegalArgumentException("arena " + id + " must start and end on pages of " + ArenaLayout.PAGE

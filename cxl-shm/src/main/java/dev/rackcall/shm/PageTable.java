@@ -67,11 +67,6 @@ interface PageTable {
             this.chunks = new AtomicLongArray[(pages + CHUNK - 1) >>> CHUNK_SHIFT];
         }
 
-        private AtomicLongArray chunk(int page) {
-            AtomicLongArray chunk = chunks[page >>> CHUNK_SHIFT];
-            return chunk != null ? chunk : makeChunk(page >>> CHUNK_SHIFT);
-        }
-
         private synchronized AtomicLongArray makeChunk(int index) {
             if (chunks[index] == null) {
                 chunks[index] = new AtomicLongArray(CHUNK);
@@ -86,12 +81,15 @@ interface PageTable {
 
         @Override
         public long get(int page) {
-            return chunk(page).get(page & (CHUNK - 1));
+            AtomicLongArray chunk = chunks[page >>> CHUNK_SHIFT];
+            return chunk == null ? PageEntry.free(0) : chunk.get(page & (CHUNK - 1));
         }
 
         @Override
         public boolean compareAndSet(int page, long expected, long entry) {
-            return chunk(page).compareAndSet(page & (CHUNK - 1), expected, entry);
+            AtomicLongArray chunk = chunks[page >>> CHUNK_SHIFT];
+            return (chunk != null ? chunk : makeChunk(page >>> CHUNK_SHIFT))
+                    .compareAndSet(page & (CHUNK - 1), expected, entry);
         }
     }
 }

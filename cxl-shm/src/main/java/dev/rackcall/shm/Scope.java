@@ -12,8 +12,8 @@ import java.util.Arrays;
  * resetting it makes all Refs into it stale, in every process. Memory that its process does not close is reclaimed when the process has died.
  */
 public final class Scope implements AutoCloseable {
-    /** A scope of 64 doubling runs would fill any arena; a longer chain is a peer's lie. */
-    private static final int MAX_RUNS = 64;
+    /** Runs double, so that only a scope that fills the gaps of a full arena comes near this; a longer chain is a peer's lie. */
+    private static final int MAX_RUNS = 1024;
 
     /** Up to here zeroing word by word beats a bulk fill. */
     private static final int SMALL = 64;
@@ -21,7 +21,6 @@ public final class Scope implements AutoCloseable {
     private enum State {
         OPEN,
         DETACHED,
-        HANDED_OVER,
         CLOSED
     }
 
@@ -46,32 +45,40 @@ public final class Scope implements AutoCloseable {
 
     static Scope open(Arena arena, long firstBytes, RefSpace space) {
         Scope scope = new Scope(arena, space);
-        scope.addRun(firstBytes + RunLayout.BYTES);
+        scope.addRun(0, firstBytes + RunLayout.BYTES);
         return scope;
     }
 
     static Scope adopt(Arena arena, long ref, int from, RefSpace space) {
         Scope scope = new Scope(arena, space);
-        MemorySegment memory = arena.memory();
-        long run = RunLayout.first(memory, Ref.offset(arena.runOf(ref)));
+        scope.state = State.DETACHED;
+        try {
+            scope.takeOver(ref, from);
+            return scope;
+        } catch (RuntimeException e) {
+            // What was taken over before the chain turned out to be broken has no other owner any more.
+            scope.close();
+            throw e;
+        }
+    }
+
+    private void takeOver(long ref, int from) {
+        long wanted = arena.runOf(ref);
         boolean found = false;
-        while (run != Ref.NULL && scope.runCount < MAX_RUNS) {
+        long run = RunLayout.first(memory, Ref.offset(wanted));
+        while (run != Ref.NULL && runCount < MAX_RUNS) {
             if (!arena.transferRun(run, from, arena.participant())) {
-                scope.state = State.DETACHED;
-                scope.close();
                 throw new RefException(Ref.describe(run) + " is no run of participant " + from
                         + ", so its scope cannot be taken over; was it closed, or handed over before?");
             }
-            found |= arena.runOf(ref) == run;
-            scope.remember(run);
+            remember(run);
+            found |= run == wanted;
             run = RunLayout.next(memory, Ref.offset(run));
         }
-        scope.state = State.DETACHED;
-        if (!found) {
-            scope.close();
-            throw new RefException(Ref.describe(ref) + " does not lie in the scope that its run names");
+        if (!found || run != Ref.NULL) {
+            throw new RefException(Ref.describe(ref)
+                    + " does not lie in the scope that its run names, or that has more than " + MAX_RUNS + " runs");
         }
-        return scope;
     }
 
     /**
@@ -88,7 +95,7 @@ public final class Scope implements AutoCloseable {
             if (bytes < 0) {
                 throw new IllegalArgumentException("cannot allocate " + bytes + " bytes");
             }
-            addRun(Math.max(2 * (end - Ref.offset(runs[runCount - 1])), size + RunLayout.BYTES));
+            addRun(2 * (end - Ref.offset(runs[runCount - 1])), size + RunLayout.BYTES);
         }
         long offset = cursor;
         cursor = offset + size;
@@ -141,8 +148,28 @@ public final class Scope implements AutoCloseable {
         }
     }
 
-    private void addRun(long bytes) {
-        long run = arena.allocateRun(bytes);
+    /** Adds a run of {@code wanted} bytes, or of less if the arena has no such run, but of {@code needed} at least. */
+    private void addRun(long wanted, long needed) {
+        if (runCount == MAX_RUNS) {
+            throw new OutOfArenaException(
+                    "a scope of " + arena + " has " + MAX_RUNS
+                            + " runs, because the arena is so full that only small ones were left; raise its quota or close scopes");
+        }
+        long bytes = Math.max(wanted, needed);
+        while (true) {
+            try {
+                add(arena.allocateRun(bytes));
+                return;
+            } catch (OutOfArenaException e) {
+                if (bytes == needed) {
+                    throw e;
+                }
+                bytes = Math.max(bytes / 2, needed);
+            }
+        }
+    }
+
+    private void add(long run) {
         long first = runCount == 0 ? run : runs[0];
         RunLayout.initialise(memory, Ref.offset(run), first);
         if (runCount > 0) {
@@ -173,7 +200,7 @@ public final class Scope implements AutoCloseable {
         }
         if (state != State.OPEN) {
             throw new ScopeException("a scope of " + arena + " was used after it was "
-                    + (state == State.HANDED_OVER ? "handed over" : "closed"));
+                    + (state == State.DETACHED ? "detached" : "closed") + "; open a new one");
         }
     }
 
@@ -193,15 +220,6 @@ public final class Scope implements AutoCloseable {
     public void detach() {
         checkUse();
         state = State.DETACHED;
-    }
-
-    /** Gives all memory to another participant of the arena; closing this scope then does nothing. */
-    public void handOver(int participant) {
-        checkUse();
-        for (int i = 0; i < runCount; i++) {
-            arena.transferRun(runs[i], arena.participant(), participant);
-        }
-        state = State.HANDED_OVER;
     }
 
     public boolean isOpen() {

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ArenaTest {
     private static final long QUOTA = 8 << 20;
@@ -52,7 +53,7 @@ class ArenaTest {
                     }
                 })
                 .isInstanceOf(OutOfArenaException.class)
-                .hasMessageContaining("arena 7 (8192 KiB) is full")
+                .hasMessageContaining("arena 7 (8 MiB) is full")
                 .hasMessageContaining("close scopes");
         scope.close();
         assertThat(arena.usedBytes()).isZero();
@@ -85,12 +86,17 @@ class ArenaTest {
     @Test
     void shouldRefuseRefsThatLeadNowhere() {
         ArenaTable table = ArenaTable.create();
-        table.add(create(TableHome.SHARED));
+        Arena arena = create(TableHome.SHARED);
+        table.add(arena);
         assertThatThrownBy(() -> table.memory(Ref.NULL)).hasMessageContaining("is null");
         assertThatThrownBy(() -> table.memory(Ref.of(9, 0, 8192))).hasMessageContaining("not mapped here");
         assertThatThrownBy(() -> table.memory(Ref.of(7, 0, 16))).hasMessageContaining("outside");
         assertThatThrownBy(() -> table.memory(Ref.of(7, 0, QUOTA))).hasMessageContaining("outside");
-        assertThatThrownBy(() -> table.memory(Ref.of(7, 0, QUOTA - 4096))).hasMessageContaining("not allocated");
+        assertThatThrownBy(() -> table.memory(Ref.of(7, 0, QUOTA - 4096))).hasMessageContaining("outside");
+        assertThatThrownBy(() -> table.memory(Ref.of(7, 0, arena.reservedBytes() - 4096)))
+                .hasMessageContaining("not allocated");
+        assertThatThrownBy(() -> table.memory(Ref.of(7, 0, arena.reservedBytes() - 4)))
+                .hasMessageContaining("outside");
     }
 
     @Test
@@ -167,6 +173,66 @@ class ArenaTest {
             assertThat(adopted.isOpen()).isFalse();
             assertThatThrownBy(() -> mine.adopt(object, OTHER)).isInstanceOf(RefException.class);
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {3, QUOTA, (9L << 40) + (1 << 16), -1L >>> 16})
+    void shouldGiveBackWhatItAdoptedOfABrokenScope(long next) {
+        Arena mine = create(TableHome.SHARED);
+        Arena theirs = attach(OTHER);
+        long object = theirs.newScope().allocate(8);
+        RunLayout.next(mine.memory(), Ref.offset(object) & -4096L, (7L << 48) | next);
+
+        assertThatThrownBy(() -> mine.adopt(object, OTHER)).isInstanceOf(RefException.class);
+        assertThat(mine.usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldRefuseToAdoptWhatLiesOutside() {
+        Arena mine = create(TableHome.SHARED);
+        for (long offset : new long[] {0, 8, QUOTA - 8, QUOTA, Ref.MAX_OFFSET}) {
+            assertThatThrownBy(() -> mine.adopt(Ref.of(7, 0, offset), OTHER)).isInstanceOf(RefException.class);
+        }
+    }
+
+    @Test
+    void shouldTrustNoHeaderWhereItIsTheOnlyAllocator() {
+        Arena arena = create(TableHome.PRIVATE);
+        long reserved = arena.reservedBytes();
+        ArenaLayout.publishReserved(arena.memory(), QUOTA);
+        assertThat(arena.reservedBytes()).isEqualTo(reserved);
+        ArenaLayout.publishReserved(arena.memory(), -1);
+        try (Scope scope = arena.newScope(reserved)) {
+            assertThat(arena.reservedBytes()).isGreaterThan(reserved);
+            assertThat(arena.memory().get(ValueLayout.JAVA_BYTE, Ref.offset(scope.allocate(8))))
+                    .isZero();
+        }
+    }
+
+    @Test
+    void shouldUseWhatIsLeftWhenItCannotDouble() {
+        Arena arena = create(TableHome.PRIVATE);
+        Scope large = arena.newScope(QUOTA / 2 + (1 << 20));
+        Scope scope = arena.newScope(QUOTA / 8);
+        assertThatThrownBy(() -> {
+                    while (true) {
+                        scope.allocate(1 << 10);
+                    }
+                })
+                .isInstanceOf(OutOfArenaException.class)
+                .hasMessageContaining("0 bytes free");
+        assertThat(large.bytesHeld() + scope.bytesHeld()).isEqualTo(QUOTA - ArenaLayout.PAGE);
+    }
+
+    @Test
+    void shouldRefuseASizeThatHasNoRoom() {
+        assertThatThrownBy(() -> new ArenaSpec(7, mapping.memory().asSlice(0, 4096), file, 0, TableHome.PRIVATE, 1, 0))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("at least 16384 bytes");
+        assertThatThrownBy(() -> create(TableHome.PRIVATE).allocateRun(2 * QUOTA))
+                .isInstanceOf(OutOfArenaException.class)
+                .hasMessageContaining("16 MiB asked");
+        assertThatThrownBy(() -> create(TableHome.PRIVATE).allocateRun(-1)).isInstanceOf(OutOfArenaException.class);
     }
 
     @ParameterizedTest

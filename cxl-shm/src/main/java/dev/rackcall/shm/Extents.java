@@ -1,0 +1,139 @@
+package dev.rackcall.shm;
+
+import dev.rackcall.shm.os.ByteSize;
+import dev.rackcall.shm.os.OsException;
+
+/**
+ * How much of an arena is backed by memory: extents one behind the other from its start, each about as long as all before. Thread-safe.
+ *
+ * <p>Where several processes allocate, the length is in the arena's header. A sole allocator keeps it to itself and writes the header for
+ * others only: a peer that scribbles there must not make it use pages that nobody has reserved.
+ */
+final class Extents {
+    private final ArenaSpec spec;
+    private final long firstPage;
+    private final boolean headerCounts;
+    /** The highest length that this process has seen, in bytes from the arena's start: it never falls, whatever the header says. */
+    private volatile long known;
+
+    private Extents(ArenaSpec spec, boolean headerCounts, long known) {
+        this.spec = spec;
+        this.firstPage = ArenaLayout.firstPage(spec.home(), spec.region().byteSize());
+        this.headerCounts = headerCounts;
+        this.known = known;
+    }
+
+    /** Reserves the first extent of a new arena, and writes its header. */
+    static Extents create(ArenaSpec spec) {
+        Extents extents = new Extents(spec, spec.home() == TableHome.SHARED, 0);
+        long first = Math.min(spec.region().byteSize(), extents.firstPage + ArenaLayout.roundUp(spec.initialBytes()));
+        extents.reserveHeader(first);
+        extents.reserve(extents.firstPage, first - extents.firstPage);
+        ArenaLayout.initialise(spec.region(), spec.id(), first);
+        extents.known = first;
+        return extents;
+    }
+
+    /** Of an arena that another process made. */
+    static Extents attach(ArenaSpec spec) {
+        return new Extents(spec, true, 0);
+    }
+
+    /** Where the pages begin. */
+    long firstPage() {
+        return firstPage;
+    }
+
+    /** Bytes from the start of the arena that are backed by memory now. */
+    long reserved() {
+        if (headerCounts) {
+            long header = Math.clamp(
+                    ArenaLayout.reserved(spec.region()), 0, spec.region().byteSize());
+            if (header > known) {
+                known = header;
+            }
+        }
+        return known;
+    }
+
+    long reservedPages() {
+        return Math.max(0, reserved() - firstPage) >>> ArenaLayout.PAGE_SHIFT;
+    }
+
+    /** Whether the object at this offset can lie in memory that is backed. */
+    boolean holdsObject(long offset) {
+        return offset >= firstPage && (offset <= known - Long.BYTES || offset <= reserved() - Long.BYTES);
+    }
+
+    /**
+     * Backs more of the arena with memory: as much again as there is, or at least {@code bytes} if the host has not so much.
+     *
+     * @return false at the quota
+     * @throws OutOfArenaException if the host has not even {@code bytes}
+     */
+    boolean grow(long bytes) {
+        long reserved = Math.max(reserved(), firstPage);
+        long left = spec.region().byteSize() - reserved;
+        if (left < ArenaLayout.PAGE) {
+            return false;
+        }
+        long least = Math.min(left, ArenaLayout.roundUp(bytes));
+        long most = Math.min(left, Math.max(least, ArenaLayout.roundUp(reserved - firstPage)));
+        try {
+            extend(reserved, most);
+        } catch (OutOfArenaException e) {
+            if (most == least) {
+                throw e;
+            }
+            extend(reserved, least);
+        }
+        return true;
+    }
+
+    private void extend(long reserved, long bytes) {
+        long target = reserved + bytes;
+        if (spec.home() == TableHome.SHARED) {
+            reserveTable(reserved, target);
+        }
+        reserve(reserved, bytes);
+        if (headerCounts) {
+            // A failed exchange means that another process has grown the arena meanwhile, which is as good.
+            ArenaLayout.raiseReserved(spec.region(), reserved, target);
+        } else {
+            publish(target);
+        }
+    }
+
+    private synchronized void publish(long target) {
+        if (target > known) {
+            known = target;
+            ArenaLayout.publishReserved(spec.region(), target);
+        }
+    }
+
+    private void reserveHeader(long upTo) {
+        reserve(0, ArenaLayout.PAGE);
+        if (spec.home() == TableHome.SHARED) {
+            reserveTable(firstPage, upTo);
+        }
+    }
+
+    private void reserveTable(long from, long to) {
+        long start = ArenaLayout.tableEntry(from - firstPage) & -ArenaLayout.PAGE;
+        long end = ArenaLayout.roundUp(ArenaLayout.tableEntry(to - firstPage));
+        reserve(start, end - start);
+    }
+
+    private void reserve(long offset, long bytes) {
+        try {
+            if (bytes > 0) {
+                spec.file().reserve(spec.fileOffset() + offset, bytes);
+            }
+        } catch (OsException e) {
+            throw new OutOfArenaException(
+                    "arena " + spec.id() + " cannot get " + ByteSize.describe(bytes) + " more from the host: "
+                            + e.getMessage(),
+                    e);
+        }
+    }
+}
