@@ -31,6 +31,8 @@ final class ArenaLayout {
     private static final long RESERVED_OFFSET = 24;
     static final long TABLE = PAGE;
 
+    private static final int MAX_ATTEMPTS = 100;
+
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
     private ArenaLayout() {}
@@ -88,7 +90,17 @@ final class ArenaLayout {
         LONG.setRelease(memory, RESERVED_OFFSET, to);
     }
 
-    static boolean raiseReserved(MemorySegment memory, long from, long to) {
-        return LONG.compareAndSet(memory, RESERVED_OFFSET, from, to);
+    /**
+     * Makes it at least {@code target}. Whoever else changes it meanwhile raises it too, so that this ends soon; a peer that lowers it without
+     * end is not waited for.
+     */
+    static void raiseReserved(MemorySegment memory, long target) {
+        long seen = reserved(memory);
+        for (int attempt = 0; attempt < MAX_ATTEMPTS && seen < target; attempt++) {
+            if (LONG.compareAndSet(memory, RESERVED_OFFSET, seen, target)) {
+                return;
+            }
+            seen = reserved(memory);
+        }
     }
 }

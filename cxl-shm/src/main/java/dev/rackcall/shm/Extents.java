@@ -50,10 +50,14 @@ final class Extents {
             long header = Math.clamp(
                     ArenaLayout.reserved(spec.region()), 0, spec.region().byteSize());
             if (header > known) {
-                known = header;
+                learn(header);
             }
         }
         return known;
+    }
+
+    private synchronized void learn(long header) {
+        known = Math.max(known, header);
     }
 
     long reservedPages() {
@@ -97,17 +101,18 @@ final class Extents {
         }
         reserve(reserved, bytes);
         if (headerCounts) {
-            // A failed exchange means that another process has grown the arena meanwhile, which is as good.
-            ArenaLayout.raiseReserved(spec.region(), reserved, target);
-        } else {
-            publish(target);
+            ArenaLayout.raiseReserved(spec.region(), target);
         }
+        publish(target);
     }
 
+    /** What this process has reserved it knows, whatever stands in the header. */
     private synchronized void publish(long target) {
         if (target > known) {
             known = target;
-            ArenaLayout.publishReserved(spec.region(), target);
+            if (!headerCounts) {
+                ArenaLayout.publishReserved(spec.region(), target);
+            }
         }
     }
 

@@ -56,6 +56,8 @@ class PageAllocatorInterleavingTest {
         private final List<Run> runs = new ArrayList<>();
         private final List<Participant> dead = new ArrayList<>();
         private final Set<Participant> beingReclaimed = new HashSet<>();
+        /** Page and generation of every run that anybody had a Ref into. */
+        private final Set<Long> pastRefs = new HashSet<>();
 
         private World(long seed) {
             random = new Random(seed);
@@ -91,6 +93,15 @@ class PageAllocatorInterleavingTest {
                 model[page] = run;
             }
             runs.add(run);
+        }
+
+        /** Refs into the run can exist from now on: they must differ from all stale ones. */
+        private void handOut(Run run) {
+            for (int page = run.head; page < run.head + run.length; page++) {
+                assertThat(pastRefs.add((long) page << Integer.SIZE | run.generation))
+                        .as("page %d is of generation %d once more", page, run.generation)
+                        .isTrue();
+            }
         }
 
         private void drop(Run run) {
@@ -138,7 +149,7 @@ class PageAllocatorInterleavingTest {
         }
 
         private void act(PageAllocator pages) {
-            switch (world.random.nextInt(6)) {
+            switch (world.random.nextInt(8)) {
                 case 0, 1 -> allocate(pages);
                 case 2 -> {
                     if (!held.isEmpty()) {
@@ -155,6 +166,7 @@ class PageAllocatorInterleavingTest {
                         adopt(pages, world.runs.get(world.random.nextInt(world.runs.size())));
                     }
                 }
+                case 5, 6 -> pages.flush();
                 default -> {
                     for (Participant dead : List.copyOf(world.dead)) {
                         world.beingReclaimed.add(dead);
@@ -171,6 +183,7 @@ class PageAllocatorInterleavingTest {
                 Run run = new Run(this, head, length, PageEntry.generation(world.table.get(head)));
                 held.add(run);
                 world.take(run);
+                world.handOut(run);
             }
         }
 
@@ -195,6 +208,7 @@ class PageAllocatorInterleavingTest {
                 world.drop(run);
             } else {
                 run.generation = generation;
+                world.handOut(run);
             }
         }
 
