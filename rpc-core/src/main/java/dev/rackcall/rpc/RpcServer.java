@@ -15,7 +15,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Serves one or more services. Thread-safe.
+ * Serves one or more services. Thread-safe. A server that is still open when its process ends in an orderly way, by an interrupt from the
+ * keyboard for example, closes itself and leaves no files.
  *
  * <pre>{@code
  * try (RpcServer server = RpcServer.builder().service(Search.class, new SearchService()).start()) {
@@ -25,15 +26,24 @@ import java.util.concurrent.TimeUnit;
  */
 public final class RpcServer implements AutoCloseable {
     private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
+    /** What a server that nobody closed still gets for its calls when its process is told to end. */
+    private static final Duration EXIT_BOUND = Duration.ofSeconds(1);
 
     private final ServerEndpoint endpoint;
     private final List<String> channels;
     private final CountDownLatch terminated = new CountDownLatch(1);
+    private final Thread exitHook = new Thread(() -> shutdown(EXIT_BOUND), "rackcall-exit");
     private boolean closed;
 
     private RpcServer(ServerEndpoint endpoint, List<String> channels) {
         this.endpoint = endpoint;
         this.channels = channels;
+    }
+
+    private static RpcServer started(ServerEndpoint endpoint, List<String> channels) {
+        RpcServer server = new RpcServer(endpoint, channels);
+        Runtime.getRuntime().addShutdownHook(server.exitHook);
+        return server;
     }
 
     public static Builder builder() {
@@ -62,7 +72,17 @@ public final class RpcServer implements AutoCloseable {
         boolean drained = endpoint.awaitDrained(bound);
         endpoint.close();
         terminated.countDown();
+        forgetExitHook();
         return drained;
+    }
+
+    private void forgetExitHook() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(exitHook);
+        } catch (IllegalStateException e) {
+            // The process is ending, and this may be the hook itself: there is nothing left to forget.
+            return;
+        }
     }
 
     /** Waits until the server is closed. */
@@ -183,7 +203,7 @@ public final class RpcServer implements AutoCloseable {
             List<String> channels = services.stream()
                     .map(service -> service.definition().channel())
                     .toList();
-            return new RpcServer(Transports.first().serve(spec), channels);
+            return started(Transports.first().serve(spec), channels);
         }
 
         private static int positive(int value, String what) {
