@@ -119,6 +119,17 @@ final class ShmClientCall extends ClientCall {
         }
     }
 
+    /**
+     * As {@link #release}, of a slot whose request the server may not have taken yet: no answer says so. It is left as if by an earlier call, so
+     * that the next one looks how far the server is before it writes over that request.
+     */
+    void releaseUntaken() {
+        WORD.setRelease(this, (ticket() - 1) << STATE_BITS | FREE);
+        if (!connection.isOpen()) {
+            connection.link.memoryReleased();
+        }
+    }
+
     /** Frees an abandoned slot whose answer has come; returns whether this thread did. */
     boolean reapIfAnswered() {
         long seen = (long) WORD.getAcquire(this);

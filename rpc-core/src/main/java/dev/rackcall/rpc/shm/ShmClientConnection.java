@@ -237,7 +237,7 @@ final class ShmClientConnection extends ClientConnection {
     /** Gives back a slot whose call was not sent: the server passes over it. */
     void withdraw(ShmClientCall call) {
         publish(call.slot, SlotLayout.word(call.ticket(), 0, SlotLayout.SKIP, 0));
-        call.release();
+        call.releaseUntaken();
     }
 
     /** Tells the server that nobody waits for the call with that ticket any more. */

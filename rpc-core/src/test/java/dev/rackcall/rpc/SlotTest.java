@@ -1,0 +1,63 @@
+package dev.rackcall.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How calls share a connection's slots when something goes wrong at either end. */
+@Timeout(60)
+class SlotTest {
+    private static final int SLOTS = 4;
+
+    @TempDir
+    Path directory;
+
+    private RpcChannel open() {
+        return RpcChannel.builder("/test/echo")
+                .directory(directory)
+                .slots(SLOTS)
+                .open();
+    }
+
+    private static Status.Code codeOf(Runnable call) {
+        return catchThrowableOfType(RpcException.class, call::run).code();
+    }
+
+    @Test
+    void shouldNotOverrunAServerThatDoesNotTakeRequests() throws InterruptedException {
+        CountDownLatch held = new CountDownLatch(1);
+        try (RpcServer server = RpcServer.builder()
+                        .service(Echo.class, new EchoService())
+                        .directory(directory)
+                        .stuckAfter(Duration.ofSeconds(30))
+                        .interceptor(call -> {
+                            if (call.method().name().equals("block")) {
+                                held.countDown();
+                            }
+                            return CallObserver.NONE;
+                        })
+                        .start();
+                RpcChannel other = open();
+                RpcChannel channel = open()) {
+            Thread holder =
+                    Thread.ofPlatform().start(() -> other.stub(Echo.class).block(500));
+            assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+            Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(10)));
+            // None of these is sent, but each has a slot's turn.
+            for (int i = 0; i < 5 * SLOTS; i++) {
+                assertThat(codeOf(() -> echo.bytes(null)))
+                        .isIn(Status.Code.INVALID_ARGUMENT, Status.Code.RESOURCE_EXHAUSTED);
+            }
+            assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
+            holder.join();
+            assertThat(server.connections()).isEqualTo(2);
+        }
+    }
+}
