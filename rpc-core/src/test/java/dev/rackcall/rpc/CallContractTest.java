@@ -436,7 +436,7 @@ class CallContractTest {
         Echo echo = channel.stub(Echo.class);
         CompletableFuture<Integer> future = echo.later(1, 20_000);
         CompletableFuture<Status.Code> blocked = CompletableFuture.supplyAsync(() -> codeOf(() -> echo.block(20_000)));
-        await(() -> !blocked.isDone());
+        await(() -> service.blocking.get() == 1);
         channel.close();
         assertThatThrownBy(future::join).hasMessageContaining("CANCELLED");
         assertThat(blocked.join()).isEqualTo(Status.Code.CANCELLED);

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 /** Does what {@link Echo} says and counts what tests ask about. */
 final class EchoService implements Echo {
     final AtomicInteger cancelled = new AtomicInteger();
+    final AtomicInteger blocking = new AtomicInteger();
     final AtomicInteger closedStreams = new AtomicInteger();
     private final List<String> notes = new ArrayList<>();
 
@@ -81,6 +82,7 @@ final class EchoService implements Echo {
     public boolean block(long millis) {
         CountDownLatch gone = new CountDownLatch(1);
         RpcContext.current().orElseThrow().onCancel(gone::countDown);
+        blocking.incrementAndGet();
         try {
             boolean early = gone.await(millis, TimeUnit.MILLISECONDS);
             if (early) {

@@ -226,6 +226,11 @@ final class ClientLink {
         return end == null;
     }
 
+    /** Whether this side ended the connection. Only once it is not open. */
+    boolean isClosedHere() {
+        return end.code() == Status.Code.CANCELLED;
+    }
+
     /** Why the connection ended. Only once it is not open. */
     RpcException failure() {
         return end.asException();
@@ -261,8 +266,10 @@ final class ClientLink {
             end = status;
         }
         reactor.remove(tag, socket.fd());
-        socket.close();
+        // Before the server can notice: what it answers to calls that it cancels because we are gone must not reach
+        // their callers.
         connection.ended();
+        socket.close();
         // Closing any shared arena makes every thread pass a handshake: from here on each of them has either marked its
         // slot or sees the end.
         java.lang.foreign.Arena.ofShared().close();

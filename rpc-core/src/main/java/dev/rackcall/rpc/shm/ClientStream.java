@@ -55,7 +55,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
         try {
             id = in.readLong();
             last = in.readBoolean();
-            int count = in.readCount(0);
+            int count = in.readCount(1);
             for (int i = 0; i < count; i++) {
                 ready.add(reader.read(in, call));
             }

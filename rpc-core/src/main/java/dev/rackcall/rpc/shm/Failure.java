@@ -15,10 +15,18 @@ import org.slf4j.LoggerFactory;
 record Failure(Status status, Metadata trailers) {
     private static final Logger LOG = LoggerFactory.getLogger(Failure.class);
 
-    static Failure of(Throwable cause, String method) {
+    /**
+     * The failure to report.
+     *
+     * @param encoding whether the handler had returned, so that a payload that is wrong is its result and not its argument
+     */
+    static Failure of(Throwable cause, String method, boolean encoding) {
         return switch (cause) {
             case RpcException e -> new Failure(e.status(), e.trailers());
-            case CompletionException e when e.getCause() != null -> of(e.getCause(), method);
+            case CompletionException e when e.getCause() != null -> of(e.getCause(), method, encoding);
+            case PayloadException e
+            when encoding ->
+                plain(Status.Code.INTERNAL.with("%s: the handler's result cannot be sent: %s", method, e.getMessage()));
             case PayloadException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
             case RefException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
             case SharedDataException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));

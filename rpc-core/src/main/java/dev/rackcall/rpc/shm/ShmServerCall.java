@@ -3,12 +3,12 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcContext;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CallThread;
 import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.rpc.spi.ServerCall;
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.lang.foreign.MemorySegment;
@@ -244,7 +244,7 @@ final class ShmServerCall extends ServerCall {
     @Override
     public <T> void completeWith(CompletionStage<T> stage, ResultWriter<T> resultWriter) {
         if (stage == null) {
-            throw new PayloadException(name() + " returned null instead of a CompletableFuture");
+            throw nullResult("a CompletableFuture");
         }
         defer();
         stage.whenComplete((value, failure) -> {
@@ -263,6 +263,12 @@ final class ShmServerCall extends ServerCall {
         });
     }
 
+    private RpcException nullResult(String instead) {
+        return Status.Code.INTERNAL
+                .with("%s: the handler returned null instead of %s", name(), instead)
+                .asException();
+    }
+
     /** After a deferred call was answered. */
     void endDeferred() {
         if (!connection.isClosed()) {
@@ -274,7 +280,7 @@ final class ShmServerCall extends ServerCall {
     @Override
     public <T> void streamFrom(Stream<T> elements, ResultWriter<T> resultWriter) {
         if (elements == null) {
-            throw new PayloadException(name() + " returned null instead of a Stream");
+            throw nullResult("a Stream");
         }
         ServerStream<T> stream = connection.streams.open(elements, resultWriter, name());
         defer();
@@ -304,7 +310,7 @@ final class ShmServerCall extends ServerCall {
 
     /** Publishes a failure. */
     void fail(Throwable cause) {
-        Failure failure = Failure.of(cause, name());
+        Failure failure = Failure.of(cause, name(), encoding);
         if (reply != null) {
             reply.discard();
         }
