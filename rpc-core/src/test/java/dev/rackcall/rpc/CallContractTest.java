@@ -270,7 +270,7 @@ class CallContractTest {
         serve(mode);
         RpcChannel channel = channel(mode).open();
         open.add(channel);
-        Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(50)));
+        Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(500)));
         assertThat(codeOf(() -> hurried.block(10_000))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
         Echo patient = channel.stub(Echo.class);
         assertThat(patient.add(2, 2)).isEqualTo(4);

@@ -22,19 +22,12 @@ final class ServerContext implements RpcContext {
 
     private boolean cancelled;
 
-    ServerContext(
-            ShmServerCall call,
-            MethodDescriptor method,
-            Metadata headers,
-            long deadline,
-            Peer peer,
-            boolean cancelled) {
+    ServerContext(ShmServerCall call, MethodDescriptor method, Metadata headers, long deadline, Peer peer) {
         this.call = call;
         this.method = method;
         this.headers = headers;
         this.deadline = deadline;
         this.peer = peer;
-        this.cancelled = cancelled;
     }
 
     @Override

@@ -63,7 +63,12 @@ final class ShmServerCall extends ServerCall {
     private boolean deferred;
     private CallObserver observer = CallObserver.NONE;
     private Metadata headers = Metadata.EMPTY;
-    private ServerContext context;
+    /** Written by the thread that serves, read by the poller when a cancellation comes: volatile, as {@link #unwanted}. */
+    private volatile ServerContext context;
+
+    /** The caller no longer waits. Set before {@link #context} is looked at; who makes the context looks here after it. */
+    private volatile boolean unwanted;
+
     private ReplyScope reply;
 
     ShmServerCall(ShmServerConnection connection, int index) {
@@ -111,6 +116,9 @@ final class ShmServerCall extends ServerCall {
         deferred = false;
         if (context != null) {
             context = null;
+        }
+        if (unwanted) {
+            unwanted = false;
         }
         BUSY.setRelease(this, true);
     }
@@ -209,13 +217,18 @@ final class ShmServerCall extends ServerCall {
 
     @Override
     public RpcContext context() {
-        if (context == null) {
+        ServerContext present = context;
+        if (present == null) {
             if ((flags & SlotLayout.METADATA) != 0) {
                 arguments();
             }
-            context = new ServerContext(this, method(), headers, deadline, connection.peer(), connection.isClosed());
+            present = new ServerContext(this, method(), headers, deadline, connection.peer());
+            context = present;
+            if (unwanted || connection.isClosed()) {
+                present.cancel();
+            }
         }
-        return context;
+        return present;
     }
 
     @Override
@@ -413,9 +426,12 @@ final class ShmServerCall extends ServerCall {
 
     /** The caller no longer waits, or is gone. */
     void cancelled() {
-        ServerContext running = context;
-        if (isBusy() && running != null) {
-            running.cancel();
+        if (isBusy()) {
+            unwanted = true;
+            ServerContext running = context;
+            if (running != null) {
+                running.cancel();
+            }
         }
     }
 }
