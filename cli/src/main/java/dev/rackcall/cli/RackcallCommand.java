@@ -1,6 +1,7 @@
 package dev.rackcall.cli;
 
 import dev.rackcall.perf.BenchCommand;
+import dev.rackcall.samples.DemoCommand;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import picocli.CommandLine;
@@ -18,6 +19,7 @@ import picocli.CommandLine.ScopeType;
         scope = ScopeType.INHERIT,
         sortOptions = false,
         subcommands = {
+            DemoCommand.class,
             BenchCommand.class,
             TestCommand.class,
             DoctorCommand.class,
@@ -39,6 +41,7 @@ public final class RackcallCommand {
     static CommandLine commandLine() {
         CommandLine commandLine = new CommandLine(new RackcallCommand());
         commandLine.setCommandName("rackcall");
+        commandLine.setCaseInsensitiveEnumValuesAllowed(true);
         commandLine.setExecutionExceptionHandler(RackcallCommand::explain);
         return commandLine;
     }

@@ -1,0 +1,67 @@
+package dev.rackcall.samples.demo;
+
+import dev.rackcall.samples.documents.JsonDocument;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Searches that find something, drawn from a sample of the documents: for a text that one of them has, or for numbers in a range that begins at
+ * one that occurs and spans a thousandth of what the sample has at that path. The same documents and seed give the same searches.
+ */
+final class QueryPlan {
+    private static final int SAMPLE = 1000;
+    private static final double SPAN = 1e-3;
+
+    private final List<Query.Text> texts = new ArrayList<>();
+    private final List<Query.Range> numbers = new ArrayList<>();
+    private final Map<List<String>, Double> least = new HashMap<>();
+    private final Map<List<String>, Double> greatest = new HashMap<>();
+    private final SplittableRandom random;
+
+    QueryPlan(List<JsonDocument> documents, long seed) {
+        random = new SplittableRandom(seed);
+        int step = Math.max(1, documents.size() / SAMPLE);
+        for (int i = 0; i < documents.size(); i += step) {
+            collect(List.of(), documents.get(i).content());
+        }
+    }
+
+    private void collect(List<String> path, JsonNode node) {
+        if (node.isString()) {
+            texts.add(new Query.Text(path, node.stringValue()));
+        } else if (node.isNumber()) {
+            double number = node.decimalValue().doubleValue();
+            numbers.add(new Query.Range(path, number, number));
+            least.merge(path, number, Math::min);
+            greatest.merge(path, number, Math::max);
+        } else if (node.isArray()) {
+            node.forEach(element -> collect(path, element));
+        } else {
+            node.properties().forEach(member -> {
+                List<String> longer = new ArrayList<>(path);
+                longer.add(member.getKey());
+                collect(List.copyOf(longer), member.getValue());
+            });
+        }
+    }
+
+    /** The next search; half of them are for texts if there are both. Empty if the documents have neither texts nor numbers. */
+    Optional<Query> next() {
+        if (texts.isEmpty() && numbers.isEmpty()) {
+            return Optional.empty();
+        }
+        boolean text = numbers.isEmpty() || (!texts.isEmpty() && random.nextBoolean());
+        return Optional.of(
+                text ? texts.get(random.nextInt(texts.size())) : range(numbers.get(random.nextInt(numbers.size()))));
+    }
+
+    private Query.Range range(Query.Range number) {
+        double span = (greatest.get(number.path()) - least.get(number.path())) * SPAN;
+        return new Query.Range(number.path(), number.low(), number.low() + span);
+    }
+}

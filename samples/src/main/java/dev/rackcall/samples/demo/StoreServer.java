@@ -1,0 +1,27 @@
+package dev.rackcall.samples.demo;
+
+import dev.rackcall.samples.documents.Store;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+
+/** A server's side of a way to the store. */
+interface StoreServer extends AutoCloseable {
+    Store store();
+
+    @Override
+    void close() throws IOException;
+
+    static StoreServer open(Messages.Setup setup) throws IOException {
+        return switch (setup.transport()) {
+            case POINTER -> new PointerServer(setup.directory(), setup.plan());
+            case SERIALISED -> new SocketServer(setup.directory());
+        };
+    }
+
+    /** Bytes that the documents may take: as much as the machine has, since memory is only taken as it is needed. */
+    static long quota() {
+        long bytes = ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class)
+                .getTotalMemorySize();
+        return bytes & -(1L << 20);
+    }
+}

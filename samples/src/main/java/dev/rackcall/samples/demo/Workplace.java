@@ -1,0 +1,138 @@
+package dev.rackcall.samples.demo;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The directory for sockets and lock files that one run of the demo has to itself, and the processes that work in it. Both are gone after
+ * {@link #close}, and also when this JVM ends before that, as on Ctrl-C. Thread-safe.
+ */
+final class Workplace implements AutoCloseable {
+    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+    private static final long END_SECONDS = 5;
+
+    private final Path directory;
+    private final Set<String> sharedMemoryBefore;
+    private final Set<Process> processes = ConcurrentHashMap.newKeySet();
+    private final List<Process> all = new ArrayList<>();
+    private final Thread hook = Thread.ofPlatform().unstarted(this::endAndDelete);
+    private volatile boolean closing;
+
+    private Workplace(Path directory) {
+        this.directory = directory;
+        this.sharedMemoryBefore = sharedMemory();
+    }
+
+    static Workplace create() {
+        try {
+            Workplace workplace = new Workplace(Files.createTempDirectory("rackcall-demo-"));
+            Runtime.getRuntime().addShutdownHook(workplace.hook);
+            return workplace;
+        } catch (IOException e) {
+            throw new DemoException(
+                    "no directory can be made in " + System.getProperty("java.io.tmpdir") + " (" + e
+                            + "); choose another with -Djava.io.tmpdir in JDK_JAVA_OPTIONS",
+                    e);
+        }
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    synchronized void add(Process process) {
+        if (closing) {
+            process.destroyForcibly();
+        }
+        processes.add(process);
+        all.add(process);
+    }
+
+    /** Whether this JVM is ending, so that what its processes do no longer matters. */
+    boolean isClosing() {
+        return closing;
+    }
+
+    @Override
+    public void close() {
+        endAndDelete();
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // The JVM is going down, and the hook does the same.
+            return;
+        }
+    }
+
+    private synchronized void endAndDelete() {
+        closing = true;
+        processes.forEach(Process::destroyForcibly);
+        processes.forEach(process -> process.onExit()
+                .completeOnTimeout(process, END_SECONDS, TimeUnit.SECONDS)
+                .join());
+        processes.clear();
+        try {
+            delete(directory);
+        } catch (IOException e) {
+            System.err.println(directory + " is left behind: " + e);
+        }
+    }
+
+    /** What is still there after {@link #close}: processes, the directory, new files in /dev/shm. Those may be another program's. */
+    synchronized List<String> leftBehind() {
+        List<String> left = new ArrayList<>();
+        all.stream().filter(Process::isAlive).forEach(process -> left.add("process " + process.pid()));
+        if (Files.exists(directory)) {
+            left.add(directory.toString());
+        }
+        Set<String> fresh = sharedMemory();
+        fresh.removeAll(sharedMemoryBefore);
+        left.addAll(fresh);
+        return left;
+    }
+
+    private static Set<String> sharedMemory() {
+        Set<String> names = new TreeSet<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(SHARED_MEMORY)) {
+            files.forEach(file -> names.add(file.toString()));
+        } catch (IOException e) {
+            // Without /dev/shm nothing can be left there.
+            return names;
+        }
+        return names;
+    }
+
+    /** Deletes a directory with all that it holds; nothing happens if it is not there. */
+    static void delete(Path directory) throws IOException {
+        try {
+            Files.walkFileTree(directory, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                    Files.deleteIfExists(file);
+                    return FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult postVisitDirectory(Path folder, IOException e) throws IOException {
+                    Files.deleteIfExists(folder);
+                    return FileVisitResult.CONTINUE;
+                }
+            });
+        } catch (NoSuchFileException e) {
+            // Somebody else did it at the same moment.
+            return;
+        }
+    }
+}
