@@ -23,7 +23,7 @@ public record ArenaSpec(
         TableHome home,
         int participant,
         long initialBytes) {
-    private static final int MAX_ID = 0xffff;
+    static final int MAX_ID = 0xffff;
 
     public ArenaSpec {
         if (id < 1 || id > MAX_ID) {

@@ -4,11 +4,12 @@ package dev.rackcall.shm.os;
  * Numbers that Linux defines per processor architecture.
  *
  * @param noFollowFlag {@code O_NOFOLLOW}
+ * @param directoryFlag {@code O_DIRECTORY}
  * @param futex number of the futex system call
  * @param userfaultfd number of the userfaultfd system call
  * @param epollEventBytes size of struct epoll_event, which is packed on x86-64 only
  */
-record Abi(int noFollowFlag, long futex, long userfaultfd, int epollEventBytes) {
+record Abi(int noFollowFlag, int directoryFlag, long futex, long userfaultfd, int epollEventBytes) {
     /** System calls younger than Linux 5.1 have one number everywhere. */
     static final long SYS_EPOLL_PWAIT2 = 441;
 
@@ -22,8 +23,8 @@ record Abi(int noFollowFlag, long futex, long userfaultfd, int epollEventBytes) 
 
     static Abi forArchitecture(String architecture) {
         return switch (architecture) {
-            case "amd64", "x86_64" -> new Abi(0x20000, 202, 323, 12);
-            case "aarch64" -> new Abi(0x8000, 98, 282, 16);
+            case "amd64", "x86_64" -> new Abi(0x20000, 0x10000, 202, 323, 12);
+            case "aarch64" -> new Abi(0x8000, 0x4000, 98, 282, 16);
             default ->
                 throw new UnsupportedOperationException("Rackcall runs on Linux x86-64 and aarch64, not on "
                         + architecture + "; use a JVM of one of these");

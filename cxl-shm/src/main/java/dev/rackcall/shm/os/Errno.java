@@ -16,6 +16,7 @@ final class Errno {
     static final int EEXIST = 17;
     static final int ENODEV = 19;
     static final int ENOTDIR = 20;
+    static final int EISDIR = 21;
     static final int EINVAL = 22;
     static final int ENFILE = 23;
     static final int EMFILE = 24;
@@ -50,6 +51,7 @@ final class Errno {
             Map.entry(EEXIST, "EEXIST"),
             Map.entry(ENODEV, "ENODEV"),
             Map.entry(ENOTDIR, "ENOTDIR"),
+            Map.entry(EISDIR, "EISDIR"),
             Map.entry(EINVAL, "EINVAL"),
             Map.entry(ENFILE, "ENFILE"),
             Map.entry(EMFILE, "EMFILE"),

@@ -29,15 +29,21 @@ final class LibcFiles {
     static final int MFD_HUGETLB = 4;
     static final int AT_FDCWD = -100;
     static final int AT_SYMLINK_NOFOLLOW = 0x100;
+    static final int AT_SYMLINK_FOLLOW = 0x400;
     static final int AT_EMPTY_PATH = 0x1000;
     static final int STATX_BASIC_STATS = 0x7ff;
 
     /** Different values on the two architectures (fcntl.h). */
     static final int O_NOFOLLOW = Abi.current().noFollowFlag();
 
+    /** A file without a name; contains O_DIRECTORY. */
+    static final int O_TMPFILE = 0x400000 | Abi.current().directoryFlag();
+
     private static final MethodHandle OPEN = Linkage.variadic("open", 2, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
     private static final MethodHandle CLOSE = Linkage.libc("close", JAVA_INT, JAVA_INT);
     private static final MethodHandle UNLINK = Linkage.libc("unlink", JAVA_INT, ADDRESS);
+    private static final MethodHandle LINKAT =
+            Linkage.libc("linkat", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle FTRUNCATE = Linkage.libc("ftruncate", JAVA_INT, JAVA_INT, JAVA_LONG);
     private static final MethodHandle FALLOCATE =
             Linkage.libc("fallocate", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
@@ -71,6 +77,15 @@ final class LibcFiles {
     static int unlink(MemorySegment errno, MemorySegment path) {
         try {
             return (int) UNLINK.invokeExact(errno, path);
+        } catch (Throwable t) {
+            throw Linkage.impossible(t);
+        }
+    }
+
+    static int linkat(
+            MemorySegment errno, int fromDirectory, MemorySegment from, int toDirectory, MemorySegment to, int flags) {
+        try {
+            return (int) LINKAT.invokeExact(errno, fromDirectory, from, toDirectory, to, flags);
         } catch (Throwable t) {
             throw Linkage.impossible(t);
         }

@@ -172,24 +172,24 @@ public final class SharedFile implements AutoCloseable {
         }
     }
 
-    private static long pageBytes(FileStatus status) {
+    static long pageBytes(FileStatus status) {
         return Long.bitCount(status.blockBytes()) == 1
                 ? Math.max(SMALL_PAGE_BYTES, status.blockBytes())
                 : SMALL_PAGE_BYTES;
     }
 
-    private static long checkedLength(String name, long bytes) {
+    static long checkedLength(String name, long bytes) {
         if (bytes <= 0 || bytes > 1L << 46) {
             throw new IllegalArgumentException(name + ": a length of " + bytes + " bytes; give 1 byte to 64 TiB");
         }
         return bytes;
     }
 
-    private static long roundUp(long bytes, long unit) {
+    static long roundUp(long bytes, long unit) {
         return (bytes + unit - 1) & -unit;
     }
 
-    private void truncate(long length) {
+    void truncate(long length) {
         CallState state = CallState.current();
         if (LibcFiles.ftruncate(state.errnoSegment(), descriptor.fd(), length) != 0) {
             throw new OsException(

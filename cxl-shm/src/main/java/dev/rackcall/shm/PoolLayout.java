@@ -1,0 +1,101 @@
+package dev.rackcall.shm;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The first page of a pool; its arena follows.
+ *
+ * <pre>
+ *   0  magic       "RKPOOL01"                   written last
+ *   8  version, arena id                        two ints
+ *  16  bytes       of the pool, this page included
+ *  24  instance    a new random number whenever nobody was left of those who used it
+ *  32  participants  the highest number that anybody had; only grows
+ * </pre>
+ *
+ * Participant n holds a lock on the byte {@code LOCKS + n} of the file, far behind its end; byte {@code LOCKS} is the gate through which
+ * they come and go.
+ */
+final class PoolLayout {
+    static final int VERSION = 1;
+    /** Where the arena starts. */
+    static final long ARENA = ArenaLayout.PAGE;
+
+    static final long MIN_BYTES = ARENA + 4 * ArenaLayout.PAGE;
+    static final long LOCKS = 1L << 60;
+
+    /** "RKPOOL01" in ASCII, little-endian. */
+    private static final long MAGIC = 0x31304c4f4f504b52L;
+
+    private static final long MAGIC_OFFSET = 0;
+    private static final long VERSION_OFFSET = 8;
+    private static final long ARENA_ID_OFFSET = 12;
+    private static final long BYTES_OFFSET = 16;
+    private static final long INSTANCE_OFFSET = 24;
+    private static final long PARTICIPANTS_OFFSET = 32;
+
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+
+    private PoolLayout() {}
+
+    static void initialise(MemorySegment memory, int arenaId, long instance) {
+        memory.set(ValueLayout.JAVA_INT, VERSION_OFFSET, VERSION);
+        memory.set(ValueLayout.JAVA_INT, ARENA_ID_OFFSET, arenaId);
+        memory.set(ValueLayout.JAVA_LONG, BYTES_OFFSET, memory.byteSize());
+        memory.set(ValueLayout.JAVA_LONG, INSTANCE_OFFSET, instance);
+        memory.set(ValueLayout.JAVA_INT, PARTICIPANTS_OFFSET, 0);
+        // Release: pairs with the acquire in complaint; a header with this word is whole.
+        LONG.setRelease(memory, MAGIC_OFFSET, MAGIC);
+    }
+
+    /** Whether there is nothing at all, as on a device that was never used. */
+    static boolean isBlank(MemorySegment memory) {
+        return memory.asSlice(0, ARENA).mismatch(MemorySegment.ofArray(new byte[(int) ARENA])) < 0;
+    }
+
+    /** What is wrong with the header and what to do, or null if nothing is. */
+    static String complaint(MemorySegment memory) {
+        // Acquire: pairs with the release in initialise.
+        if ((long) LONG.getAcquire(memory, MAGIC_OFFSET) != MAGIC) {
+            return "it has no pool header, so it is no pool or was damaged; remove it or choose another one";
+        }
+        int version = memory.get(ValueLayout.JAVA_INT, VERSION_OFFSET);
+        if (version != VERSION) {
+            return "its layout version is " + version + " and this release has " + VERSION
+                    + "; use one release on all sides, or remove it";
+        }
+        long bytes = memory.get(ValueLayout.JAVA_LONG, BYTES_OFFSET);
+        int arenaId = arenaId(memory);
+        if (bytes != memory.byteSize() || arenaId < 1 || arenaId > ArenaSpec.MAX_ID) {
+            return "its header is damaged: it says " + bytes + " bytes and arena " + arenaId + ", there are "
+                    + memory.byteSize() + " bytes; remove it";
+        }
+        return null;
+    }
+
+    static int arenaId(MemorySegment memory) {
+        return memory.get(ValueLayout.JAVA_INT, ARENA_ID_OFFSET);
+    }
+
+    /** Pairs with {@link #instance(MemorySegment, long)}. */
+    static long instance(MemorySegment memory) {
+        return (long) LONG.getAcquire(memory, INSTANCE_OFFSET);
+    }
+
+    static void instance(MemorySegment memory, long instance) {
+        LONG.setRelease(memory, INSTANCE_OFFSET, instance);
+    }
+
+    /** Pairs with the release in {@link #raiseParticipants}; whatever stands there, it is a possible number. */
+    static int participants(MemorySegment memory) {
+        return Math.clamp((int) INT.getAcquire(memory, PARTICIPANTS_OFFSET), 0, PageEntry.MAX_OWNER);
+    }
+
+    /** Only behind the gate. */
+    static void raiseParticipants(MemorySegment memory, int number) {
+        INT.setRelease(memory, PARTICIPANTS_OFFSET, Math.max(number, participants(memory)));
+    }
+}

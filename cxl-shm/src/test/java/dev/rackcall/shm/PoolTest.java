@@ -1,0 +1,213 @@
+package dev.rackcall.shm;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.NamedFile;
+import dev.rackcall.shm.os.SharedFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PoolTest {
+    private static final long BYTES = 1 << 20;
+
+    @TempDir
+    private Path directory;
+
+    private Path path;
+
+    @BeforeEach
+    void name() {
+        path = directory.resolve("pool");
+    }
+
+    private static void assertRefused(ThrowingCallable action, String... parts) {
+        assertThatThrownBy(action).isInstanceOf(PoolException.class).hasMessageContainingAll(parts);
+    }
+
+    // ---- sharing
+
+    @Test
+    void shouldShareAMemfdWithWhoeverGetsItsDescriptor() {
+        try (Pool mine = Pool.memfd("test", BYTES)) {
+            Pool theirs = Pool.join(copyOf(mine));
+            Scope scope = theirs.arena().newScope();
+            long ref = scope.allocate(8);
+            theirs.arena().memory().set(JAVA_LONG, Ref.offset(ref), 42);
+
+            assertThat(mine.arena().memory().get(JAVA_LONG, Ref.offset(ref))).isEqualTo(42);
+            assertThat(theirs.arena().id()).isEqualTo(mine.arena().id());
+            assertThat(theirs.instanceId()).isEqualTo(mine.instanceId());
+            assertThat(theirs.arena().participant()).isNotEqualTo(mine.arena().participant());
+            assertThat(mine.others()).isEqualTo(1);
+            assertThat(mine.reclaimDead()).isZero();
+            theirs.close();
+            theirs.close();
+            assertThat(mine.others()).isZero();
+            assertThat(mine.arena().usedBytes()).isZero();
+        }
+    }
+
+    /** As if it had been received. */
+    private static SharedFile copyOf(Pool pool) {
+        return NamedFile.reopen(pool.file());
+    }
+
+    @Test
+    void shouldShareANamedFileAndRemoveItWithItsLastUser() {
+        Pool first = Pool.file(path, BYTES);
+        assertThat(path).exists();
+        assertThat(first.arena().reservedBytes()).isEqualTo(BYTES - 4096);
+        try (Pool second = Pool.open(path)) {
+            assertThat(second.instanceId()).isEqualTo(first.instanceId());
+            first.close();
+            assertThat(path).exists();
+            assertThat(second.others()).isZero();
+        }
+        assertThat(directory).isEmptyDirectory();
+    }
+
+    @Test
+    void shouldNotRemoveWhatTookItsName() throws IOException {
+        Pool pool = Pool.file(path, BYTES);
+        Files.delete(path);
+        Files.writeString(path, "mine");
+        pool.close();
+        assertThat(path).hasContent("mine");
+    }
+
+    // ---- death
+
+    @Test
+    void shouldFreeWhatAKilledProcessHad() throws Exception {
+        try (Pool pool = Pool.file(path, BYTES);
+                Scope kept = pool.arena().newScope()) {
+            try (PoolUser other = PoolUser.start("open", path)) {
+                assertThat(pool.others()).isEqualTo(1);
+                assertThat(pool.reclaimDead()).isZero();
+                assertThat(pool.arena().usedBytes()).isGreaterThan(50_000);
+                other.kill();
+            }
+            assertThat(pool.others()).isZero();
+            assertThat(pool.reclaimDead()).isEqualTo(1);
+            assertThat(pool.arena().usedBytes()).isEqualTo(kept.bytesHeld());
+        }
+    }
+
+    @Test
+    void shouldEmptyAPoolWhoseUsersAreAllDead() throws Exception {
+        PoolUser.start("file", path).kill();
+        long before;
+        try (PoolUser user = PoolUser.start("open", path);
+                Pool pool = Pool.open(path)) {
+            before = pool.instanceId();
+            assertThat(pool.others()).isEqualTo(1);
+            // Its own is all there is: the creator's was freed by whoever came first.
+            assertThat(pool.arena().usedBytes()).isBetween(50_000L, 60_000L);
+            user.kill();
+            Files.createLink(directory.resolve("kept"), path);
+        }
+        Files.move(directory.resolve("kept"), path);
+        try (Pool pool = Pool.open(path)) {
+            assertThat(pool.instanceId()).isNotEqualTo(before);
+            assertThat(pool.arena().usedBytes()).isZero();
+        }
+    }
+
+    @Test
+    void shouldReplaceAPoolWhoseUsersAreAllDead() throws Exception {
+        PoolUser user = PoolUser.start("file", path);
+        assertRefused(() -> Pool.file(path, BYTES), path.toString(), "in use by 1", "Pool.open");
+        user.kill();
+        try (Pool pool = Pool.file(path, 2 * BYTES)) {
+            assertThat(pool.bytes()).isEqualTo(2 * BYTES);
+            assertThat(pool.arena().usedBytes()).isZero();
+        }
+        assertThat(directory).isEmptyDirectory();
+    }
+
+    // ---- bad input
+
+    @Test
+    void shouldRefuseAPathThatLeadsToNoPool() throws IOException {
+        assertRefused(() -> Pool.open(path), path.toString(), "ENOENT", "create it first");
+        assertRefused(() -> Pool.file(directory.resolve("no/pool"), BYTES), "no/pool", "make it first");
+        Files.write(path, new byte[1 << 16]);
+        Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
+        assertRefused(() -> Pool.open(path), path.toString(), "no pool header", "remove it");
+        assertRefused(() -> Pool.file(path, BYTES), path.toString(), "no pool header");
+        assertThat(path).hasSize(1 << 16);
+        Files.write(path, new byte[4096]);
+        assertRefused(() -> Pool.open(path), path.toString(), "4096 bytes are too few");
+        Files.createSymbolicLink(directory.resolve("link"), path);
+        assertRefused(() -> Pool.open(directory.resolve("link")), "symbolic link");
+        assertRefused(() -> Pool.dax(path), path.toString(), "no device-dax device");
+    }
+
+    @Test
+    void shouldRefuseAFileThatOthersCanReach() throws IOException {
+        try (Pool pool = Pool.file(path, BYTES)) {
+            Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-rw----"));
+            assertRefused(() -> Pool.open(path), path.toString(), "mode 0660", "chmod 600");
+            Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
+            assertThat(pool.others()).isZero();
+        }
+    }
+
+    @Test
+    void shouldRefuseAnotherUsersFile() throws IOException {
+        assumeThat(System.getProperty("user.name"))
+                .as("only root can give a file away")
+                .isEqualTo("root");
+        try (Pool pool = Pool.file(path, BYTES)) {
+            Files.setAttribute(path, "unix:uid", 65_534);
+            assertRefused(() -> Pool.open(path), path.toString(), "belongs to user 65534", "as one user");
+            assertThat(pool.others()).isZero();
+        }
+    }
+
+    @Test
+    void shouldRefuseADamagedOrOlderFile() {
+        try (Pool pool = Pool.file(path, BYTES);
+                Mapping raw = pool.file().map()) {
+            raw.memory().set(JAVA_INT, 8, 0);
+            assertRefused(() -> Pool.open(path), path.toString(), "layout version is 0", "release has 1");
+            raw.memory().set(JAVA_INT, 8, PoolLayout.VERSION);
+            raw.memory().set(JAVA_LONG, 16, BYTES / 2);
+            assertRefused(() -> Pool.open(path), path.toString(), "damaged", "" + BYTES / 2, "" + BYTES);
+            raw.memory().set(JAVA_LONG, 16, BYTES);
+            raw.memory().set(JAVA_LONG, PoolLayout.ARENA, 0);
+            assertRefused(() -> Pool.open(path), path.toString(), "damaged", "no arena header", "remove it");
+            raw.memory().set(JAVA_LONG, 0, 0);
+            assertRefused(() -> Pool.open(path), path.toString(), "no pool header");
+            assertThat(pool.others()).isZero();
+        }
+    }
+
+    @Test
+    void shouldRefuseSizesThatCannotBe() {
+        assertRefused(() -> Pool.memfd("test", 0), "cannot have 0 bytes", "1 TiB");
+        assertRefused(() -> Pool.memfd("test", 2L << 40), "cannot have");
+        assertRefused(() -> Pool.file(path, -1), "cannot have -1 bytes");
+        // More than any host that runs this test has.
+        assertRefused(() -> Pool.file(path, (1L << 40) - 4096), path.toString(), "cannot reserve", "ask for less");
+        assertThat(directory).isEmptyDirectory();
+    }
+
+    @Test
+    void shouldRefuseAReceivedFileThatIsNoSealedPool() {
+        assertRefused(() -> Pool.join(SharedFile.memfd("other", BYTES)), "no pool header");
+        SharedFile unsealed = NamedFile.create(path, BYTES);
+        assertRefused(() -> Pool.join(unsealed), "not sealed", "send a Pool.memfd");
+    }
+}
