@@ -15,6 +15,8 @@ import java.util.function.LongConsumer;
 
 /** A unary call through grpc-java that returns its argument. */
 final class GrpcSubject extends Subject {
+    private static final int SMALL = 64;
+
     private final GrpcTransport transport;
 
     GrpcSubject(String name, GrpcTransport transport, int bytes) {
@@ -41,12 +43,12 @@ final class GrpcSubject extends Subject {
 
     @Override
     boolean pipelines() {
-        return true;
+        return bytes() == SMALL;
     }
 
     @Override
     boolean takesManyConnections() {
-        return crossProcess() && bytes() == 64;
+        return crossProcess() && bytes() == SMALL;
     }
 
     @Override

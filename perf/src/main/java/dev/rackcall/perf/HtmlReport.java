@@ -65,7 +65,8 @@ final class HtmlReport {
 
     private static String figure(Target target, List<Result> results) {
         try {
-            String svg = target == Target.RTT ? Plots.latency(results) : Plots.throughput(results);
+            String svg =
+                    Plots.svg(target == Target.RTT ? Plots.latency(results) : Plots.throughput(results), target.word());
             return "<figure role=\"img\" aria-label=\"" + escape(TableFormat.title(target)) + "\">\n" + svg
                     + "\n</figure>\n";
         } catch (IOException | RuntimeException | LinkageError | InternalError e) {

@@ -23,7 +23,7 @@ import org.knowm.xchart.style.Styler;
 /** The plots of the report as SVG. Needs no display; needs a font that Java finds. */
 final class Plots {
     private static final int WIDTH = 960;
-    private static final int HEIGHT = 480;
+    private static final int HEIGHT = 520;
     private static final Color GRID = new Color(0xe3, 0xe3, 0xe3);
     private static final Font TEXT = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
 
@@ -33,42 +33,45 @@ final class Plots {
 
     private Plots() {}
 
-    /** Three percentiles for each name, on a logarithmic axis of microseconds. */
-    static String latency(List<Result> results) throws IOException {
+    /** Three percentiles for each name, on a logarithmic axis. */
+    static IChart latency(List<Result> results) {
         CategoryChart chart = new CategoryChartBuilder()
                 .width(WIDTH)
                 .height(HEIGHT)
                 .title("Latency of a call")
-                .yAxisTitle("microseconds (logarithmic)")
+                .yAxisTitle("latency (logarithmic)")
                 .build();
         style(chart.getStyler());
         chart.getStyler().setDefaultSeriesRenderStyle(CategorySeries.CategorySeriesRenderStyle.Scatter);
-        chart.getStyler().setXAxisLabelRotation(30);
+        chart.getStyler().setXAxisLabelRotation(45);
+        chart.getStyler().setXAxisMaxLabelCount(results.size());
+        chart.getStyler().setYAxisTickLabelsFormattingFunction(Figures::time);
         List<String> names = results.stream().map(Result::name).toList();
         List<Double> all = new ArrayList<>();
         for (Map.Entry<String, ToLongFunction<Result>> percentile :
                 percentiles().entrySet()) {
-            List<Double> micros = results.stream()
-                    .map(result -> Math.max(1, percentile.getValue().applyAsLong(result)) / 1000.0)
+            List<Double> nanos = results.stream()
+                    .map(result -> (double) Math.max(1, percentile.getValue().applyAsLong(result)))
                     .toList();
-            all.addAll(micros);
-            chart.addSeries(percentile.getKey(), names, micros);
+            all.addAll(nanos);
+            chart.addSeries(percentile.getKey(), names, nanos);
         }
         decades(chart.getStyler(), all);
-        return svg(chart, "latency");
+        return chart;
     }
 
     /** Calls a second over calls in flight, one line for each name, both axes logarithmic. */
-    static String throughput(List<Result> results) throws IOException {
+    static IChart throughput(List<Result> results) {
         XYChart chart = new XYChartBuilder()
                 .width(WIDTH)
                 .height(HEIGHT)
                 .title("Throughput from one client thread")
                 .xAxisTitle("calls in flight (logarithmic)")
-                .yAxisTitle("calls a second (logarithmic)")
+                .yAxisTitle("calls/s (logarithmic)")
                 .build();
         style(chart.getStyler());
         chart.getStyler().setXAxisLogarithmic(true);
+        chart.getStyler().setYAxisTickLabelsFormattingFunction(Figures::rate);
         Map<String, List<Result>> byName = new LinkedHashMap<>();
         results.forEach(result ->
                 byName.computeIfAbsent(result.name(), name -> new ArrayList<>()).add(result));
@@ -79,7 +82,7 @@ final class Plots {
                         .mapToDouble(result -> Math.max(1, result.opsPerS()))
                         .toArray()));
         decades(chart.getStyler(), results.stream().map(Result::opsPerS).toList());
-        return svg(chart, "throughput");
+        return chart;
     }
 
     private static Map<String, ToLongFunction<Result>> percentiles() {
@@ -113,7 +116,8 @@ final class Plots {
         styler.setYAxisMax(Math.pow(10, Math.ceil(Math.log10(Math.max(1e-2, most)))));
     }
 
-    private static String svg(IChart chart, String name) throws IOException {
+    /** A chart as an element for a page; {@code name} differs from those of the other charts on the page. */
+    static String svg(IChart chart, String name) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         ChartEncoder.saveChart(chart, bytes, "svg");
         String document = bytes.toString(StandardCharsets.UTF_8);

@@ -1,0 +1,68 @@
+package dev.rackcall.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalDouble;
+import org.junit.jupiter.api.Test;
+
+class RunnerTest {
+    private final StringWriter progress = new StringWriter();
+    private final List<String> order = new ArrayList<>();
+
+    private Runner runner(int repeat, String... names) {
+        return new Runner(new Plan(
+                Subjects.only(List.of(names)),
+                1,
+                1,
+                repeat,
+                OptionalDouble.empty(),
+                List.of(1),
+                Cores.UNPINNED,
+                new PrintWriter(progress, true)));
+    }
+
+    @Test
+    void shouldRepeatRoundByRoundAndReportMedians() {
+        List<Result> results = runner(3, "aeron-ipc", "grpc-tcp").run(Target.CONNECT, subject -> true, subject -> {
+            order.add(subject.name());
+            return List.of(result(subject, 100L * order.size()));
+        });
+        assertThat(order).containsExactly("aeron-ipc", "grpc-tcp", "aeron-ipc", "grpc-tcp", "aeron-ipc", "grpc-tcp");
+        assertThat(results).extracting(Result::name).containsExactly("aeron-ipc", "grpc-tcp");
+        assertThat(results).extracting(Result::p50Ns).containsExactly(300L, 400L);
+        assertThat(progress.toString()).contains("connect 2/3: grpc-tcp");
+    }
+
+    @Test
+    void shouldGoOnWithTheOthersWhenOneFails() {
+        Runner runner = runner(1, "raw-pingpong", "aeron-ipc", "grpc-tcp");
+        List<Result> results = runner.run(Target.START, subject -> true, subject -> {
+            if (subject.name().equals("aeron-ipc")) {
+                throw new BenchFailure("no driver");
+            }
+            return List.of(result(subject, 1));
+        });
+        assertThat(results).extracting(Result::name).containsExactly("raw-pingpong", "grpc-tcp");
+        assertThat(runner.failures()).containsExactly("start aeron-ipc: no driver");
+        assertThat(progress.toString()).contains("failed: start aeron-ipc: no driver");
+    }
+
+    @Test
+    void shouldLetSpinningSubjectsTakeTurnsAndMeasureTheOthersAlone() {
+        List<List<String>> groups =
+                RttTarget.groups(Subjects.only(List.of("grpc-uds", "raw-pingpong", "aeron-ipc", "grpc-tcp"))).stream()
+                        .map(group -> group.stream().map(Subject::name).toList())
+                        .toList();
+        assertThat(groups)
+                .containsExactly(List.of("raw-pingpong", "aeron-ipc"), List.of("grpc-uds"), List.of("grpc-tcp"));
+    }
+
+    private static Result result(Subject subject, long p50) {
+        return Result.of(
+                subject.name(), Target.CONNECT, 1, subject.bytes(), new Measurement(p50, p50, p50, p50, p50, 1, 1));
+    }
+}
