@@ -70,9 +70,10 @@ final class HtmlReport {
             return "<figure role=\"img\" aria-label=\"" + escape(TableFormat.title(target)) + "\">\n" + svg
                     + "\n</figure>\n";
         } catch (IOException | RuntimeException | LinkageError | InternalError e) {
-            // Java's way to say that it found no font; the tables hold the same figures.
-            return "<p class=\"failed\">No plot, because Java could not draw here (" + escape(e.toString())
-                    + "). Install fontconfig and a TrueType font, for example the package fonts-dejavu-core.</p>\n";
+            // A missing font shows as any of these; the tables hold the same figures.
+            return "<p class=\"failed\">The plot could not be drawn: " + escape(e.toString())
+                    + ". If that is about fonts: install fontconfig and a TrueType font, for example the package"
+                    + " fonts-dejavu-core.</p>\n";
         }
     }
 

@@ -44,7 +44,7 @@ final class Plots {
         style(chart.getStyler());
         chart.getStyler().setDefaultSeriesRenderStyle(CategorySeries.CategorySeriesRenderStyle.Scatter);
         chart.getStyler().setXAxisLabelRotation(45);
-        chart.getStyler().setXAxisMaxLabelCount(results.size());
+        chart.getStyler().setXAxisMaxLabelCount(Math.max(2, results.size())); // XChart refuses 1
         chart.getStyler().setYAxisTickLabelsFormattingFunction(Figures::time);
         List<String> names = results.stream().map(Result::name).toList();
         List<Double> all = new ArrayList<>();
