@@ -1,0 +1,43 @@
+package dev.rackcall.samples.quickstart;
+
+import dev.rackcall.rpc.Rpc;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.RpcService;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.Shared;
+
+/** Started with {@code serve} it serves, with a name it calls. */
+public final class Quickstart {
+    @Shared // lies in shared memory and is passed by pointer, whatever its size
+    public interface Guest {
+        String name();
+
+        Guest name(String value);
+    }
+
+    @RpcService("/quickstart/door")
+    public interface Door {
+        @Rpc
+        String greet(Guest guest);
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        if (args[0].equals("serve")) {
+            Door door = guest -> "Hello, " + guest.name();
+            try (RpcServer server =
+                    RpcServer.builder().service(Door.class, door).start()) {
+                System.out.println("serving " + server.channels());
+                server.awaitTermination();
+            }
+        } else {
+            try (RpcChannel channel = RpcChannel.open("/quickstart/door");
+                    Scope scope = channel.newScope()) {
+                Guest guest = scope.create(Guest.class).name(args[0]);
+                System.out.println(channel.stub(Door.class).greet(guest));
+            }
+        }
+    }
+
+    private Quickstart() {}
+}
