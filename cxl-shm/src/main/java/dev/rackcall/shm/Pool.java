@@ -317,7 +317,10 @@ public final class Pool implements AutoCloseable {
         return arena;
     }
 
-    /** The file behind it, for example to send its descriptor to a peer; belongs to the pool. */
+    /**
+     * The file behind it, for example to send its descriptor to a peer; belongs to the pool. Whoever keeps a copy of that descriptor keeps this
+     * participant's lock too: {@link #join} does not.
+     */
     public SharedFile file() {
         return file;
     }

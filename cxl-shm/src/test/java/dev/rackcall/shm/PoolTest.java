@@ -205,6 +205,24 @@ class PoolTest {
     }
 
     @Test
+    void shouldSayThatTheHostHasNoHugePages() throws IOException {
+        assumeThat(Path.of("/proc/sys/vm/nr_hugepages")).exists();
+        assumeThat(Files.readString(Path.of("/proc/sys/vm/nr_hugepages")).strip())
+                .as("huge pages of this host")
+                .isEqualTo("0");
+        assertRefused(() -> Pool.hugeMemfd("test", 4 << 20), "pool test", "huge pages", "vm.nr_hugepages");
+    }
+
+    @Test
+    void shouldSayWhatIsFullAndWhatToDo() {
+        try (Pool pool = Pool.file(path, BYTES)) {
+            assertThatThrownBy(() -> pool.arena().newScope(2 * BYTES))
+                    .isInstanceOf(OutOfArenaException.class)
+                    .hasMessageContainingAll("arena " + pool.arena().id(), "is full", "close scopes");
+        }
+    }
+
+    @Test
     void shouldRefuseAReceivedFileThatIsNoSealedPool() {
         assertRefused(() -> Pool.join(SharedFile.memfd("other", BYTES)), "no pool header");
         SharedFile unsealed = NamedFile.create(path, BYTES);
