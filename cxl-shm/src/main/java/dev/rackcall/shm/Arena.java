@@ -245,6 +245,7 @@ public final class Arena {
 
     @Override
     public String toString() {
-        return "arena " + id + " (" + ByteSize.describe(reservedBytes()) + " of " + ByteSize.describe(quota()) + ")";
+        String reserved = memory.scope().isAlive() ? ByteSize.describe(reservedBytes()) : "unmapped";
+        return "arena " + id + " (" + reserved + " of " + ByteSize.describe(quota()) + ")";
     }
 }

@@ -86,10 +86,18 @@ public final class Scope implements AutoCloseable {
      *
      * @return its Ref
      * @throws OutOfArenaException if the arena is full
-     * @throws ScopeException if the scope is not open, or belongs to another thread
+     * @throws ScopeException if the scope is not open, belongs to another thread, or its memory is gone with its connection or pool
      */
     public long allocate(long bytes) {
         checkUse();
+        try {
+            return allocateNow(bytes);
+        } catch (IllegalStateException e) {
+            throw unmapped(e);
+        }
+    }
+
+    private long allocateNow(long bytes) {
         long size = (bytes + Long.BYTES - 1) & -Long.BYTES;
         if (bytes < 0 || size > end - cursor) {
             if (bytes < 0) {
@@ -207,13 +215,17 @@ public final class Scope implements AutoCloseable {
     /** Frees all objects and keeps the first run for new ones. Refs into the scope go stale. */
     public void reset() {
         checkUse();
-        while (runCount > 1) {
-            arena.freeRun(runs[--runCount]);
+        try {
+            while (runCount > 1) {
+                arena.freeRun(runs[--runCount]);
+            }
+            runs[0] = arena.renewRun(runs[0]);
+            bytesInRuns = arena.runBytes(runs[0]);
+            RunLayout.initialise(memory, Ref.offset(runs[0]), runs[0]);
+            startAt(runs[0]);
+        } catch (IllegalStateException e) {
+            throw unmapped(e);
         }
-        runs[0] = arena.renewRun(runs[0]);
-        bytesInRuns = arena.runBytes(runs[0]);
-        RunLayout.initialise(memory, Ref.offset(runs[0]), runs[0]);
-        startAt(runs[0]);
     }
 
     /** Gives up the thread's claim: from now on the scope can only be closed, by any one thread. */
@@ -240,7 +252,10 @@ public final class Scope implements AutoCloseable {
         return bytesInRuns;
     }
 
-    /** Frees everything. Memory that somebody has taken over meanwhile is left alone. Idempotent. */
+    /**
+     * Frees everything. Memory that somebody has taken over meanwhile is left alone, and so is memory that is no longer mapped, since it went
+     * with its connection or pool. Idempotent.
+     */
     @Override
     public void close() {
         if (state == State.OPEN) {
@@ -248,9 +263,38 @@ public final class Scope implements AutoCloseable {
         } else if (state != State.DETACHED) {
             return;
         }
-        state = State.CLOSED;
-        while (runCount > 0) {
-            arena.freeRun(runs[--runCount]);
+        free();
+    }
+
+    /**
+     * Closes the scope in place of its thread, for a runtime that ends what a call has left open. The caller knows that the owner no longer uses
+     * the scope, and has synchronised with it since it did. Idempotent.
+     */
+    public void closeForOwner() {
+        if (state == State.OPEN || state == State.DETACHED) {
+            free();
         }
+    }
+
+    private void free() {
+        state = State.CLOSED;
+        try {
+            while (runCount > 0) {
+                arena.freeRun(runs[--runCount]);
+            }
+        } catch (IllegalStateException e) {
+            if (memory.scope().isAlive()) {
+                throw e;
+            }
+        }
+    }
+
+    /** What to throw when an access found the memory unmapped. */
+    private ScopeException unmapped(IllegalStateException cause) {
+        if (memory.scope().isAlive()) {
+            throw cause;
+        }
+        return new ScopeException("a scope of arena " + arena.id()
+                + " was used after the connection or pool that it belongs to had ended; open a new one");
     }
 }

@@ -33,8 +33,13 @@ public final class ChildJvm implements AutoCloseable {
                 command.add(flag);
             }
         }
-        command.addAll(
-                List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path")));
+        // Without performance data, which a killed JVM leaves behind in the temporary directory.
+        command.addAll(List.of(
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-XX:-UsePerfData",
+                "-cp",
+                System.getProperty("java.class.path")));
         command.add(main.getName());
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
@@ -69,6 +74,21 @@ public final class ChildJvm implements AutoCloseable {
             }
             seen.append(line).append('\n');
         }
+    }
+
+    /** Writes a line to its standard input. */
+    public void send(String line) throws IOException {
+        process.outputWriter().write(line + "\n");
+        process.outputWriter().flush();
+    }
+
+    /** Closes its standard input and waits until it has ended; returns its exit code. */
+    public int end() throws IOException, InterruptedException {
+        process.outputWriter().close();
+        if (!process.waitFor(30, TimeUnit.SECONDS)) {
+            throw new AssertionError("child " + process.pid() + " did not end within 30 s of the end of its input");
+        }
+        return process.exitValue();
     }
 
     public long pid() {

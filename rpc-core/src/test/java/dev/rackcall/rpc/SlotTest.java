@@ -3,6 +3,7 @@ package dev.rackcall.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.rackcall.shm.Scope;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -58,6 +59,26 @@ class SlotTest {
             assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
             holder.join();
             assertThat(server.connections()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void shouldReleaseResultsThatAnotherThreadThanThePollerMade() {
+        try (RpcServer server = RpcServer.builder()
+                        .service(Library.class, new LibraryService())
+                        .directory(directory)
+                        .dispatch(Dispatch.workers(2))
+                        .start();
+                RpcChannel channel =
+                        RpcChannel.builder("/test/library").directory(directory).open();
+                Scope scope = channel.newScope()) {
+            Library library = channel.stub(Library.class);
+            for (int i = 0; i < 50; i++) {
+                channel.release(library.write("book", 2));
+            }
+            // Refused if the connection had been lost meanwhile: the scope belongs to the first one.
+            assertThat(library.texts(LibraryService.fill(scope, "mine", 1))).containsExactly("mine 0");
+            assertThat(server.connections()).isEqualTo(1);
         }
     }
 }

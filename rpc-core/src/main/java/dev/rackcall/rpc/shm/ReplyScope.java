@@ -39,7 +39,8 @@ final class ReplyScope {
         return ticket;
     }
 
+    /** Closes the scope: on whatever thread, since the call has ended and its handler no longer uses it. */
     void discard() {
-        scope.close();
+        scope.closeForOwner();
     }
 }

@@ -257,7 +257,12 @@ final class ShmClientCall extends ClientCall {
         RpcFuture<T> result = new RpcFuture<>(connection, this, resultReader, observer);
         future = result;
         send(method.index(), 0, ASYNC);
-        connection.async.sent();
+        if (connection.isOpen()) {
+            connection.async.sent();
+        } else {
+            // Whoever ended the connection may have looked for waiting calls before this one was.
+            result.lose(connection.link.failure());
+        }
         return result;
     }
 

@@ -314,6 +314,10 @@ final class ShmClientConnection extends ClientConnection {
     void ended() {
         usable = false;
         open = false;
+        // Between saying that it is over and looking for calls that wait; a sender marks its call, fences, and then
+        // looks
+        // whether it is over.
+        VarHandle.fullFence();
         async.loseAll();
         wakeAll();
     }
