@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * {@code kill -9} at random instants: whoever is left goes on, loses nothing, and keeps nothing of the dead. The property
- * {@code rackcall.kills} says how many processes die, 40 by default; half of them are clients and half servers.
+ * {@code rackcall.kills} says how many there would be with as many servers, 40 by default: half of them, the clients, die here.
  */
 @Timeout(600)
 class PeerDeathTest {
