@@ -32,6 +32,18 @@ final class Usage {
         return counts;
     }
 
+    /** What there is more of than {@code before}, and how much; fewer is no leak: an earlier connection may still have been on its way out. */
+    static Map<String, Integer> grownSince(Map<String, Integer> before) {
+        Map<String, Integer> grown = new TreeMap<>();
+        now().forEach((what, count) -> {
+            int more = count - before.getOrDefault(what, 0);
+            if (more > 0) {
+                grown.put(what, more);
+            }
+        });
+        return grown;
+    }
+
     private static void descriptors(Map<String, Integer> counts) {
         try (Stream<Path> fds = Files.list(Path.of("/proc/self/fd"))) {
             fds.forEach(fd -> {
