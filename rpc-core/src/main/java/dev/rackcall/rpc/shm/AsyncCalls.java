@@ -14,6 +14,9 @@ final class AsyncCalls {
     /** An asynchronous sender polls once in so many calls, so that answers do not pile up while it only sends. */
     private static final int SENDS_PER_POLL = 16;
 
+    /** A helping thread looks at its own call each time, and at all calls only now and then: that is a look at every slot. */
+    private static final int SPINS_PER_POLL = 16;
+
     private final ShmClientConnection connection;
     private final ShmClientCall[] calls;
     private final int helpSpins;
@@ -64,7 +67,7 @@ final class AsyncCalls {
     /** Polls on behalf of a thread that waits for {@code future}, for a while. */
     void help(RpcFuture<?> future) {
         for (int i = 0; i < helpSpins && !future.isDone(); i++) {
-            if (poll() == 0) {
+            if (!future.finish() && (i % SPINS_PER_POLL != SPINS_PER_POLL - 1 || poll() == 0)) {
                 if (!connection.link.isOpen()) {
                     return;
                 }

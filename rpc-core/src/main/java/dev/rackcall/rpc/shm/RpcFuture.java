@@ -42,10 +42,10 @@ final class RpcFuture<T> extends CompletableFuture<T> {
         return deadline - now;
     }
 
-    /** Decodes the answer and gives the slot back, if this thread is the one to take it. */
-    void finish() {
+    /** Decodes the answer and gives the slot back, if it has come and this thread is the one to take it; returns whether so. */
+    boolean finish() {
         if (!call.isAnswered(ticket) || !call.take(ticket)) {
-            return;
+            return false;
         }
         T value = null;
         RuntimeException failure = null;
@@ -63,6 +63,7 @@ final class RpcFuture<T> extends CompletableFuture<T> {
             call.endAsync();
         }
         end(value, failure, status);
+        return true;
     }
 
     /** Ends the future because its connection is gone. */

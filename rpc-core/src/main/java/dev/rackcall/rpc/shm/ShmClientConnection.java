@@ -119,7 +119,8 @@ final class ShmClientConnection extends ClientConnection {
             }
             long ticket = (long) TAIL.getAcquire(this);
             ShmClientCall call = slots[(int) ticket & mask];
-            if (!hasRoom(ticket)) {
+            boolean room = call.wasLeftBy(ticket - mask - 1) || hasRoom(ticket);
+            if (!room) {
                 async.poll();
                 awaitRoom(wait);
             } else if (!call.isBusy() || call.reapIfAnswered()) {
