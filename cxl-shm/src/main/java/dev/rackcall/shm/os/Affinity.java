@@ -41,6 +41,23 @@ public final class Affinity {
         }
     }
 
+    /**
+     * Lets the calling platform thread run wherever its process was allowed to when it started. A thread inherits the processors of the thread
+     * that starts it, so a helper that is started by a pinned thread would compete with just that one.
+     */
+    public static void asProcess() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment mask = arena.allocate(MASK_BYTES, Long.BYTES);
+            CallState state = CallState.current();
+            // The process's first thread only waits for the JVM to end: nobody pins it.
+            int firstThread = (int) ProcessHandle.current().pid();
+            if (LibcProcess.schedGetaffinity(state.errnoSegment(), firstThread, MASK_BYTES, mask) < 0
+                    || LibcProcess.schedSetaffinity(state.errnoSegment(), 0, MASK_BYTES, mask) != 0) {
+                throw state.failure("giving this thread the processors of its process");
+            }
+        }
+    }
+
     /** Processors that the calling thread may use now, ascending. */
     public static int[] available() {
         try (Arena arena = Arena.ofConfined()) {

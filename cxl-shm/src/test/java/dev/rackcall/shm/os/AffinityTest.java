@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class AffinityTest {
@@ -40,5 +41,30 @@ class AffinityTest {
                             .get(10, TimeUnit.SECONDS))
                     .isTrue();
         }
+    }
+
+    @Test
+    void shouldNotLeaveAHelperWhereItsPinnedStarterIs() throws InterruptedException {
+        int[] all = Affinity.available();
+        AtomicReference<int[]> inherited = new AtomicReference<>();
+        AtomicReference<int[]> freed = new AtomicReference<>();
+        Thread starter = new Thread(() -> {
+            Affinity.pin(all[0]);
+            Thread helper = new Thread(() -> {
+                inherited.set(Affinity.available());
+                Affinity.asProcess();
+                freed.set(Affinity.available());
+            });
+            helper.start();
+            try {
+                helper.join();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        starter.start();
+        starter.join();
+        assertThat(inherited.get()).containsExactly(all[0]);
+        assertThat(freed.get()).containsExactly(all);
     }
 }

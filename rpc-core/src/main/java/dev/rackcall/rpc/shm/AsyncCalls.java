@@ -65,6 +65,7 @@ final class AsyncCalls {
     }
 
     /** Polls on behalf of a thread that waits for {@code future}, for a while. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // of helped, where lost updates do not matter
     void help(RpcFuture<?> future) {
         for (int i = 0; i < helpSpins && !future.isDone(); i++) {
             if (!future.finish() && (i % SPINS_PER_POLL != SPINS_PER_POLL - 1 || poll() == 0)) {
@@ -73,7 +74,9 @@ final class AsyncCalls {
                 }
                 Thread.onSpinWait();
             }
-            helped = i;
+            if (i % SPINS_PER_POLL == 0) {
+                helped++;
+            }
         }
     }
 

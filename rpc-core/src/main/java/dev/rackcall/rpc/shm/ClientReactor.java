@@ -1,6 +1,8 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.shm.os.Affinity;
 import dev.rackcall.shm.os.EventPoll;
+import dev.rackcall.shm.os.OsException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +19,9 @@ final class ClientReactor {
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /** How often the reactor looks whether threads that poll for themselves still do. */
     private static final long HELPED_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** How long answers wait for their caller to take them, if it is not the reactor that polls already. */
+    private static final long GRACE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
 
     private static final int SPINS = 2_000;
 
@@ -64,6 +69,11 @@ final class ClientReactor {
     }
 
     private void run() {
+        try {
+            Affinity.asProcess();
+        } catch (OsException e) {
+            LOG.debug("the client's reactor stays on its starter's processors: {}", e.getMessage());
+        }
         while (true) {
             try {
                 turn();
@@ -98,12 +108,14 @@ final class ClientReactor {
 
     private void serveAwaited() {
         int before = helpedSum();
+        // Callers that wait poll for themselves: give them a moment to show it before competing with them for a core.
+        handle(poll.await(GRACE_NANOS));
         for (int i = 0; i < SPINS; i++) {
             if (pollAll() > 0) {
                 i = 0;
             }
             if (helpedSum() != before) {
-                // Callers poll for themselves: keep out of their way, but look again soon.
+                // They do: keep out of their way, but look again soon.
                 handle(poll.await(HELPED_NANOS));
                 return;
             }
