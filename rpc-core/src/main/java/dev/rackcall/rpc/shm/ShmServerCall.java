@@ -60,7 +60,9 @@ final class ShmServerCall extends ServerCall {
     private long deadline;
     private boolean opened;
     private boolean encoding;
-    private boolean deferred;
+    /** The last ticket whose handler left the answer to somebody else. Only grows, so that the slot's next call cannot take that back. */
+    private long deferredTicket = -1;
+
     private CallObserver observer = CallObserver.NONE;
     private Metadata headers = Metadata.EMPTY;
     /** Written by the thread that serves, read by the poller when a cancellation comes: volatile, as {@link #unwanted}. */
@@ -113,7 +115,6 @@ final class ShmServerCall extends ServerCall {
         }
         opened = false;
         encoding = false;
-        deferred = false;
         if (context != null) {
             context = null;
         }
@@ -139,6 +140,9 @@ final class ShmServerCall extends ServerCall {
 
     /** Runs the handler on the calling thread and answers, unless the handler deferred that. */
     void run() {
+        // Once the call was deferred, it may end, and the slot serve its next call, before the handler has returned
+        // here.
+        long served = ticket;
         CallThread.serve(connection.calls(), index);
         try {
             if (!connection.service.hasMethod(methodIndex)) {
@@ -154,11 +158,13 @@ final class ShmServerCall extends ServerCall {
                         .asException();
             }
             connection.service.handle(this);
-            if (!deferred) {
+            if (deferredTicket < served) {
                 succeed();
             }
         } catch (Throwable t) {
-            fail(t);
+            if (deferredTicket < served) {
+                fail(t);
+            }
         } finally {
             CallThread.serveNone();
         }
@@ -250,7 +256,7 @@ final class ShmServerCall extends ServerCall {
 
     /** From now on the call ends by {@link #succeed} or {@link #fail}, on whatever thread. */
     void defer() {
-        deferred = true;
+        deferredTicket = ticket;
         connection.callStarts();
     }
 
