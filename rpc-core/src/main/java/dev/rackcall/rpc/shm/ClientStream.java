@@ -46,22 +46,31 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
         this.observer = observer;
     }
 
+    /** What its reader reads; after the first answer was accepted. */
     Stream<T> stream() {
+        tellIfLast();
         return StreamSupport.stream(this, false).onClose(this::closeEarly);
     }
 
-    /** Takes in one answer. */
+    /**
+     * Takes in one answer.
+     *
+     * @throws PayloadException if it is none
+     */
     void accept(PayloadReader in, ShmClientCall call) {
-        try {
-            id = in.readLong();
-            last = in.readBoolean();
-            int count = in.readCount(1);
-            for (int i = 0; i < count; i++) {
-                ready.add(reader.read(in, call));
-            }
-        } catch (PayloadException e) {
-            throw fail(call.rejected(e));
+        id = in.readLong();
+        boolean isLast = in.readBoolean();
+        int count = in.readCount(1);
+        for (int i = 0; i < count; i++) {
+            ready.add(reader.read(in, call));
         }
+        if (count == 0 && !isLast) {
+            throw new PayloadException("an answer of a stream that goes on has no elements");
+        }
+        last = isLast;
+    }
+
+    private void tellIfLast() {
         if (last) {
             tell(Status.OK);
         }
@@ -84,24 +93,31 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
             ShmClientCall call = connection.claim(deadline);
             try {
                 accept(call.callControl(method, ControlOp.STREAM_PULL, id, deadline), call);
+            } catch (PayloadException e) {
+                throw call.rejected(e);
             } finally {
                 call.close();
             }
         } catch (RpcException e) {
-            throw fail(e);
+            forsake();
+            last = true;
+            tell(e.status());
+            throw e;
         }
+        tellIfLast();
     }
 
-    private RpcException fail(RpcException e) {
-        last = true;
-        tell(e.status());
-        return e;
+    /** Tells the server that nobody reads on after a failure; if the failure is its own, it has forgotten the stream already. */
+    void forsake() {
+        if (id != 0) {
+            connection.control(ControlOp.STREAM_CLOSE, id);
+        }
     }
 
     private void closeEarly() {
         if (!last) {
             last = true;
-            connection.control(ControlOp.STREAM_CLOSE, id);
+            forsake();
             tell(Status.Code.CANCELLED.with("%s: the stream was closed by its reader", method.fullName()));
         }
         ready.clear();

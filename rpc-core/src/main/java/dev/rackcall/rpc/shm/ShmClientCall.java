@@ -269,13 +269,16 @@ final class ShmClientCall extends ClientCall {
     @Override
     public <T> Stream<T> invokeStream(ResultReader<T> resultReader) {
         ClientStream<T> stream = new ClientStream<>(connection, method, resultReader, deadline, observer);
-        observer = CallObserver.NONE;
+        send(method.index(), 0, HELD);
         try {
-            send(method.index(), 0, HELD);
             stream.accept(answer(connection.await(this)), this);
-        } finally {
-            close();
+        } catch (RuntimeException e) {
+            stream.forsake();
+            throw e;
         }
+        // From here on the stream says how the call ended.
+        observer = CallObserver.NONE;
+        close();
         return stream.stream();
     }
 
@@ -413,25 +416,21 @@ final class ShmClientCall extends ClientCall {
                         .with("%s: %s", name(), e.getMessage())
                         .asException(e);
             case RuntimeException e -> e;
-            case Error e -> throw withdrawnBefore(e);
-            default ->
-                Status.Code.INTERNAL
-                        .with("%s: encoding failed: %s", name(), cause)
-                        .asException(cause);
+            default -> failedToEncode(cause).asException(cause);
         };
-        if (!sent) {
-            ended = thrown instanceof RpcException e
-                    ? e.status()
-                    : Status.Code.INTERNAL.with("%s: encoding failed: %s", name(), cause);
+        // Once an asynchronous or one-way call was sent, the slot may already serve somebody else; but those throw
+        // nothing after that. Everybody else who throws still holds the slot.
+        if (usesMemory()) {
+            ended = thrown instanceof RpcException e ? e.status() : failedToEncode(cause);
             close();
+        }
+        if (cause instanceof Error error) {
+            throw error;
         }
         return thrown;
     }
 
-    private Error withdrawnBefore(Error error) {
-        if (!sent) {
-            close();
-        }
-        return error;
+    private Status failedToEncode(Throwable cause) {
+        return Status.Code.INTERNAL.with("%s: encoding failed: %s", name(), cause);
     }
 }

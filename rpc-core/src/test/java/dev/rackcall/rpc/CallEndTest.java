@@ -1,0 +1,103 @@
+package dev.rackcall.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How calls end: once, told to everybody who asked, and without a trace in the call that has the slot next. */
+@Timeout(60)
+class CallEndTest {
+    @TempDir
+    Path directory;
+
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
+
+    private RpcServer.Builder server() {
+        return RpcServer.builder().directory(directory);
+    }
+
+    private void serve(RpcServer.Builder builder) {
+        open.add(builder.start());
+    }
+
+    private RpcChannel.Builder channel() {
+        return RpcChannel.builder("/test/echo")
+                .directory(directory)
+                .interceptor(call -> status -> told.add(status.code()));
+    }
+
+    private Echo connect(RpcChannel.Builder builder) {
+        RpcChannel channel = builder.open();
+        open.add(channel);
+        return channel.stub(Echo.class);
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable each : open.reversed()) {
+            each.close();
+        }
+    }
+
+    private static Status.Code codeOf(Runnable call) {
+        return catchThrowableOfType(RpcException.class, call::run).code();
+    }
+
+    @Test
+    void shouldTellOnceHowAStreamEnded() {
+        serve(server().service(Echo.class, new EchoService()));
+        Echo echo = connect(channel());
+        assertThat(codeOf(() -> echo.failAfter(0).close())).isEqualTo(Status.Code.ABORTED);
+        assertThat(told).containsExactly(Status.Code.ABORTED);
+        assertThat(codeOf(() -> echo.failAfter(3).forEach(element -> {}))).isEqualTo(Status.Code.ABORTED);
+        assertThat(told).containsExactly(Status.Code.ABORTED, Status.Code.ABORTED);
+        try (Stream<Integer> all = echo.count(0, 500)) {
+            assertThat(all.count()).isEqualTo(500);
+        }
+        try (Stream<Integer> first = echo.count(0, 500)) {
+            assertThat(first.findFirst()).contains(0);
+        }
+        assertThat(told.subList(2, told.size())).containsExactly(Status.Code.OK, Status.Code.CANCELLED);
+    }
+
+    @Test
+    void shouldNotTouchTheCallThatHasTheSlotAfterAFailedStream() throws Exception {
+        serve(server().service(Echo.class, new EchoService()));
+        Echo echo = connect(channel().slots(4));
+        try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
+            List<Future<?>> running = new ArrayList<>();
+            for (int thread = 0; thread < 2; thread++) {
+                running.add(threads.submit(() -> {
+                    for (int i = 0; i < 2_000; i++) {
+                        assertThat(codeOf(() -> echo.failAfter(0).close())).isEqualTo(Status.Code.ABORTED);
+                    }
+                }));
+                byte[] value = new byte[3_000];
+                Arrays.fill(value, (byte) (thread + 1));
+                running.add(threads.submit(() -> {
+                    for (int i = 0; i < 4_000; i++) {
+                        assertThat(echo.bytes(value)).isEqualTo(value);
+                    }
+                }));
+            }
+            for (Future<?> each : running) {
+                each.get(50, TimeUnit.SECONDS);
+            }
+        }
+    }
+}
