@@ -8,10 +8,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -99,5 +102,42 @@ class CallEndTest {
                 each.get(50, TimeUnit.SECONDS);
             }
         }
+    }
+
+    /** A future whose registration returns late: its value has long been sent when the handler's thread comes back. */
+    private static final class Lingering extends CompletableFuture<Integer> {
+        private final CountDownLatch mayReturn;
+
+        Lingering(CountDownLatch mayReturn) {
+            this.mayReturn = mayReturn;
+            complete(7);
+        }
+
+        @Override
+        public CompletableFuture<Integer> whenComplete(BiConsumer<? super Integer, ? super Throwable> action) {
+            CompletableFuture<Integer> result = super.whenComplete(action);
+            Await.until("being allowed to return", () -> mayReturn.getCount() == 0);
+            return result;
+        }
+    }
+
+    @Test
+    void shouldNotAnswerTheCallThatHasTheSlotAfterAnAsynchronousOne() throws Exception {
+        CountDownLatch mayReturn = new CountDownLatch(1);
+        EchoService service = new EchoService() {
+            @Override
+            public CompletableFuture<Integer> later(int value, int millis) {
+                return new Lingering(mayReturn);
+            }
+        };
+        serve(server().service(Echo.class, service).dispatch(Dispatch.workers(2)));
+        Echo echo = connect(channel().slots(2));
+        assertThat(echo.later(7, 0).join()).isEqualTo(7);
+        assertThat(echo.add(1, 1)).isEqualTo(2);
+        CompletableFuture<Boolean> next = CompletableFuture.supplyAsync(() -> echo.block(500));
+        Await.until("the slot's next call", () -> service.blocking.get() == 1);
+        mayReturn.countDown();
+        assertThat(next.join()).as("cancelled").isFalse();
+        assertThat(echo.add(2, 2)).isEqualTo(4);
     }
 }
