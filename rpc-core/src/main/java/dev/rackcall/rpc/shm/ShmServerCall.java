@@ -368,23 +368,21 @@ final class ShmServerCall extends ServerCall {
         if (context != null) {
             context.end();
         }
-        UNWOKEN.setOpaque(this, true);
         // Release: pairs with the acquire in isBusy(); the poller that begins the slot's next call sees this one's
         // fields settled.
         BUSY.setRelease(this, false);
         SlotLayout.publishResponse(memory, slot, word);
+        // Behind the response, and release: pairs with the acquire in takeUnwoken(). Another thread that takes the mark
+        // wakes the sleeper, who then has to find the response: this thread will not wake him again.
+        UNWOKEN.setRelease(this, true);
         if (toTell != CallObserver.NONE) {
             toTell.onClose(ended);
         }
     }
 
-    /** Whether a response was published here that nobody was woken for yet. Waking twice does no harm, so a race may say true twice. */
+    /** Whether a response was published here that nobody was woken for yet; of several who ask, one is told. */
     boolean takeUnwoken() {
-        boolean was = (boolean) UNWOKEN.getOpaque(this);
-        if (was) {
-            UNWOKEN.setOpaque(this, false);
-        }
-        return was;
+        return (boolean) UNWOKEN.getOpaque(this) && (boolean) UNWOKEN.getAndSetAcquire(this, false);
     }
 
     // ---- what is not a service method

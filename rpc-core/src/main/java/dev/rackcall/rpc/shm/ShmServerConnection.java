@@ -83,6 +83,10 @@ final class ShmServerConnection {
             }
             word = nextWord();
         }
+        if (taken == REQUESTS_PER_TURN) {
+            // There may never be a turn without a request, and somebody who sleeps, or looks how far we are, may wait.
+            settle();
+        }
         emptyTurns = taken == 0 ? emptyTurns + 1 : 0;
         return taken;
     }
@@ -91,7 +95,7 @@ final class ShmServerConnection {
         return SlotLayout.requestWord(memory, ControlLayout.slot((int) head & mask));
     }
 
-    /** What can wait until no request does: tells the client how far the server is, and wakes who sleeps. */
+    /** What need not be done for each request: tells the client how far the server is, and wakes who sleeps. */
     private void settle() {
         if (publishedHead != head) {
             publishedHead = head;
