@@ -126,7 +126,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     private void tell(Status status) {
         if (!told) {
             told = true;
-            observer.onClose(status);
+            Observers.tell(observer, status);
         }
     }
 }

@@ -84,7 +84,7 @@ final class RpcFuture<T> extends CompletableFuture<T> {
     }
 
     private void end(T value, RuntimeException failure, Status status) {
-        observer.onClose(status);
+        Observers.tell(observer, status);
         if (failure == null) {
             complete(value);
         } else {
@@ -96,7 +96,7 @@ final class RpcFuture<T> extends CompletableFuture<T> {
     public boolean cancel(boolean mayInterruptIfRunning) {
         if (call.giveUp(ticket)) {
             connection.cancel(ticket);
-            observer.onClose(Status.Code.CANCELLED.with("%s: cancelled by its caller", name));
+            Observers.tell(observer, Status.Code.CANCELLED.with("%s: cancelled by its caller", name));
         }
         return super.cancel(mayInterruptIfRunning);
     }

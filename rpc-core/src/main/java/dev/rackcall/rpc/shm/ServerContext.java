@@ -93,7 +93,7 @@ final class ServerContext implements RpcContext {
             toRun = List.copyOf(onCancel);
             onCancel.clear();
         }
-        toRun.forEach(Runnable::run);
+        toRun.forEach(Observers::cancelled);
     }
 
     synchronized void end() {

@@ -249,7 +249,7 @@ final class ShmClientCall extends ClientCall {
     public void invokeOneWay() {
         CallObserver toTell = observer;
         send(method.index(), SlotLayout.ONE_WAY, ABANDONED);
-        toTell.onClose(Status.OK);
+        Observers.tell(toTell, Status.OK);
     }
 
     @Override
@@ -393,9 +393,10 @@ final class ShmClientCall extends ClientCall {
     @Override
     public void close() {
         buffer.trim();
-        if (observer != CallObserver.NONE) {
-            observer.onClose(ended);
+        if (!sent && ended.isOk()) {
+            ended = Status.Code.INTERNAL.with("%s: its arguments could not be encoded", name());
         }
+        Observers.tell(observer, ended);
         if (!sent) {
             connection.withdraw(this);
         } else if (unwanted) {

@@ -375,9 +375,7 @@ final class ShmServerCall extends ServerCall {
         // Behind the response, and release: pairs with the acquire in takeUnwoken(). Another thread that takes the mark
         // wakes the sleeper, who then has to find the response: this thread will not wake him again.
         UNWOKEN.setRelease(this, true);
-        if (toTell != CallObserver.NONE) {
-            toTell.onClose(ended);
-        }
+        Observers.tell(toTell, ended);
     }
 
     /** Whether a response was published here that nobody was woken for yet; of several who ask, one is told. */
