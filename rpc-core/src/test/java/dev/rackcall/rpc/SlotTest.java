@@ -81,4 +81,30 @@ class SlotTest {
             assertThat(server.connections()).isEqualTo(1);
         }
     }
+
+    @Test
+    void shouldSurviveACancellationListenerThatThrows() throws InterruptedException {
+        CountDownLatch told = new CountDownLatch(1);
+        try (RpcServer server = RpcServer.builder()
+                        .service(Echo.class, new EchoService())
+                        .directory(directory)
+                        .dispatch(Dispatch.virtualThreads())
+                        .interceptor(call -> {
+                            call.onCancel(() -> {
+                                throw new IllegalStateException("a listener's mistake");
+                            });
+                            call.onCancel(told::countDown);
+                            return CallObserver.NONE;
+                        })
+                        .start();
+                RpcChannel kept = open()) {
+            try (RpcChannel lost = open()) {
+                assertThat(lost.stub(Echo.class).later(1, 500).cancel(true)).isTrue();
+                assertThat(lost.stub(Echo.class).add(1, 2)).isEqualTo(3);
+            }
+            assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(kept.stub(Echo.class).add(2, 2)).isEqualTo(4);
+            Await.equal("connections", 1, server::connections);
+        }
+    }
 }

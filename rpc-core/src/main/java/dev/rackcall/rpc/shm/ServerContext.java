@@ -60,7 +60,7 @@ final class ServerContext implements RpcContext {
                 return;
             }
         }
-        action.run();
+        Observers.cancelled(action);
     }
 
     @Override
