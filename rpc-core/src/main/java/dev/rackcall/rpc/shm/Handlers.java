@@ -36,9 +36,9 @@ abstract sealed class Handlers implements AutoCloseable {
     private static final class Direct extends Handlers {
         @Override
         void serve(Poller poller, ShmServerCall call) {
-            poller.enterHandler(call);
+            Relief.Marks entered = poller.enterHandler(call);
             call.run();
-            if (!poller.leaveHandler()) {
+            if (!poller.leaveHandler(entered)) {
                 call.endDeferred();
             }
         }

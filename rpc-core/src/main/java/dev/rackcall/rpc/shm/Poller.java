@@ -287,13 +287,14 @@ final class Poller {
 
     // ---- handlers on the polling thread
 
-    void enterHandler(ShmServerCall call) {
-        relief.enter(call.connection);
+    /** Returns what {@link #leaveHandler} wants. */
+    Relief.Marks enterHandler(ShmServerCall call) {
+        return relief.enter(call.connection);
     }
 
     /** Returns whether the current thread may poll on; if not, it has been relieved and only ends its call. */
-    boolean leaveHandler() {
-        return relief.leave();
+    boolean leaveHandler(Relief.Marks entered) {
+        return relief.leave(entered);
     }
 
     /** Whether the current thread still is this poller's. */

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>What this costs a call is two opaque stores and one load. The rare side pays: to take the duty away, the watcher clears
  * {@link #onDuty} and then makes every thread pass a handshake (closing any shared memory arena does that), after which either the
- * thread's {@link #inHandler} mark is visible and it will find the duty gone, or it has left the handler and keeps the duty.
+ * thread's {@link Marks} say that it is in a handler and it will find the duty gone, or it has left the handler and keeps the duty.
  */
 final class Relief {
     private static final Logger LOG = LoggerFactory.getLogger(Relief.class);
@@ -28,8 +28,8 @@ final class Relief {
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            IN_HANDLER = lookup.findVarHandle(Relief.class, "inHandler", boolean.class);
-            ENTERED = lookup.findVarHandle(Relief.class, "entered", long.class);
+            IN_HANDLER = lookup.findVarHandle(Marks.class, "inHandler", boolean.class);
+            ENTERED = lookup.findVarHandle(Marks.class, "entered", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -42,15 +42,8 @@ final class Relief {
     /** Null while the watcher decides. */
     private volatile Thread onDuty;
 
-    /** Whether the thread on duty is in a handler; written by that thread. */
-    @SuppressWarnings("unused") // IN_HANDLER
-    private boolean inHandler;
-
-    /** Whose call it was in last; stored only when it changes, since storing a reference costs a barrier. */
-    private ShmServerConnection serving;
-
-    /** How many handlers were entered; written by the thread on duty. */
-    private long entered;
+    /** Those of the thread on duty; replaced by the watcher, and only while that thread is in a handler. */
+    private Marks marks = new Marks();
 
     /** What the watcher saw last. */
     private long enteredBefore = -1;
@@ -66,18 +59,16 @@ final class Relief {
         thread.start();
     }
 
-    void enter(ShmServerConnection connection) {
-        if (serving != connection) {
-            serving = connection;
-        }
-        ENTERED.setOpaque(this, entered + 1);
-        // Release: whoever sees the mark sees whose call it is.
-        IN_HANDLER.setRelease(this, true);
+    /** To be called by the thread on duty, which gives what this returns to {@link #leave}. */
+    Marks enter(ShmServerConnection connection) {
+        Marks mine = marks;
+        mine.enter(connection);
+        return mine;
     }
 
     /** Returns whether the current thread still has the duty. */
-    boolean leave() {
-        IN_HANDLER.setOpaque(this, false);
+    boolean leave(Marks mine) {
+        IN_HANDLER.setOpaque(mine, false);
         if (isOnDuty()) {
             return true;
         }
@@ -96,8 +87,8 @@ final class Relief {
 
     /** Called by one watching thread now and then: relieves a thread that is in the same handler as at the last call. */
     void relieveIfStuck() {
-        long now = (long) ENTERED.getOpaque(this);
-        boolean same = now == enteredBefore && (boolean) IN_HANDLER.getOpaque(this);
+        long now = (long) ENTERED.getOpaque(marks);
+        boolean same = now == enteredBefore && (boolean) IN_HANDLER.getOpaque(marks);
         enteredBefore = now;
         if (same && stuck.get() < MAX_STUCK) {
             relieve(now);
@@ -108,11 +99,11 @@ final class Relief {
         Thread before = onDuty;
         onDuty = null;
         Arena.ofShared().close();
-        if (!(boolean) IN_HANDLER.getAcquire(this) || (long) ENTERED.getOpaque(this) != enteredThen) {
+        if (!(boolean) IN_HANDLER.getAcquire(marks) || (long) ENTERED.getOpaque(marks) != enteredThen) {
             onDuty = before;
             return;
         }
-        ShmServerConnection connection = serving;
+        ShmServerConnection connection = marks.serving;
         connection.callStarts();
         int others = stuck.incrementAndGet();
         LOG.warn(
@@ -121,7 +112,8 @@ final class Relief {
                 connection.service.channel(),
                 before.getName(),
                 others);
-        IN_HANDLER.setOpaque(this, false);
+        marks = new Marks();
+        enteredBefore = -1;
         CallThread next = new CallThread(body, name);
         onDuty = next;
         next.start();
@@ -136,6 +128,31 @@ final class Relief {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
+        }
+    }
+
+    /**
+     * What one thread on duty leaves for the watcher to see. Each thread has its own: one that was relieved still comes out of its handler some
+     * day, and that must not look as if its successor did.
+     */
+    static final class Marks {
+        /** Whether the thread is in a handler. */
+        @SuppressWarnings("unused") // IN_HANDLER
+        private boolean inHandler;
+
+        /** Whose call it was in last; stored only when it changes, since storing a reference costs a barrier. */
+        private ShmServerConnection serving;
+
+        /** How many handlers it has entered. */
+        private long entered;
+
+        private void enter(ShmServerConnection connection) {
+            if (serving != connection) {
+                serving = connection;
+            }
+            ENTERED.setOpaque(this, entered + 1);
+            // Release: whoever sees the mark sees whose call it is.
+            IN_HANDLER.setRelease(this, true);
         }
     }
 }

@@ -1,0 +1,192 @@
+package dev.rackcall.rpc.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.Await;
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.Echo;
+import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** One thread has the duty to poll, never two and never none, whenever handlers get stuck and come back. */
+@Timeout(60)
+class ReliefTest {
+    private static final int RELIEFS = 400;
+    private static final long BOUND_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final int LONGEST_SPINS = 4_000;
+
+    private UnixSocket.Pair sockets;
+    private ConnectionFactory factory;
+    private ShmServerConnection connection;
+
+    @BeforeEach
+    void connect() {
+        ServerSpec.Service<Echo> service =
+                new ServerSpec.Service<>(ServiceDefinition.of(Echo.class), (method, call) -> {});
+        ServerSpec spec = new ServerSpec(
+                List.of(service),
+                List.of(),
+                Dispatch.direct(),
+                WaitStrategy.adaptive(),
+                1,
+                Path.of("unused"),
+                1,
+                1 << 20,
+                1 << 20,
+                Duration.ofSeconds(1));
+        sockets = UnixSocket.pair();
+        factory = new ConnectionFactory(spec, service, Handlers.of(spec.dispatch()));
+        connection = factory.connect(
+                sockets.left(),
+                new Handshake.Hello(ControlLayout.VERSION, factory.channel(), 2, 1 << 20),
+                new Peer(0, 0, 0),
+                () -> {});
+    }
+
+    @AfterEach
+    void disconnect() {
+        connection.close();
+        factory.close();
+        sockets.right().close();
+    }
+
+    @Test
+    void shouldRelieveAStuckThreadThoughTheOneBeforeItComesBackMeanwhile() throws InterruptedException {
+        BlockingQueue<CountDownLatch> handlers = new LinkedBlockingQueue<>();
+        AtomicInteger returned = new AtomicInteger();
+        Relief[] relief = new Relief[1];
+        relief[0] = new Relief(
+                () -> {
+                    CountDownLatch end = new CountDownLatch(1);
+                    Relief.Marks entered = relief[0].enter(connection);
+                    handlers.add(end);
+                    await(end);
+                    if (!relief[0].leave(entered)) {
+                        connection.callEnds();
+                        returned.incrementAndGet();
+                    }
+                },
+                "relief-test");
+        relief[0].start();
+        CountDownLatch first = handlers.poll(20, TimeUnit.SECONDS);
+        relief[0].relieveIfStuck();
+        relief[0].relieveIfStuck();
+        CountDownLatch second = handlers.poll(20, TimeUnit.SECONDS);
+        first.countDown();
+        Await.equal("threads that came back", 1, returned::get);
+
+        relief[0].relieveIfStuck();
+        relief[0].relieveIfStuck();
+
+        CountDownLatch third = handlers.poll(20, TimeUnit.SECONDS);
+        assertThat(third).as("the handler of a third thread on duty").isNotNull();
+        second.countDown();
+        Await.equal("threads that came back", 2, returned::get);
+        relief[0].relieveIfStuck();
+        relief[0].relieveIfStuck();
+        third.countDown();
+        Await.equal("threads that came back", 3, returned::get);
+        handlers.poll(20, TimeUnit.SECONDS).countDown();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(50, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void shouldKeepOneThreadOnDutyHoweverRelievingAndComingBackMeet() {
+        Crew crew = new Crew(connection);
+        crew.relief.start();
+        long end = System.nanoTime() + BOUND_NANOS;
+        while (crew.relieved.get() < RELIEFS && System.nanoTime() - end < 0) {
+            crew.relief.relieveIfStuck();
+        }
+        long before = crew.turns();
+        Await.until("a thread polls on", () -> crew.turns() > before);
+        crew.stopping = true;
+        Await.equal("threads that still poll", 0, crew.alive::get);
+
+        assertThat(crew.relieved.get()).isPositive();
+        assertThat(crew.together.get()).as("turns of two threads at once").isZero();
+        assertThat(crew.handedOver)
+                .as("turns counted in a field that only the thread on duty touches")
+                .isEqualTo(crew.turns());
+    }
+
+    /** Threads that poll one after the other, with handlers now shorter, now longer than the watcher's patience. */
+    private static final class Crew {
+        private final ShmServerConnection connection;
+        private final Relief relief = new Relief(this::poll, "relief-test");
+        private final AtomicInteger polling = new AtomicInteger();
+        private final AtomicInteger together = new AtomicInteger();
+        private final AtomicInteger relieved = new AtomicInteger();
+        private final AtomicInteger alive = new AtomicInteger(1);
+        private final AtomicLong turns = new AtomicLong();
+        private volatile boolean stopping;
+        /** Plain, as a poller's fields are: what one thread leaves the next one has to see. */
+        private long handedOver;
+
+        private Crew(ShmServerConnection connection) {
+            this.connection = connection;
+        }
+
+        private long turns() {
+            return turns.get();
+        }
+
+        private void poll() {
+            Random random = new Random();
+            Relief.Marks entered;
+            do {
+                if (stopping) {
+                    alive.decrementAndGet();
+                    return;
+                }
+                turn(random);
+                entered = relief.enter(connection);
+                spin(random);
+            } while (relief.leave(entered));
+            relieved.incrementAndGet();
+            connection.callEnds();
+        }
+
+        /** Long enough for a successor to be seen in one of its own. */
+        private void turn(Random random) {
+            if (polling.incrementAndGet() != 1) {
+                together.incrementAndGet();
+            }
+            long before = handedOver;
+            spin(random);
+            handedOver = before + 1;
+            turns.incrementAndGet();
+            polling.decrementAndGet();
+        }
+
+        private static void spin(Random random) {
+            for (int i = random.nextInt(LONGEST_SPINS); i > 0; i--) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+}
