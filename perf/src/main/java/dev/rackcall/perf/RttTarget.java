@@ -102,13 +102,14 @@ final class RttTarget {
     private static Result withAllocation(Result result, Lane lane) {
         int calls = (int) Math.max(100, ALLOCATION_SECONDS * lane.warmUp().opsPerS());
         Order calling = Order.counted(Order.Action.ALLOCATION, calls);
+        lane.resume();
+        lane.client().ask(calling, Allocation.class); // the first count loads the counter's own classes
         if (lane.pair().server().isEmpty()) {
             return result.with("alloc_client_b", perCall(lane.client().ask(calling, Allocation.class)));
         }
         ChildJvm server = lane.pair().server().get();
         Order ask = Order.of(Order.Action.ALLOCATED);
-        server.ask(ask, Allocation.class); // the first answer loads classes
-        lane.resume();
+        server.ask(ask, Allocation.class); // likewise
         long before = server.ask(ask, Allocation.class).bytes();
         Allocation called = lane.client().ask(calling, Allocation.class);
         long served = server.ask(ask, Allocation.class).bytes() - before;
