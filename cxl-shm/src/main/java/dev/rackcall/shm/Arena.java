@@ -227,6 +227,25 @@ public final class Arena {
         return Ref.of(id, pages.generation(head), offsetOf(head));
     }
 
+    /**
+     * Ref of the first run of the scope that holds the object at {@code ref}: what {@link ScopeRuns#read} starts from. Only where this process
+     * allocates, or the arena's table is shared.
+     *
+     * @throws RefException if the object's scope was closed or reset
+     */
+    public long scopeOf(long ref) {
+        if (!allocates) {
+            throw new RefException(Ref.describe(ref) + " lies in arena " + id
+                    + ", which a peer allocates; only the peer knows its scopes");
+        }
+        return RunLayout.first(memory, Ref.offset(runOf(ref)));
+    }
+
+    /** Where the first run may be. */
+    long firstRunOffset() {
+        return firstPage;
+    }
+
     private int headAt(long ref) {
         long offset = Ref.offset(ref);
         if (Ref.arenaId(ref) != id || !extents.holdsObject(offset) || offset % ArenaLayout.PAGE != 0) {

@@ -49,12 +49,13 @@ final class GraphCopy {
     private long copyOf(SharedType<?> type, long original) {
         long known = copies.get(original);
         if (known != Ref.NULL) {
-            type.checkedBytes(target.arena().memory(), Ref.offset(known), original);
+            MemorySegment to = target.arena().memory();
+            type.checkedBytes(to, Ref.offset(known), to.byteSize(), original);
             return known;
         }
         MemorySegment from = source.memory(original);
         long at = source.offset(original);
-        int bytes = type.checkedBytes(from, at, original);
+        int bytes = type.checkedBytes(source, from, at, original);
         count(type, original, bytes);
         long copy = target.allocate(bytes);
         MemorySegment to = target.arena().memory();

@@ -1,7 +1,7 @@
 package dev.rackcall.shm;
 
 /** A Ref that must not be followed: it leads nowhere, into freed memory, or to something else than what it was taken for. */
-public final class RefException extends RuntimeException {
+public class RefException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     public RefException(String message) {

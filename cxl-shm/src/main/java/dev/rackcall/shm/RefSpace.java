@@ -18,4 +18,11 @@ public abstract class RefSpace {
 
     /** Byte offset of the object inside {@link #memory}. */
     public abstract long offset(long ref);
+
+    /**
+     * Where in {@link #memory} the part ends that an object at this Ref must lie in. All of the memory unless a space is narrower than the arena.
+     */
+    public long end(long ref, MemorySegment memory) {
+        return memory.byteSize();
+    }
 }

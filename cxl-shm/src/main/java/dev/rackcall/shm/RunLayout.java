@@ -40,6 +40,10 @@ final class RunLayout {
         memory.set(ValueLayout.JAVA_LONG, run + NEXT, next);
     }
 
+    static long used(MemorySegment memory, long run) {
+        return memory.get(ValueLayout.JAVA_LONG, run + USED);
+    }
+
     static void used(MemorySegment memory, long run, long used) {
         memory.set(ValueLayout.JAVA_LONG, run + USED, used);
     }

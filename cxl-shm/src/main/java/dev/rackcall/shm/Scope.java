@@ -13,7 +13,7 @@ import java.util.Arrays;
  */
 public final class Scope implements AutoCloseable {
     /** Runs double, so that only a scope that fills the gaps of a full arena comes near this; a longer chain is a peer's lie. */
-    private static final int MAX_RUNS = 1024;
+    static final int MAX_RUNS = 1024;
 
     /** Up to here zeroing word by word beats a bulk fill. */
     private static final int SMALL = 64;

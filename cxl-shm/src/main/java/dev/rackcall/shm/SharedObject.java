@@ -81,7 +81,7 @@ public abstract class SharedObject {
     final void bind(RefSpace newSpace, Scope newScope, long newRef) {
         MemorySegment newMemory = newSpace.memory(newRef);
         long newBase = newSpace.offset(newRef);
-        int bytes = type.checkedBytes(newMemory, newBase, newRef);
+        int bytes = type.checkedBytes(newSpace, newMemory, newBase, newRef);
         place(newSpace, newScope, newMemory, newRef, newBase, 0, bytes);
     }
 

@@ -38,7 +38,7 @@ public final class SharedString extends SharedSequence {
     static String read(RefSpace space, long ref) {
         MemorySegment memory = space.memory(ref);
         long at = space.offset(ref);
-        int bytes = TYPE.checkedBytes(memory, at, ref);
+        int bytes = TYPE.checkedBytes(space, memory, at, ref);
         return decode(memory, at + ObjectLayout.HEADER_BYTES, bytes - ObjectLayout.HEADER_BYTES);
     }
 

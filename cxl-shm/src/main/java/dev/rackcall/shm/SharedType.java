@@ -192,8 +192,13 @@ public abstract class SharedType<T> {
      *
      * @throws RefException unless a whole object of this type lies there
      */
-    final int checkedBytes(MemorySegment memory, long at, long ref) {
-        long available = memory.byteSize() - at;
+    final int checkedBytes(RefSpace space, MemorySegment memory, long at, long ref) {
+        return checkedBytes(memory, at, space.end(ref, memory), ref);
+    }
+
+    /** As above, of an object that must end before {@code end}. */
+    final int checkedBytes(MemorySegment memory, long at, long end, long ref) {
+        long available = end - at;
         if (at < 0 || (at & (ObjectLayout.ALIGNMENT - 1)) != 0 || available < ObjectLayout.HEADER_BYTES) {
             throw new RefException(Ref.describe(ref) + " cannot lead to a " + name + ": objects begin at multiples of "
                     + ObjectLayout.ALIGNMENT + " inside the arena of " + memory.byteSize() + " bytes");
@@ -206,7 +211,7 @@ public abstract class SharedType<T> {
         }
         if (!isSize(objectBytes) || objectBytes > available) {
             throw new RefException(Ref.describe(ref) + " leads to a damaged " + name + ": its header says "
-                    + objectBytes + " bytes, " + available + " are left in the arena");
+                    + objectBytes + " bytes, " + available + " are left where it lies");
         }
         return objectBytes;
     }
