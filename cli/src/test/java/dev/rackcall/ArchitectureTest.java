@@ -32,6 +32,8 @@ class ArchitectureTest {
     private static final String PROCESSOR = "dev.rackcall.processor..";
     private static final String MEMORY = "dev.rackcall.shm..";
     private static final String NATIVE = "dev.rackcall.shm.os..";
+    private static final String SANDBOX = "dev.rackcall.sandbox..";
+    private static final String SANDBOX_NATIVE = "dev.rackcall.sandbox.os..";
     private static final String RPC = "dev.rackcall.rpc..";
     private static final String SPI = "dev.rackcall.rpc.spi..";
     private static final String TRANSPORT = "dev.rackcall.rpc.shm..";
@@ -53,7 +55,7 @@ class ArchitectureTest {
     /** A rule about a module that is not on the class path would hold for nothing. */
     @Test
     void shouldSeeEveryModule() {
-        for (String module : Set.of(PROCESSOR, MEMORY, RPC, CLI)) {
+        for (String module : Set.of(PROCESSOR, MEMORY, SANDBOX, RPC, CLI)) {
             assertThat(all.that(resideInAPackage(module))).as(module).isNotEmpty();
         }
     }
@@ -74,14 +76,19 @@ class ArchitectureTest {
     }
 
     @Test
-    void shouldLetTheRuntimeUseMemoryOnly() {
-        mayUseOnly(RPC, RPC, MEMORY);
+    void shouldKeepIsolationFreeOfCalls() {
+        mayUseOnly(SANDBOX, SANDBOX, MEMORY);
+    }
+
+    @Test
+    void shouldLetTheRuntimeUseMemoryAndIsolationOnly() {
+        mayUseOnly(RPC, RPC, SANDBOX, MEMORY);
     }
 
     @Test
     void shouldKeepSamplesAndBenchmarksApart() {
         mayUseOnly(SAMPLES, SAMPLES, RPC, MEMORY);
-        mayUseOnly(PERF, PERF, RPC, MEMORY);
+        mayUseOnly(PERF, PERF, RPC, SANDBOX, MEMORY);
     }
 
     @Test
@@ -101,10 +108,10 @@ class ArchitectureTest {
     }
 
     @Test
-    void shouldLinkNativeCodeInOnePackageOnly() {
+    void shouldLinkNativeCodeInTheOsPackagesOnly() {
         noClasses()
                 .that()
-                .resideOutsideOfPackage(NATIVE)
+                .resideOutsideOfPackages(NATIVE, SANDBOX_NATIVE)
                 .should()
                 .dependOnClassesThat()
                 .belongToAnyOf(Linker.class, SymbolLookup.class)
@@ -152,7 +159,7 @@ class ArchitectureTest {
     void shouldNotPrintFromLibraries() {
         noClasses()
                 .that()
-                .resideInAnyPackage(MEMORY, RPC, PROCESSOR)
+                .resideInAnyPackage(MEMORY, SANDBOX, RPC, PROCESSOR)
                 .should(GeneralCodingRules.ACCESS_STANDARD_STREAMS)
                 .check(all);
     }

@@ -4,11 +4,11 @@ package dev.rackcall.shm;
 public final class OutOfArenaException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    OutOfArenaException(String message) {
+    public OutOfArenaException(String message) {
         super(message);
     }
 
-    OutOfArenaException(String message, Throwable cause) {
+    public OutOfArenaException(String message, Throwable cause) {
         super(message, cause);
     }
 }

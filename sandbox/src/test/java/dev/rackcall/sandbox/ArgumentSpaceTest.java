@@ -1,0 +1,222 @@
+package dev.rackcall.sandbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaSpec;
+import dev.rackcall.shm.ArenaTable;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.ScopeRuns;
+import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.TableHome;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ArgumentSpaceTest {
+    private static final long QUOTA = 8 << 20;
+    private static final SharedType<Node> NODE = SharedType.of(Node.class);
+
+    private final SharedFile file = SharedFile.memfd("argument-space-test", QUOTA);
+    private final Mapping mapping = file.map();
+    private final Arena sender =
+            Arena.create(new ArenaSpec(7, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 64 << 10));
+    private final Arena receiver = Arena.attach(new ArenaSpec(7, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 0));
+    private final ArenaTable declared = ArenaTable.create();
+    private final SnapshotMemory buffers = new SnapshotMemory(4 << 20, 1 << 20);
+    private final ArgumentSpace space = new ArgumentSpace(declared, buffers, Long.MAX_VALUE);
+
+    @AfterEach
+    void close() {
+        mapping.close();
+        file.close();
+    }
+
+    private void enter(boolean copied, long ref) {
+        if (copied) {
+            space.snapshot(receiver, sender.scopeOf(ref));
+        } else {
+            space.fence(receiver, sender.scopeOf(ref));
+        }
+    }
+
+    private static long list(Scope scope, int nodes) {
+        long head = Ref.NULL;
+        for (int i = 0; i < nodes; i++) {
+            Node node = scope.create(Node.class);
+            node.value(i);
+            node.next(new Ref<>(head));
+            head = Ref.to(node).bits();
+        }
+        return head;
+    }
+
+    private static long sum(RefSpace space, long head) {
+        Node node = NODE.flyweight();
+        long sum = 0;
+        long ref = head;
+        while (NODE.move(node, space, ref)) {
+            sum += node.value();
+            ref = node.next().bits();
+        }
+        return sum;
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldFollowRefsThroughAllRunsOfAScope(boolean copied) {
+        try (Scope scope = sender.newScope()) {
+            long head = list(scope, 20_000);
+
+            enter(copied, head);
+
+            assertThat(sum(space, head)).isEqualTo(20_000L * 19_999 / 2);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldRefuseARefIntoAnotherScope(boolean copied) {
+        try (Scope scope = sender.newScope();
+                Scope other = sender.newScope()) {
+            Node foreign = other.create(Node.class);
+            Node node = scope.create(Node.class);
+            node.next(Ref.to(foreign));
+
+            enter(copied, Ref.to(node).bits());
+
+            assertThatThrownBy(() -> sum(space, Ref.to(node).bits()))
+                    .isInstanceOf(SandboxException.class)
+                    .hasMessageContaining("leads neither into the scope of this call's arguments");
+        }
+    }
+
+    @Test
+    void shouldFollowRefsIntoDeclaredArenas() {
+        try (SharedFile otherFile = SharedFile.memfd("declared", QUOTA);
+                Mapping otherMapping = otherFile.map()) {
+            Arena other =
+                    Arena.create(new ArenaSpec(8, otherMapping.memory(), otherFile, 0, TableHome.PRIVATE, 1, 64 << 10));
+            try (Scope scope = sender.newScope();
+                    Scope elsewhere = other.newScope()) {
+                Node foreign = elsewhere.create(Node.class);
+                foreign.value(42);
+                Node node = scope.create(Node.class);
+                node.next(Ref.to(foreign));
+                enter(true, Ref.to(node).bits());
+                assertThatThrownBy(() -> sum(space, Ref.to(node).bits())).isInstanceOf(SandboxException.class);
+
+                declared.add(other);
+
+                assertThat(sum(space, Ref.to(node).bits())).isEqualTo(42);
+            }
+        }
+    }
+
+    @Test
+    void shouldKeepASnapshotWhateverTheSenderDoes() {
+        Scope scope = sender.newScope();
+        long head = list(scope, 1000);
+        enter(true, head);
+        MemorySegment everything = mapping.memory();
+        everything.asSlice(4096, QUOTA - 4096).fill((byte) 0x55);
+
+        assertThat(sum(space, head)).isEqualTo(1000L * 999 / 2);
+    }
+
+    @Test
+    void shouldShowWhatTheSenderChangesInAFencedScope() {
+        try (Scope scope = sender.newScope()) {
+            Node node = scope.create(Node.class);
+            enter(false, Ref.to(node).bits());
+            node.value(5);
+
+            assertThat(sum(space, Ref.to(node).bits())).isEqualTo(5);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldRefuseAnObjectThatSaysItEndsBehindTheScope(boolean copied) {
+        try (Scope scope = sender.newScope()) {
+            long string = Ref.to(scope.string("short")).bits();
+            MemorySegment header = mapping.memory();
+            header.set(ValueLayout.JAVA_INT_UNALIGNED, Ref.offset(string) + Integer.BYTES, 2000);
+            enter(copied, string);
+
+            assertThatThrownBy(() ->
+                            SharedType.of(dev.rackcall.shm.SharedString.class).attach(space, string))
+                    .isInstanceOf(RefException.class)
+                    .hasMessageContaining("2000 bytes");
+        }
+    }
+
+    @Test
+    void shouldEndAWalkRoundACycleAtTheDeclaredBound() {
+        ArgumentSpace bounded = new ArgumentSpace(declared, buffers, 500);
+        try (Scope scope = sender.newScope()) {
+            Node node = scope.create(Node.class);
+            node.next(Ref.to(node));
+            long ref = Ref.to(node).bits();
+            bounded.fence(receiver, sender.scopeOf(ref));
+
+            assertThatThrownBy(() -> sum(bounded, ref))
+                    .isInstanceOf(SandboxException.class)
+                    .hasMessageContaining("more than 500 Refs");
+            bounded.fence(receiver, sender.scopeOf(ref));
+            assertThat(NODE.attach(bounded, ref).value()).isZero();
+        }
+    }
+
+    @Test
+    void shouldLeadNowhereOnceTheCallHasEnded() {
+        try (Scope scope = sender.newScope()) {
+            long ref = list(scope, 3);
+            enter(true, ref);
+            space.leave();
+
+            assertThatThrownBy(() -> sum(space, ref)).isInstanceOf(SandboxException.class);
+        }
+    }
+
+    @Test
+    void shouldRefuseASnapshotLargerThanAllowed() {
+        ArgumentSpace small = new ArgumentSpace(declared, new SnapshotMemory(1 << 20, 1 << 20), Long.MAX_VALUE);
+        try (Scope scope = sender.newScope()) {
+            long ref = scope.allocate(2 << 20);
+
+            assertThatThrownBy(() -> small.snapshot(receiver, sender.scopeOf(ref)))
+                    .isInstanceOf(OutOfArenaException.class)
+                    .hasMessageContaining("up to 1 MiB");
+            assertThat(small.isEntered()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldReuseLargeBuffersInTurn() {
+        ArgumentSpace second = new ArgumentSpace(declared, buffers, Long.MAX_VALUE);
+        try (Scope scope = sender.newScope()) {
+            long head = list(scope, 20_000);
+            enter(true, head);
+            MemorySegment first = space.memory(head);
+            space.leave();
+            second.snapshot(receiver, sender.scopeOf(head));
+            MemorySegment again = second.memory(head);
+            ScopeRuns runs = new ScopeRuns();
+            runs.read(receiver, sender.scopeOf(head));
+
+            assertThat(again.address()).isEqualTo(first.address());
+            assertThat(again.byteSize()).isGreaterThanOrEqualTo(runs.totalBytes());
+        }
+    }
+}
