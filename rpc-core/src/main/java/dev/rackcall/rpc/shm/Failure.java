@@ -14,6 +14,7 @@ import org.slf4j.LoggerFactory;
 /** What a caller is told about an exception at the server. */
 record Failure(Status status, Metadata trailers) {
     private static final Logger LOG = LoggerFactory.getLogger(Failure.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
 
     /**
      * The failure to report.
@@ -21,9 +22,20 @@ record Failure(Status status, Metadata trailers) {
      * @param encoding whether the handler had returned, so that a payload that is wrong is its result and not its argument
      */
     static Failure of(Throwable cause, String method, boolean encoding) {
+        try {
+            return judge(cause, method, encoding);
+        } catch (RuntimeException | Error e) {
+            // An exception may override its methods, and those may throw, too.
+            return plain(Status.Code.UNKNOWN.with(
+                    "%s: the handler threw %s, which cannot be described",
+                    method, cause.getClass().getName()));
+        }
+    }
+
+    private static Failure judge(Throwable cause, String method, boolean encoding) {
         return switch (cause) {
             case RpcException e -> new Failure(e.status(), e.trailers());
-            case CompletionException e when e.getCause() != null -> of(e.getCause(), method, encoding);
+            case CompletionException e when e.getCause() != null -> judge(e.getCause(), method, encoding);
             case PayloadException e
             when encoding ->
                 plain(Status.Code.INTERNAL.with("%s: the handler's result cannot be sent: %s", method, e.getMessage()));
@@ -33,7 +45,14 @@ record Failure(Status status, Metadata trailers) {
             case OutOfArenaException e -> plain(Status.Code.RESOURCE_EXHAUSTED.with("%s: %s", method, e.getMessage()));
             default -> {
                 // As in gRPC: what a handler did not mean for its caller stays in the server's log.
-                LOG.warn("{}: the handler threw {}; its caller gets UNKNOWN", method, cause.toString(), cause);
+                if (LOG_LIMIT.allows()) {
+                    LOG.warn(
+                            "{}: the handler threw {}; its caller gets UNKNOWN{}",
+                            method,
+                            cause.toString(),
+                            LOG_LIMIT.skipped(),
+                            cause);
+                }
                 yield plain(Status.Code.UNKNOWN.with(
                         "%s: the handler threw %s; the server's log has the rest",
                         method, cause.getClass().getSimpleName()));

@@ -8,9 +8,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Where handlers run: on the poller, on a pool of workers, or each on a virtual thread. */
 abstract sealed class Handlers implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Handlers.class);
+
     /** Runs the call, now or later; called by the poller. */
     abstract void serve(Poller poller, ShmServerCall call);
 
@@ -25,11 +29,16 @@ abstract sealed class Handlers implements AutoCloseable {
         };
     }
 
+    /** Throws nothing: the thread has other calls to serve. */
     private static void runAside(ShmServerCall call) {
         try {
-            call.run();
-        } finally {
-            call.endDeferred();
+            try {
+                call.run();
+            } finally {
+                call.endDeferred();
+            }
+        } catch (RuntimeException | Error e) {
+            LOG.error("a call of channel {} could not be ended", call.connection.service.channel(), e);
         }
     }
 
@@ -37,9 +46,12 @@ abstract sealed class Handlers implements AutoCloseable {
         @Override
         void serve(Poller poller, ShmServerCall call) {
             Relief.Marks entered = poller.enterHandler(call);
-            call.run();
-            if (!poller.leaveHandler(entered)) {
-                call.endDeferred();
+            try {
+                call.run();
+            } finally {
+                if (!poller.leaveHandler(entered)) {
+                    call.endDeferred();
+                }
             }
         }
     }

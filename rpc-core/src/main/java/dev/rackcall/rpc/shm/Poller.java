@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,6 +33,10 @@ final class Poller {
     private static final int PAUSES_PER_TURN = 8;
 
     private static final long MAX_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** After a turn that failed, so that a failure that stays does not fill the log at full speed. */
+    private static final long FAILED_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private static final LogLimit LOG_LIMIT = new LogLimit();
 
     private final EventPoll events = EventPoll.create();
     private final WaitStrategy waiting;
@@ -60,12 +65,7 @@ final class Poller {
     /** Hands over a connection that has been agreed with its client. Any thread. */
     void add(ShmServerConnection connection) {
         connectionCount.incrementAndGet();
-        post(() -> {
-            long tag = ++lastTag;
-            connections.put(tag, connection);
-            events.add(connection.link.socketFd(), tag);
-            watch(connection);
-        });
+        post(() -> adopt(connection));
     }
 
     /** Runs {@code action} on the polling thread soon. Any thread. */
@@ -118,14 +118,50 @@ final class Poller {
 
     private void run() {
         while (!stopping && isMine()) {
-            turn();
+            try {
+                turn();
+            } catch (RuntimeException | Error e) {
+                failedTurn(e);
+            }
         }
         if (isMine()) {
             for (ShmServerConnection connection : connections()) {
-                connection.close();
+                guarded("closing a connection", connection::close);
             }
             connections.clear();
             events.close();
+        }
+    }
+
+    /** Whatever went wrong, all connections of this poller depend on it. */
+    private static void failedTurn(Throwable thrown) {
+        if (LOG_LIMIT.allows()) {
+            LOG.error("polling failed; the server goes on{}", LOG_LIMIT.skipped(), thrown);
+        }
+        LockSupport.parkNanos(FAILED_TURN_NANOS);
+    }
+
+    /** Does what concerns one connection only: if it fails, the others must not suffer. */
+    private static void guarded(String what, Runnable action) {
+        try {
+            action.run();
+        } catch (RuntimeException | Error e) {
+            if (LOG_LIMIT.allows()) {
+                LOG.error("{} failed; the poller goes on{}", what, LOG_LIMIT.skipped(), e);
+            }
+        }
+    }
+
+    private void adopt(ShmServerConnection connection) {
+        long tag = ++lastTag;
+        connections.put(tag, connection);
+        try {
+            events.add(connection.link.socketFd(), tag);
+            watch(connection);
+        } catch (RuntimeException | Error e) {
+            // Without its socket nobody would learn of the client's death.
+            drop(connection);
+            throw e;
         }
     }
 
@@ -157,19 +193,30 @@ final class Poller {
             }
             return taken;
         } catch (ProtocolException e) {
-            LOG.warn(
-                    "{} of channel {} broke the protocol ({}); its connection is closed",
-                    connection.peer(),
-                    connection.service.channel(),
-                    e.getMessage());
+            if (LOG_LIMIT.allows()) {
+                LOG.warn(
+                        "{} of channel {} broke the protocol ({}); its connection is closed{}",
+                        connection.peer(),
+                        connection.service.channel(),
+                        e.getMessage(),
+                        LOG_LIMIT.skipped());
+            }
         } catch (RuntimeException | Error e) {
-            LOG.error(
-                    "serving {} of channel {} failed; its connection is closed",
-                    connection.peer(),
-                    connection.service.channel(),
-                    e);
+            if (LOG_LIMIT.allows()) {
+                LOG.error(
+                        "serving {} of channel {} failed; its connection is closed{}",
+                        connection.peer(),
+                        connection.service.channel(),
+                        LOG_LIMIT.skipped(),
+                        e);
+            }
         }
-        drop(connection);
+        if (isMine()) {
+            guarded("dropping a connection", () -> drop(connection));
+        } else {
+            // Relieved in the handler that failed: the connections are another thread's now.
+            post(() -> drop(connection));
+        }
         return 1;
     }
 
@@ -227,17 +274,20 @@ final class Poller {
         int count = events.await(nanos);
         for (int i = 0; i < count; i++) {
             ShmServerConnection connection = connections.get(events.tag(i));
-            if (connection == null) {
-                continue;
-            }
-            if (connection.link.drainRings() < 0) {
-                drop(connection);
-            } else {
-                watch(connection);
+            if (connection != null) {
+                guarded("reading a connection's socket", () -> rung(connection));
             }
         }
         for (Runnable action = mail.poll(); action != null; action = mail.poll()) {
-            action.run();
+            guarded("an action for the poller", action);
+        }
+    }
+
+    private void rung(ShmServerConnection connection) {
+        if (connection.link.drainRings() < 0) {
+            drop(connection);
+        } else {
+            watch(connection);
         }
     }
 
@@ -280,7 +330,7 @@ final class Poller {
         removeFromWatched(connection);
         if (connections.values().remove(connection)) {
             connectionCount.decrementAndGet();
-            events.remove(connection.link.socketFd());
+            guarded("forgetting a socket", () -> events.remove(connection.link.socketFd()));
         }
         connection.close();
     }

@@ -208,10 +208,13 @@ final class ServerLink {
     /** Unmaps the memory; no call is under way and none will be. */
     void release() {
         if (released.compareAndSet(false, true)) {
-            mapping.close();
-            file.close();
-            shared.leave(welcome.participant());
-            onRelease.run();
+            try {
+                mapping.close();
+                file.close();
+                shared.leave(welcome.participant());
+            } finally {
+                onRelease.run();
+            }
         }
     }
 }

@@ -344,7 +344,7 @@ final class ShmServerCall extends ServerCall {
                 failureFlags |= SlotLayout.OUTSIDE;
                 SlotLayout.responseOutside(memory, slot, writer.length(), buffer.ref());
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // No memory even for the description: the code alone must do.
             failureFlags = 0;
             inlineLength = 0;

@@ -214,13 +214,16 @@ final class ShmServerConnection {
         }
         underWay.incrementAndGet();
         closed = true;
-        link.hangUp();
-        streams.closeAll();
-        for (ShmServerCall call : calls) {
-            if (call != null) {
-                call.cancelled();
+        try {
+            link.hangUp();
+            streams.closeAll();
+            for (ShmServerCall call : calls) {
+                if (call != null) {
+                    call.cancelled();
+                }
             }
+        } finally {
+            callEnds();
         }
-        callEnds();
     }
 }

@@ -1,0 +1,53 @@
+package dev.rackcall.rpc.shm;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * Lets a few lines a second into the log and counts the rest: what a peer can cause at will must not fill a disk. One for each kind of
+ * line. Thread-safe.
+ */
+final class LogLimit {
+    private static final int LINES_PER_SECOND = 10;
+    private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+    private final LongSupplier clock;
+    private long second;
+    private int lines;
+    private long skipped;
+
+    LogLimit() {
+        this(System::nanoTime);
+    }
+
+    /** With another clock, in nanoseconds, for tests. */
+    LogLimit(LongSupplier clock) {
+        this.clock = clock;
+        this.second = clock.getAsLong();
+    }
+
+    /** Whether to write the line; if not, it is counted. */
+    synchronized boolean allows() {
+        long now = clock.getAsLong();
+        if (now - second >= SECOND) {
+            second = now;
+            lines = 0;
+        }
+        if (lines < LINES_PER_SECOND) {
+            lines++;
+            return true;
+        }
+        skipped++;
+        return false;
+    }
+
+    /** What to say behind the line of those that were left out before it; empty if none was. */
+    synchronized String skipped() {
+        if (skipped == 0) {
+            return "";
+        }
+        String text = " (" + skipped + " more such lines were left out)";
+        skipped = 0;
+        return text;
+    }
+}

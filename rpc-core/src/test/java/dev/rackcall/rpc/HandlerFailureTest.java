@@ -1,0 +1,69 @@
+package dev.rackcall.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Handlers that fail in ways that even describing the failure fails, or that have no memory: one call ends, nothing else does. */
+@Timeout(60)
+class HandlerFailureTest {
+    @TempDir
+    Path directory;
+
+    /** Throws from the methods that whoever reports it calls. */
+    private static final class Unspeakable extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public String getMessage() {
+            throw new IllegalStateException("no message either");
+        }
+
+        @Override
+        public String toString() {
+            throw new IllegalStateException("no text either");
+        }
+    }
+
+    private static final class FailingService extends EchoService {
+        @Override
+        public void crash(String message) {
+            switch (message) {
+                case "unspeakable" -> throw new Unspeakable();
+                case "endless" -> crash(message);
+                case "memory" -> throw new OutOfMemoryError("expected in this test");
+                default -> throw new AssertionError("expected in this test");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"direct", "worker", "virtual"})
+    void shouldFailOneCallOnly(String how) {
+        Dispatch dispatch = switch (how) {
+            case "direct" -> Dispatch.direct();
+            case "worker" -> Dispatch.workers(1);
+            default -> Dispatch.virtualThreads();
+        };
+        try (RpcServer server = RpcServer.builder()
+                        .service(Echo.class, new FailingService())
+                        .dispatch(dispatch)
+                        .directory(directory)
+                        .start();
+                RpcChannel channel =
+                        RpcChannel.builder("/test/echo").directory(directory).open()) {
+            Echo echo = channel.stub(Echo.class);
+            for (String message : new String[] {"unspeakable", "endless", "memory", "other"}) {
+                RpcException e = catchThrowableOfType(RpcException.class, () -> echo.crash(message));
+                assertThat(e.code()).as(message).isEqualTo(Status.Code.UNKNOWN);
+                assertThat(echo.add(1, 2)).as(message).isEqualTo(3);
+            }
+            assertThat(server.connections()).isEqualTo(1);
+        }
+    }
+}
