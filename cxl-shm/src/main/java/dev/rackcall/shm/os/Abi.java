@@ -9,15 +9,16 @@ package dev.rackcall.shm.os;
  * @param userfaultfd number of the userfaultfd system call
  * @param epollEventBytes size of struct epoll_event, which is packed on x86-64 only
  */
-record Abi(int noFollowFlag, int directoryFlag, long futex, long userfaultfd, int epollEventBytes) {
+public record Abi(int noFollowFlag, int directoryFlag, long futex, long userfaultfd, int epollEventBytes) {
     /** System calls younger than Linux 5.1 have one number everywhere. */
     static final long SYS_EPOLL_PWAIT2 = 441;
 
-    static final long SYS_MSEAL = 462;
+    public static final long SYS_MSEAL = 462;
 
     private static final Abi CURRENT = forArchitecture(System.getProperty("os.arch"));
 
-    static Abi current() {
+    /** This processor's. */
+    public static Abi current() {
         return CURRENT;
     }
 

@@ -10,9 +10,9 @@ import java.lang.foreign.StructLayout;
 import java.lang.invoke.VarHandle;
 
 /** One thread's errno and a few bytes for small C arguments, so that a call allocates nothing. */
-final class CallState {
+public final class CallState {
     /** Bytes of {@link #scratch()}: room for a struct flock, a timespec, a word. */
-    static final int SCRATCH_BYTES = 64;
+    public static final int SCRATCH_BYTES = 64;
 
     private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = LAYOUT.varHandle(PathElement.groupElement("errno"));
@@ -28,25 +28,28 @@ final class CallState {
         scratch = arena.allocate(SCRATCH_BYTES, JAVA_LONG.byteAlignment());
     }
 
-    static CallState current() {
+    /** The calling thread's. */
+    public static CallState current() {
         return CURRENT.get();
     }
 
-    MemorySegment errnoSegment() {
+    /** First argument of every handle of {@link Linkage}. */
+    public MemorySegment errnoSegment() {
         return errno;
     }
 
     /** Contents are whatever the last call left. */
-    MemorySegment scratch() {
+    public MemorySegment scratch() {
         return scratch;
     }
 
     /** errno of this thread's last failed call. */
-    int errno() {
+    public int errno() {
         return (int) ERRNO.get(errno, 0L);
     }
 
-    OsException failure(String what) {
+    /** What to throw after a call that failed. */
+    public OsException failure(String what) {
         return new OsException(what, errno());
     }
 }

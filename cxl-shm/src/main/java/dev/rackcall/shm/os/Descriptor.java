@@ -7,7 +7,7 @@ import java.lang.invoke.VarHandle;
  * A file descriptor that several threads use while one may close it. The number goes back to the kernel only when the last user has
  * left: otherwise a byte meant for this file could reach a stranger that was given the same number.
  */
-final class Descriptor {
+public final class Descriptor {
     private static final int CLOSED = Integer.MIN_VALUE;
     private static final VarHandle USERS;
 
@@ -25,17 +25,19 @@ final class Descriptor {
     @SuppressWarnings("unused")
     private volatile int users;
 
-    Descriptor(int fd, String name) {
+    /** Takes over an open descriptor. */
+    public Descriptor(int fd, String name) {
         this.fd = fd;
         this.name = name;
     }
 
     /** The number; only valid between {@link #tryEnter} and {@link #exit}, or while the owner has not closed it. */
-    int fd() {
+    public int fd() {
         return fd;
     }
 
-    boolean tryEnter() {
+    /** As {@link #enter}; false if it is closed. */
+    public boolean tryEnter() {
         while (true) {
             int seen = users;
             if (seen < 0) {
@@ -47,24 +49,25 @@ final class Descriptor {
         }
     }
 
-    void enter() {
+    /** From here to {@link #exit} the number stays this file's. */
+    public void enter() {
         if (!tryEnter()) {
             throw new IllegalStateException(name + " is closed");
         }
     }
 
-    void exit() {
+    public void exit() {
         if ((int) USERS.getAndAdd(this, -1) - 1 == CLOSED) {
             closeNow();
         }
     }
 
-    boolean isClosed() {
+    public boolean isClosed() {
         return users < 0;
     }
 
     /** Whether this call was the first to close it. */
-    boolean close() {
+    public boolean close() {
         int before = (int) USERS.getAndBitwiseOr(this, CLOSED);
         if (before == 0) {
             closeNow();

@@ -3,40 +3,41 @@ package dev.rackcall.shm.os;
 import java.util.Map;
 
 /** The errno values that this project judges or names (Linux, all 64-bit architectures; errno(3)). */
-final class Errno {
-    static final int EPERM = 1;
-    static final int ENOENT = 2;
-    static final int EINTR = 4;
-    static final int ENXIO = 6;
-    static final int EBADF = 9;
-    static final int EAGAIN = 11;
-    static final int ENOMEM = 12;
-    static final int EACCES = 13;
-    static final int EFAULT = 14;
-    static final int EEXIST = 17;
-    static final int ENODEV = 19;
-    static final int ENOTDIR = 20;
-    static final int EISDIR = 21;
-    static final int EINVAL = 22;
-    static final int ENFILE = 23;
-    static final int EMFILE = 24;
-    static final int EFBIG = 27;
-    static final int ENOSPC = 28;
-    static final int EROFS = 30;
-    static final int EPIPE = 32;
-    static final int ENAMETOOLONG = 36;
-    static final int ENOSYS = 38;
-    static final int ELOOP = 40;
-    static final int EMSGSIZE = 90;
-    static final int EPROTOTYPE = 91;
-    static final int EOPNOTSUPP = 95;
-    static final int EADDRINUSE = 98;
-    static final int ECONNABORTED = 103;
-    static final int ECONNRESET = 104;
-    static final int ENOBUFS = 105;
-    static final int ENOTCONN = 107;
-    static final int ETIMEDOUT = 110;
-    static final int ECONNREFUSED = 111;
+public final class Errno {
+    public static final int EPERM = 1;
+    public static final int ENOENT = 2;
+    public static final int EINTR = 4;
+    public static final int ENXIO = 6;
+    public static final int EBADF = 9;
+    public static final int EAGAIN = 11;
+    public static final int ENOMEM = 12;
+    public static final int EACCES = 13;
+    public static final int EFAULT = 14;
+    public static final int EBUSY = 16;
+    public static final int EEXIST = 17;
+    public static final int ENODEV = 19;
+    public static final int ENOTDIR = 20;
+    public static final int EISDIR = 21;
+    public static final int EINVAL = 22;
+    public static final int ENFILE = 23;
+    public static final int EMFILE = 24;
+    public static final int EFBIG = 27;
+    public static final int ENOSPC = 28;
+    public static final int EROFS = 30;
+    public static final int EPIPE = 32;
+    public static final int ENAMETOOLONG = 36;
+    public static final int ENOSYS = 38;
+    public static final int ELOOP = 40;
+    public static final int EMSGSIZE = 90;
+    public static final int EPROTOTYPE = 91;
+    public static final int EOPNOTSUPP = 95;
+    public static final int EADDRINUSE = 98;
+    public static final int ECONNABORTED = 103;
+    public static final int ECONNRESET = 104;
+    public static final int ENOBUFS = 105;
+    public static final int ENOTCONN = 107;
+    public static final int ETIMEDOUT = 110;
+    public static final int ECONNREFUSED = 111;
 
     private static final Map<Integer, String> NAMES = Map.ofEntries(
             Map.entry(EPERM, "EPERM"),
@@ -48,6 +49,7 @@ final class Errno {
             Map.entry(ENOMEM, "ENOMEM"),
             Map.entry(EACCES, "EACCES"),
             Map.entry(EFAULT, "EFAULT"),
+            Map.entry(EBUSY, "EBUSY"),
             Map.entry(EEXIST, "EEXIST"),
             Map.entry(ENODEV, "ENODEV"),
             Map.entry(ENOTDIR, "ENOTDIR"),
@@ -75,7 +77,8 @@ final class Errno {
 
     private Errno() {}
 
-    static String name(int errno) {
+    /** The C name, or "errno" if this class does not know it. */
+    public static String name(int errno) {
         return NAMES.getOrDefault(errno, "errno");
     }
 }

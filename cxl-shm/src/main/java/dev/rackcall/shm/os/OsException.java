@@ -6,12 +6,13 @@ public final class OsException extends RuntimeException {
 
     private final int errno;
 
-    OsException(String what, int errno) {
+    public OsException(String what, int errno) {
         super(what + ": " + Errno.name(errno) + " (" + errno + ")");
         this.errno = errno;
     }
 
-    OsException(String what, int errno, String advice) {
+    /** {@code advice} says what to do about it. */
+    public OsException(String what, int errno, String advice) {
         super(what + ": " + Errno.name(errno) + " (" + errno + "); " + advice);
         this.errno = errno;
     }
