@@ -5,14 +5,16 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * Key-value pairs that travel beside a call: headers with the request, trailers with the response. Keys are lower-case ASCII; a key ending in
  * {@code -bin} holds bytes, any other holds text. Immutable, so that one instance may serve many calls and threads.
+ *
+ * <p>It is for small things: at most {@value #MAX_PAIRS} pairs, and {@value #MAX_BYTES} bytes of keys and values. What is larger is an
+ * {@link IllegalArgumentException} where it is put together.
  */
 public final class Metadata {
     public static final Metadata EMPTY = new Metadata(Map.of());
@@ -20,10 +22,25 @@ public final class Metadata {
     /** The suffix of keys whose values are bytes. */
     public static final String BINARY_SUFFIX = "-bin";
 
+    /** The most pairs. */
+    public static final int MAX_PAIRS = 128;
+
+    /** The most bytes of all keys and values in UTF-8. */
+    public static final int MAX_BYTES = 64 << 10;
+
+    private static final int SHOWN_CHARS = 64;
+
+    private static final Pattern KEY = Pattern.compile("[0-9a-z_.-]+");
+
     private final Map<String, byte[]> entries;
 
     private Metadata(Map<String, byte[]> entries) {
         this.entries = entries;
+    }
+
+    /** For several pairs at once. */
+    public static Builder builder() {
+        return new Builder();
     }
 
     public static Metadata of(String key, String value) {
@@ -32,18 +49,12 @@ public final class Metadata {
 
     /** A copy with that pair added or replaced. */
     public Metadata with(String key, String value) {
-        if (key.endsWith(BINARY_SUFFIX)) {
-            throw new IllegalArgumentException("metadata key " + key + " ends in -bin, so its value must be a byte[]");
-        }
-        return put(key, value.getBytes(StandardCharsets.UTF_8));
+        return with(builder().add(key, value).build());
     }
 
     /** A copy with that pair added or replaced; the key must end in {@code -bin}. */
     public Metadata with(String key, byte[] value) {
-        if (!key.endsWith(BINARY_SUFFIX)) {
-            throw new IllegalArgumentException("metadata key " + key + " has a byte[] value, so it must end in -bin");
-        }
-        return put(key, value.clone());
+        return with(builder().add(key, value).build());
     }
 
     /** A copy that also has all pairs of {@code other}, which win. */
@@ -54,20 +65,10 @@ public final class Metadata {
         if (other.isEmpty()) {
             return this;
         }
-        Map<String, byte[]> merged = new LinkedHashMap<>(entries);
-        merged.putAll(other.entries);
-        return new Metadata(merged);
-    }
-
-    private Metadata put(String key, byte[] value) {
-        Objects.requireNonNull(value, key);
-        if (!key.equals(key.toLowerCase(Locale.ROOT)) || !key.matches("[0-9a-z_.-]+")) {
-            throw new IllegalArgumentException(
-                    "metadata key '" + key + "' must consist of lower-case letters, digits and _ . -");
-        }
-        Map<String, byte[]> copy = new LinkedHashMap<>(entries);
-        copy.put(key, value);
-        return new Metadata(copy);
+        Builder merged = new Builder();
+        entries.forEach(merged::put);
+        other.entries.forEach(merged::put);
+        return merged.build();
     }
 
     public Optional<String> text(String key) {
@@ -101,5 +102,61 @@ public final class Metadata {
                             : new String(entry.getValue(), StandardCharsets.UTF_8));
         }
         return text.append('}').toString();
+    }
+
+    /** Collects pairs. Used by one thread. */
+    public static final class Builder {
+        private final Map<String, byte[]> entries = new LinkedHashMap<>();
+        private int bytes;
+
+        private Builder() {}
+
+        /**
+         * Adds or replaces a pair of text.
+         *
+         * @throws IllegalArgumentException if the key is none for text, or this would be too much
+         */
+        public Builder add(String key, String value) {
+            if (key.endsWith(BINARY_SUFFIX)) {
+                throw new IllegalArgumentException(
+                        "metadata key " + key + " ends in -bin, so its value must be a byte[]");
+            }
+            put(key, value.getBytes(StandardCharsets.UTF_8));
+            return this;
+        }
+
+        /**
+         * Adds or replaces a pair of bytes, which are copied.
+         *
+         * @throws IllegalArgumentException if the key does not end in {@code -bin}, or this would be too much
+         */
+        public Builder add(String key, byte[] value) {
+            if (!key.endsWith(BINARY_SUFFIX)) {
+                throw new IllegalArgumentException(
+                        "metadata key " + key + " has a byte[] value, so it must end in -bin");
+            }
+            put(key, value.clone());
+            return this;
+        }
+
+        private void put(String key, byte[] value) {
+            if (!KEY.matcher(key).matches()) {
+                // It may be a peer's, of any length.
+                String shown = key.length() <= SHOWN_CHARS ? key : key.substring(0, SHOWN_CHARS) + "...";
+                throw new IllegalArgumentException(
+                        "metadata key '" + shown + "' must consist of lower-case letters, digits and _ . -");
+            }
+            byte[] before = entries.put(key, value);
+            bytes += value.length + (before == null ? key.length() : -before.length);
+            if (entries.size() > MAX_PAIRS || bytes > MAX_BYTES) {
+                throw new IllegalArgumentException("metadata of " + entries.size() + " pairs and " + bytes
+                        + " bytes; at most " + MAX_PAIRS + " pairs and " + MAX_BYTES
+                        + " bytes travel, so pass larger things as arguments");
+            }
+        }
+
+        public Metadata build() {
+            return entries.isEmpty() ? EMPTY : new Metadata(new LinkedHashMap<>(entries));
+        }
     }
 }

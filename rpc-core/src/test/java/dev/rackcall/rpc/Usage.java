@@ -12,11 +12,11 @@ import java.util.stream.Stream;
  * What this process holds of that which a connection, a server or a peer's death could leave behind: file descriptors by kind, mappings of
  * the project's memory, and the project's threads by name. As text, so that a difference explains itself.
  */
-final class Usage {
+public final class Usage {
     private Usage() {}
 
     /** Counts everything now. */
-    static Map<String, Integer> now() {
+    public static Map<String, Integer> now() {
         Map<String, Integer> counts = new TreeMap<>();
         descriptors(counts);
         try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
@@ -33,7 +33,7 @@ final class Usage {
     }
 
     /** What there is more of than {@code before}, and how much; fewer is no leak: an earlier connection may still have been on its way out. */
-    static Map<String, Integer> grownSince(Map<String, Integer> before) {
+    public static Map<String, Integer> grownSince(Map<String, Integer> before) {
         Map<String, Integer> grown = new TreeMap<>();
         now().forEach((what, count) -> {
             int more = count - before.getOrDefault(what, 0);

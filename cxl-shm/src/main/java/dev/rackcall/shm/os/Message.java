@@ -4,6 +4,7 @@ package dev.rackcall.shm.os;
  * One message of a {@link UnixSocket}. The receiver owns the descriptors and closes them, or hands them to {@link SharedFile#adopt}.
  */
 public final class Message {
+    private static final int ADOPTED = -1;
     private static final Message END = new Message(new byte[0], new int[0]);
 
     private final byte[] bytes;
@@ -23,9 +24,20 @@ public final class Message {
         return bytes;
     }
 
-    /** Descriptors that came along, open in this process and closed on exec. */
+    /** Descriptors that came along, open in this process and closed on exec; -1 for one that was adopted. */
     public int[] fds() {
         return fds;
+    }
+
+    /**
+     * Takes one of the descriptors out of this message, as memory.
+     *
+     * @throws OsException if it is not a regular file or memfd; it is closed then
+     */
+    public SharedFile adopt(int index) {
+        int fd = fds[index];
+        fds[index] = ADOPTED;
+        return SharedFile.adopt(fd);
     }
 
     /** Whether this is no message: the peer has closed its end, or died. */
@@ -33,10 +45,13 @@ public final class Message {
         return bytes.length == 0;
     }
 
-    /** Closes the descriptors, for a message that is refused. Call it once, and only if none was adopted. */
+    /** Closes those descriptors that were not adopted, for a message that is refused. Idempotent. */
     public void closeFds() {
-        for (int fd : fds) {
-            Descriptor.close(fd);
+        for (int i = 0; i < fds.length; i++) {
+            if (fds[i] != ADOPTED) {
+                Descriptor.close(fds[i]);
+                fds[i] = ADOPTED;
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.shm.os.UnixSocket;
 import java.lang.foreign.MemorySegment;
@@ -31,7 +32,9 @@ final class ClientLink {
     private static final long FIRST_REQUEST_BYTES = 32 << 10;
 
     private final UnixSocket socket;
+    /** Owned from the moment on at which the connection is made; until then its maker closes it. */
     private final SharedFile file;
+
     private final Mapping mapping;
     private final SharedFile sharedFile;
     private final Handshake.Welcome welcome;
@@ -51,13 +54,41 @@ final class ClientLink {
     /** The thread that ended the connection has told everybody, and no longer uses the memory itself. */
     private volatile boolean settled;
 
-    ClientLink(UnixSocket socket, SharedFile file, SharedFile sharedFile, Handshake.Welcome welcome, String channel) {
+    /**
+     * Maps the memory of a connection.
+     *
+     * @throws Handshake.MalformedException if it is not what {@code welcome} says; nothing stays mapped then
+     */
+    static ClientLink open(
+            UnixSocket socket, SharedFile file, SharedFile sharedFile, Handshake.Welcome welcome, String channel)
+            throws Handshake.MalformedException {
+        // So that looking at the slots cannot fail, whatever kind of memory the server chose.
+        file.reserve(0, ControlLayout.controlBytes(welcome.slots()));
+        Mapping mapping = file.map();
+        try {
+            if (!ControlLayout.isInitialised(mapping.memory(), welcome.slots(), welcome.instance())) {
+                throw new Handshake.MalformedException("its memory has another layout than its handshake says");
+            }
+            return new ClientLink(socket, file, mapping, sharedFile, welcome, channel);
+        } catch (Handshake.MalformedException | RuntimeException | Error e) {
+            mapping.close();
+            throw e;
+        }
+    }
+
+    private ClientLink(
+            UnixSocket socket,
+            SharedFile file,
+            Mapping mapping,
+            SharedFile sharedFile,
+            Handshake.Welcome welcome,
+            String channel) {
         this.socket = socket;
         this.file = file;
         this.sharedFile = sharedFile;
         this.welcome = welcome;
         this.channel = channel;
-        this.mapping = file.map();
+        this.mapping = mapping;
         this.requestArena = Arena.create(new ArenaSpec(
                 welcome.request().id(),
                 slice(welcome.request()),
@@ -75,6 +106,12 @@ final class ClientLink {
 
     private MemorySegment slice(Handshake.ArenaPlace place) {
         return mapping.memory().asSlice(place.offset(), place.bytes());
+    }
+
+    /** Unmaps everything of a link that nobody has used yet; its files and its socket stay their maker's. */
+    void discard() {
+        unmapped.set(true);
+        mapping.close();
     }
 
     /** Begins to watch the server's life on behalf of {@code owner}. */
@@ -162,15 +199,24 @@ final class ClientLink {
 
     private synchronized Arena sharedArena() {
         if (sharedArena == null) {
-            sharedMapping = sharedFile.map();
-            sharedArena = Arena.attach(new ArenaSpec(
-                    welcome.shared().id(),
-                    sharedMapping.memory(),
-                    sharedFile,
-                    0,
-                    TableHome.SHARED,
-                    welcome.participant(),
-                    0));
+            requireOpen();
+            try {
+                if (sharedMapping == null) {
+                    sharedMapping = sharedFile.map();
+                }
+                sharedArena = Arena.attach(new ArenaSpec(
+                        welcome.shared().id(),
+                        sharedMapping.memory(),
+                        sharedFile,
+                        0,
+                        TableHome.SHARED,
+                        welcome.participant(),
+                        0));
+            } catch (RefException | OsException e) {
+                throw Status.Code.FAILED_PRECONDITION
+                        .with("channel %s: its shared arena cannot be used: %s", channel, e.getMessage())
+                        .asException(e);
+            }
             refs.add(sharedArena);
         }
         return sharedArena;

@@ -50,7 +50,12 @@ final class ClientReactor {
     long add(ClientLink link) {
         long tag = tags.incrementAndGet();
         links.put(tag, link);
-        poll.add(link.socketFd(), tag);
+        try {
+            poll.add(link.socketFd(), tag);
+        } catch (RuntimeException | Error e) {
+            links.remove(tag);
+            throw e;
+        }
         return tag;
     }
 

@@ -16,7 +16,9 @@ import java.security.SecureRandom;
 final class ConnectionFactory implements AutoCloseable {
     private static final int MIN_SLOTS = 2;
     private static final int MAX_SLOTS = 4096;
-    private static final long MIN_QUOTA = 64 << 10;
+    /** What a client gets at least, if the server gives that much at all. */
+    static final long MIN_QUOTA = 64 << 10;
+
     private static final long FIRST_REPLY_BYTES = 16 << 10;
     private static final int ALLOCATOR = 1;
     private static final SecureRandom INSTANCES = new SecureRandom();

@@ -16,8 +16,8 @@ import java.nio.charset.StandardCharsets;
 final class Handshake {
     private static final long MAGIC = 0x5241434b43414c4cL; // "RACKCALL"
     static final int PROTOCOL = 1;
-    /** What one packet may hold; longer service descriptions are cut. */
-    private static final int MAX_DESCRIPTION = 30_000;
+    /** Bytes of one text: two of them fit into a packet, and longer ones, which may quote what a peer sent, are cut. */
+    private static final int MAX_TEXT_BYTES = 30_000;
 
     private Handshake() {}
 
@@ -171,10 +171,10 @@ final class Handshake {
     }
 
     private static void writeText(DataOutputStream out, String text) throws IOException {
-        String cut = text.length() <= MAX_DESCRIPTION ? text : text.substring(0, MAX_DESCRIPTION);
-        byte[] bytes = cut.getBytes(StandardCharsets.UTF_8);
-        out.writeInt(bytes.length);
-        out.write(bytes);
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        int length = Math.min(bytes.length, MAX_TEXT_BYTES);
+        out.writeInt(length);
+        out.write(bytes, 0, length);
     }
 
     private static String readText(DataInputStream in) throws IOException {

@@ -9,6 +9,8 @@ import dev.rackcall.shm.codec.PayloadWriter;
 /** Metadata and statuses as they stand in payloads: a count, then keys with text or bytes. */
 final class MetadataCodec {
     private static final int MIN_PAIR_BYTES = 8;
+    /** In characters: a description may quote what a peer sent. */
+    private static final int MAX_DESCRIPTION = 16 << 10;
 
     private MetadataCodec() {}
 
@@ -25,23 +27,32 @@ final class MetadataCodec {
     }
 
     static Metadata read(PayloadReader in) {
-        Metadata metadata = Metadata.EMPTY;
         int count = in.readCount(MIN_PAIR_BYTES);
+        if (count > Metadata.MAX_PAIRS) {
+            throw new PayloadException(
+                    "a peer sent metadata of " + count + " pairs; at most " + Metadata.MAX_PAIRS + " may be");
+        }
+        Metadata.Builder metadata = Metadata.builder();
         for (int i = 0; i < count; i++) {
             String key = in.readString();
             try {
-                metadata = key.endsWith(Metadata.BINARY_SUFFIX)
-                        ? metadata.with(key, in.readBytes())
-                        : metadata.with(key, in.readString());
+                if (key.endsWith(Metadata.BINARY_SUFFIX)) {
+                    metadata.add(key, in.readBytes());
+                } else {
+                    metadata.add(key, in.readString());
+                }
             } catch (IllegalArgumentException e) {
                 throw new PayloadException("a peer sent metadata that is none: " + e.getMessage(), e);
             }
         }
-        return metadata;
+        return metadata.build();
     }
 
     static void writeFailure(PayloadWriter out, Status status, Metadata trailers) {
-        out.writeString(status.description(), "description");
+        String description = status.description();
+        out.writeString(
+                description.length() <= MAX_DESCRIPTION ? description : description.substring(0, MAX_DESCRIPTION),
+                "description");
         write(out, trailers);
     }
 }

@@ -15,7 +15,7 @@ import java.util.BitSet;
 final class SharedPool implements AutoCloseable {
     static final int SERVER = 1;
     /** Participant numbers have 12 bits in a page-table entry; 0 is nobody. */
-    private static final int MAX_PARTICIPANTS = 4095;
+    static final int MAX_PARTICIPANTS = 4095;
 
     private static final long FIRST_BYTES = 64 << 10;
 

@@ -8,11 +8,16 @@ import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.Transport;
+import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.PeerCredentials;
 import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.Uid;
 import dev.rackcall.shm.os.UnixSocket;
 import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /** Calls between processes that map the same memory: same host, or same CXL pool. */
@@ -66,7 +71,7 @@ public final class ShmTransport implements Transport {
             if (!Files.exists(directory.socket(spec.channel()))) {
                 throw notServed(spec, directory);
             }
-            return UnixSocket.connect(directory.socket(spec.channel()), spec.connectTimeout());
+            return checked(UnixSocket.connect(directory.socket(spec.channel()), spec.connectTimeout()), spec);
         } catch (OsException e) {
             if (directory.clean(spec.channel())) {
                 throw notServed(spec, directory);
@@ -74,6 +79,28 @@ public final class ShmTransport implements Transport {
             throw Status.Code.UNAVAILABLE
                     .with("channel %s: its server cannot be reached: %s", spec.channel(), e.getMessage())
                     .asException(e);
+        }
+    }
+
+    /** The socket, if it is this user's own server that listens there: whoever made the directory could have put another's there. */
+    private static UnixSocket checked(UnixSocket socket, ClientSpec spec) {
+        try {
+            requireOwn(socket.peer(), spec.channel());
+            return socket;
+        } catch (RuntimeException | Error e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    static void requireOwn(PeerCredentials server, String channel) {
+        if (server.uid() != Uid.current()) {
+            throw Status.Code.PERMISSION_DENIED
+                    .with(
+                            "channel %s is served by uid %d (pid %d), but this is uid %d: it would read what this process sends;"
+                                    + " set RACKCALL_DIR to a directory of your own",
+                            channel, server.uid(), server.pid(), Uid.current())
+                    .asException();
         }
     }
 
@@ -85,7 +112,9 @@ public final class ShmTransport implements Transport {
                 .asException();
     }
 
+    /** Makes a connection of the server's answer, or closes every descriptor that came with it. */
     private static ClientConnection open(UnixSocket socket, Message answer, ClientSpec spec) {
+        List<SharedFile> files = new ArrayList<>();
         try {
             Handshake.Welcome welcome = Handshake.Welcome.decode(answer.bytes());
             if (!welcome.status().isOk()) {
@@ -95,45 +124,43 @@ public final class ShmTransport implements Transport {
                 throw new Handshake.MalformedException(
                         "it sent " + answer.fds().length + " file descriptors, not " + MAX_FDS);
             }
-            return map(socket, answer.fds(), welcome, spec);
+            for (int i = 0; i < MAX_FDS; i++) {
+                files.add(answer.adopt(i));
+            }
+            return connect(socket, files.get(0), files.get(1), welcome, spec);
         } catch (Handshake.MalformedException e) {
-            answer.closeFds();
+            closeAll(answer, files);
             throw Status.Code.FAILED_PRECONDITION
                     .with("channel %s: the handshake failed: %s", spec.channel(), e.getMessage())
                     .asException(e);
+        } catch (OutOfArenaException e) {
+            closeAll(answer, files);
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("channel %s: connecting failed: %s", spec.channel(), e.getMessage())
+                    .asException(e);
         } catch (RuntimeException | Error e) {
-            answer.closeFds();
+            closeAll(answer, files);
             throw e;
         }
     }
 
-    private static ClientConnection map(UnixSocket socket, int[] fds, Handshake.Welcome welcome, ClientSpec spec)
-            throws Handshake.MalformedException {
-        SharedFile file = SharedFile.adopt(fds[0]);
-        SharedFile shared = SharedFile.adopt(fds[1]);
-        checkPlaces(welcome, file, shared);
-        ClientLink link = new ClientLink(socket, file, shared, welcome, spec.channel());
-        if (!ControlLayout.isInitialised(link.memory(), welcome.slots(), welcome.instance())) {
-            throw new Handshake.MalformedException("its memory has another layout than its handshake says");
-        }
-        ShmClientConnection connection = new ShmClientConnection(link, spec);
-        link.start(connection);
-        return connection;
+    private static void closeAll(Message answer, List<SharedFile> adopted) {
+        answer.closeFds();
+        adopted.forEach(SharedFile::close);
     }
 
-    private static void checkPlaces(Handshake.Welcome welcome, SharedFile file, SharedFile shared)
+    private static ClientConnection connect(
+            UnixSocket socket, SharedFile file, SharedFile shared, Handshake.Welcome welcome, ClientSpec spec)
             throws Handshake.MalformedException {
-        boolean sane = welcome.slots() > 0
-                && Integer.bitCount(welcome.slots()) == 1
-                && ControlLayout.controlBytes(welcome.slots())
-                        <= welcome.request().offset()
-                && welcome.request().fits(file.bytes())
-                && welcome.reply().fits(file.bytes())
-                && welcome.shared().fits(shared.bytes())
-                && file.isSealed()
-                && shared.isSealed();
-        if (!sane) {
-            throw new Handshake.MalformedException("its memory is smaller than its handshake says, or not sealed");
+        WelcomeCheck.of(welcome, spec).require(file, shared);
+        ClientLink link = ClientLink.open(socket, file, shared, welcome, spec.channel());
+        try {
+            ShmClientConnection connection = new ShmClientConnection(link, spec);
+            link.start(connection);
+            return connection;
+        } catch (RuntimeException | Error e) {
+            link.discard();
+            throw e;
         }
     }
 }

@@ -1,0 +1,93 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.shm.os.SharedFile;
+import java.util.Locale;
+
+/**
+ * Compares what a server says about a connection with what was asked for and with the memory that it sent. A client believes nothing else of
+ * it: slots and lengths decide how much this process allocates and which addresses it touches.
+ */
+final class WelcomeCheck {
+    /** What the offset of a Ref reaches. */
+    private static final long MAX_ARENA_BYTES = 1L << 40;
+
+    private final Handshake.Welcome welcome;
+    private final ClientSpec spec;
+
+    private WelcomeCheck(Handshake.Welcome welcome, ClientSpec spec) {
+        this.welcome = welcome;
+        this.spec = spec;
+    }
+
+    static WelcomeCheck of(Handshake.Welcome welcome, ClientSpec spec) {
+        return new WelcomeCheck(welcome, spec);
+    }
+
+    /** @throws Handshake.MalformedException if anything does not fit */
+    void require(SharedFile file, SharedFile shared) throws Handshake.MalformedException {
+        require(
+                welcome.slots() == spec.slots(),
+                "it gives %d slots, but %d were asked for",
+                welcome.slots(),
+                spec.slots());
+        require(
+                welcome.participant() > SharedPool.SERVER && welcome.participant() <= SharedPool.MAX_PARTICIPANTS,
+                "participant number %d is not from %d to %d",
+                welcome.participant(),
+                SharedPool.SERVER + 1,
+                SharedPool.MAX_PARTICIPANTS);
+        require(
+                welcome.request().id() != welcome.reply().id()
+                        && welcome.request().id() != welcome.shared().id()
+                        && welcome.reply().id() != welcome.shared().id(),
+                "two of its arenas have one number: %d, %d, %d",
+                welcome.request().id(),
+                welcome.reply().id(),
+                welcome.shared().id());
+        require(
+                file.isSealed() && shared.isSealed(),
+                "its memory is not sealed, so it could shrink under this process");
+        requireOwnArenas(file.bytes());
+        requireShared(shared.bytes());
+    }
+
+    private void requireOwnArenas(long fileBytes) throws Handshake.MalformedException {
+        long quota = Math.max(ConnectionFactory.MIN_QUOTA, spec.arenaQuota());
+        requirePlace("request arena", welcome.request(), fileBytes, quota);
+        requirePlace("reply arena", welcome.reply(), fileBytes, quota);
+        long requestEnd = welcome.request().offset() + welcome.request().bytes();
+        require(
+                ControlLayout.controlBytes(welcome.slots()) <= welcome.request().offset()
+                        && requestEnd <= welcome.reply().offset(),
+                "its slots and arenas overlap: %s, %s",
+                welcome.request(),
+                welcome.reply());
+    }
+
+    private void requireShared(long fileBytes) throws Handshake.MalformedException {
+        requirePlace("shared arena", welcome.shared(), fileBytes, MAX_ARENA_BYTES);
+        require(
+                welcome.shared().bytes() == fileBytes,
+                "its shared arena has %d bytes, but the memory sent has %d",
+                welcome.shared().bytes(),
+                fileBytes);
+    }
+
+    private static void requirePlace(String what, Handshake.ArenaPlace place, long fileBytes, long mostBytes)
+            throws Handshake.MalformedException {
+        require(
+                place.fits(fileBytes) && place.bytes() <= mostBytes,
+                "its %s is no place of at most %d bytes in memory of %d bytes: %s",
+                what,
+                mostBytes,
+                fileBytes,
+                place);
+    }
+
+    private static void require(boolean right, String complaint, Object... values) throws Handshake.MalformedException {
+        if (!right) {
+            throw new Handshake.MalformedException(String.format(Locale.ROOT, complaint, values));
+        }
+    }
+}
