@@ -100,7 +100,7 @@ abstract sealed class GrowableList<A extends SharedSequence> extends SharedObjec
     }
 
     private void size(int size) {
-        memory().set(ObjectLayout.INT, base() + ListLayout.SIZE, size);
+        writable().set(ObjectLayout.INT, base() + ListLayout.SIZE, size);
     }
 
     private void reserve(int size) {
@@ -115,7 +115,7 @@ abstract sealed class GrowableList<A extends SharedSequence> extends SharedObjec
         }
         elementsRef = refOf(larger);
         type.elementsType.move(elements, attachedSpace(), scope(), elementsRef);
-        memory().set(ObjectLayout.LONG, base() + ListLayout.ELEMENTS, elementsRef);
+        writable().set(ObjectLayout.LONG, base() + ListLayout.ELEMENTS, elementsRef);
     }
 
     /** The type of a list. */

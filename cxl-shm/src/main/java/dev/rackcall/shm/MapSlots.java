@@ -25,7 +25,7 @@ final class MapSlots extends SharedSequence {
     }
 
     void value(int slot, long ref) {
-        memory().set(ObjectLayout.LONG, at(slot) + MapLayout.SLOT_VALUE, ref);
+        writable().set(ObjectLayout.LONG, at(slot) + MapLayout.SLOT_VALUE, ref);
     }
 
     long key(int slot) {
@@ -33,7 +33,7 @@ final class MapSlots extends SharedSequence {
     }
 
     void key(int slot, long key) {
-        memory().set(ObjectLayout.LONG, at(slot) + MapLayout.SLOT_KEY, key);
+        writable().set(ObjectLayout.LONG, at(slot) + MapLayout.SLOT_KEY, key);
     }
 
     /** Only where keys are text. */
@@ -42,7 +42,7 @@ final class MapSlots extends SharedSequence {
     }
 
     void hash(int slot, long hash) {
-        memory().set(ObjectLayout.LONG, at(slot) + MapLayout.SLOT_HASH, hash);
+        writable().set(ObjectLayout.LONG, at(slot) + MapLayout.SLOT_HASH, hash);
     }
 
     void move(int from, MapSlots target, int to) {
@@ -50,11 +50,12 @@ final class MapSlots extends SharedSequence {
     }
 
     void free(int slot) {
-        memory().asSlice(at(slot), bytesFor(1) - ObjectLayout.HEADER_BYTES).fill((byte) 0);
+        writable().asSlice(at(slot), bytesFor(1) - ObjectLayout.HEADER_BYTES).fill((byte) 0);
     }
 
     void freeAll() {
-        memory().asSlice(start(), bytesFor(length()) - ObjectLayout.HEADER_BYTES)
+        writable()
+                .asSlice(start(), bytesFor(length()) - ObjectLayout.HEADER_BYTES)
                 .fill((byte) 0);
     }
 

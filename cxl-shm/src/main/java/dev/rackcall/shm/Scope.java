@@ -1,7 +1,10 @@
 package dev.rackcall.shm;
 
+import dev.rackcall.shm.os.ByteSize;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
@@ -20,8 +23,21 @@ public final class Scope implements AutoCloseable {
 
     private enum State {
         OPEN,
+        SEALED,
+        /** Closed while it was sealed: freed once it is unsealed. */
+        SEALED_CLOSED,
         DETACHED,
         CLOSED
+    }
+
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Scope.class, "state", State.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
     }
 
     private final Arena arena;
@@ -35,6 +51,8 @@ public final class Scope implements AutoCloseable {
     private long end;
     private int generation;
     private volatile State state = State.OPEN;
+    /** The call that has the scope sealed, else null. Read without order: who stores in spite of it meets write-protected pages. */
+    private Object sealedBy;
 
     private Scope(Arena arena, RefSpace space) {
         this.arena = arena;
@@ -207,6 +225,9 @@ public final class Scope implements AutoCloseable {
                     + Thread.currentThread().getName() + "; open one scope per thread");
         }
         if (state != State.OPEN) {
+            if (isSealed()) {
+                throw sealed();
+            }
             throw new ScopeException("a scope of " + arena + " was used after it was "
                     + (state == State.DETACHED ? "detached" : "closed") + "; open a new one");
         }
@@ -234,8 +255,72 @@ public final class Scope implements AutoCloseable {
         state = State.DETACHED;
     }
 
+    /** Whether it was neither closed nor detached. */
     public boolean isOpen() {
-        return state == State.OPEN;
+        State now = state;
+        return now == State.OPEN || now == State.SEALED;
+    }
+
+    // ---- seals
+
+    /**
+     * For whoever write-protects the scope's pages, before it does: from now on allocating and resetting are refused, and {@link #close} waits for
+     * {@link #unseal}. May be called by any thread, while no other uses the scope.
+     *
+     * @param call what has the scope; its {@code toString} goes into messages
+     * @throws SealedScopeException if it is sealed already
+     * @throws ScopeException if it is closed or detached
+     */
+    public void seal(Object call) {
+        if (!STATE.compareAndSet(this, State.OPEN, State.SEALED)) {
+            throw isSealed()
+                    ? sealed()
+                    : new ScopeException("a scope of " + arena + " was to be sealed for " + call
+                            + " after it was closed or detached; open a new one");
+        }
+        sealedBy = call;
+    }
+
+    /** Ends {@link #seal}, once the pages are open again; frees the scope if it was closed meanwhile. Any thread may call it. Idempotent. */
+    public void unseal() {
+        sealedBy = null;
+        // Release, so that the scope's next user sees its pages open; pairs with the volatile read of the state.
+        if (!STATE.compareAndSet(this, State.SEALED, State.OPEN)
+                && STATE.compareAndSet(this, State.SEALED_CLOSED, State.CLOSED)) {
+            free();
+        }
+    }
+
+    /** Whether a call has it sealed, also if it was closed since. */
+    public boolean isSealed() {
+        State now = state;
+        return now == State.SEALED || now == State.SEALED_CLOSED;
+    }
+
+    /** Ref of the scope's first run: what {@link ScopeRuns#read} starts from. */
+    public long firstRun() {
+        return runs[0];
+    }
+
+    /** Whether a store to {@code ref} is to be refused; cheap while nothing is sealed. */
+    boolean maySealAt(long ref) {
+        return sealedBy != null && isSealed() && holds(ref);
+    }
+
+    private boolean holds(long ref) {
+        for (int i = 0; i < runCount; i++) {
+            long into = Ref.offset(ref) - Ref.offset(runs[i]);
+            if (Ref.arenaId(ref) == arena.id() && into >= 0 && into < arena.runBytes(runs[i])) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    SealedScopeException sealed() {
+        return new SealedScopeException("a scope of " + arena + ", " + ByteSize.describe(bytesInRuns) + " at offset 0x"
+                + Long.toHexString(Ref.offset(runs[0])) + ", is sealed by " + sealedBy
+                + "; wait until that call has ended before you change the scope, or use another");
     }
 
     public Arena arena() {
@@ -254,10 +339,13 @@ public final class Scope implements AutoCloseable {
 
     /**
      * Frees everything. Memory that somebody has taken over meanwhile is left alone, and so is memory that is no longer mapped, since it went
-     * with its connection or pool. Idempotent.
+     * with its connection or pool. A sealed scope is freed when its seal is released. Idempotent.
      */
     @Override
     public void close() {
+        if (STATE.compareAndSet(this, State.SEALED, State.SEALED_CLOSED)) {
+            return;
+        }
         if (state == State.OPEN) {
             checkUse();
         } else if (state != State.DETACHED) {
@@ -271,6 +359,9 @@ public final class Scope implements AutoCloseable {
      * the scope, and has synchronised with it since it did. Idempotent.
      */
     public void closeForOwner() {
+        if (STATE.compareAndSet(this, State.SEALED, State.SEALED_CLOSED)) {
+            return;
+        }
         if (state == State.OPEN || state == State.DETACHED) {
             free();
         }

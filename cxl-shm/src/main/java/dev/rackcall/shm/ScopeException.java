@@ -1,10 +1,14 @@
 package dev.rackcall.shm;
 
 /** A scope was used in a way it does not allow: after its end, from another thread, or by somebody who does not own it. */
-public final class ScopeException extends RuntimeException {
+public class ScopeException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     public ScopeException(String message) {
         super(message);
+    }
+
+    ScopeException(String message, Throwable cause) {
+        super(message, cause);
     }
 }

@@ -77,7 +77,7 @@ public final class SharedArray<T> extends SharedSequence {
     }
 
     void bits(int index, long ref) {
-        memory().set(ObjectLayout.LONG, at(index), ref);
+        writable().set(ObjectLayout.LONG, at(index), ref);
     }
 
     private static final class ArrayType<T> extends Type<SharedArray<T>> {

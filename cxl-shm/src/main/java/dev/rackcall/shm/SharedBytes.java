@@ -29,13 +29,13 @@ public final class SharedBytes extends SharedSequence {
     }
 
     public void set(int index, byte value) {
-        memory().set(ObjectLayout.BYTE, at(index), value);
+        writable().set(ObjectLayout.BYTE, at(index), value);
     }
 
     /** Copies {@code count} bytes from a Java array to {@code index} on. */
     public void copyFrom(byte[] source, int sourceIndex, int index, int count) {
         Objects.checkFromIndexSize(index, count, length());
-        MemorySegment.copy(source, sourceIndex, memory(), ObjectLayout.BYTE, start() + index, count);
+        MemorySegment.copy(source, sourceIndex, writable(), ObjectLayout.BYTE, start() + index, count);
     }
 
     /** Copies {@code count} bytes from {@code index} on to a Java array. */

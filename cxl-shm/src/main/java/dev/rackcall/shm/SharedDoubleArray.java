@@ -29,14 +29,14 @@ public final class SharedDoubleArray extends SharedSequence {
     }
 
     public void set(int index, double value) {
-        memory().set(ObjectLayout.DOUBLE, at(index), value);
+        writable().set(ObjectLayout.DOUBLE, at(index), value);
     }
 
     /** Copies {@code count} values from a Java array to {@code index} on. */
     public void copyFrom(double[] source, int sourceIndex, int index, int count) {
         Objects.checkFromIndexSize(index, count, length());
         MemorySegment.copy(
-                source, sourceIndex, memory(), ObjectLayout.DOUBLE, start() + (long) index * Double.BYTES, count);
+                source, sourceIndex, writable(), ObjectLayout.DOUBLE, start() + (long) index * Double.BYTES, count);
     }
 
     /** Copies {@code count} values from {@code index} on to a Java array. */

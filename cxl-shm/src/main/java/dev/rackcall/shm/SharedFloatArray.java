@@ -29,14 +29,14 @@ public final class SharedFloatArray extends SharedSequence {
     }
 
     public void set(int index, float value) {
-        memory().set(ObjectLayout.FLOAT, at(index), value);
+        writable().set(ObjectLayout.FLOAT, at(index), value);
     }
 
     /** Copies {@code count} values from a Java array to {@code index} on. */
     public void copyFrom(float[] source, int sourceIndex, int index, int count) {
         Objects.checkFromIndexSize(index, count, length());
         MemorySegment.copy(
-                source, sourceIndex, memory(), ObjectLayout.FLOAT, start() + (long) index * Float.BYTES, count);
+                source, sourceIndex, writable(), ObjectLayout.FLOAT, start() + (long) index * Float.BYTES, count);
     }
 
     /** Copies {@code count} values from {@code index} on to a Java array. */

@@ -29,14 +29,14 @@ public final class SharedIntArray extends SharedSequence {
     }
 
     public void set(int index, int value) {
-        memory().set(ObjectLayout.INT, at(index), value);
+        writable().set(ObjectLayout.INT, at(index), value);
     }
 
     /** Copies {@code count} values from a Java array to {@code index} on. */
     public void copyFrom(int[] source, int sourceIndex, int index, int count) {
         Objects.checkFromIndexSize(index, count, length());
         MemorySegment.copy(
-                source, sourceIndex, memory(), ObjectLayout.INT, start() + (long) index * Integer.BYTES, count);
+                source, sourceIndex, writable(), ObjectLayout.INT, start() + (long) index * Integer.BYTES, count);
     }
 
     /** Copies {@code count} values from {@code index} on to a Java array. */

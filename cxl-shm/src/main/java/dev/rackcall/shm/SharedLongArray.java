@@ -29,14 +29,14 @@ public final class SharedLongArray extends SharedSequence {
     }
 
     public void set(int index, long value) {
-        memory().set(ObjectLayout.LONG, at(index), value);
+        writable().set(ObjectLayout.LONG, at(index), value);
     }
 
     /** Copies {@code count} values from a Java array to {@code index} on. */
     public void copyFrom(long[] source, int sourceIndex, int index, int count) {
         Objects.checkFromIndexSize(index, count, length());
         MemorySegment.copy(
-                source, sourceIndex, memory(), ObjectLayout.LONG, start() + (long) index * Long.BYTES, count);
+                source, sourceIndex, writable(), ObjectLayout.LONG, start() + (long) index * Long.BYTES, count);
     }
 
     /** Copies {@code count} values from {@code index} on to a Java array. */

@@ -171,7 +171,7 @@ public abstract sealed class SharedMap<V> extends SharedObject permits SharedStr
             }
         }
         long ref = refOf(larger);
-        memory().set(ObjectLayout.LONG, base() + MapLayout.TABLE, ref);
+        writable().set(ObjectLayout.LONG, base() + MapLayout.TABLE, ref);
         adopt(ref);
     }
 
@@ -200,7 +200,7 @@ public abstract sealed class SharedMap<V> extends SharedObject permits SharedStr
     }
 
     private void size(int size) {
-        memory().set(ObjectLayout.INT, base() + MapLayout.SIZE, size);
+        writable().set(ObjectLayout.INT, base() + MapLayout.SIZE, size);
     }
 
     private SharedDataException tooManyProbes() {

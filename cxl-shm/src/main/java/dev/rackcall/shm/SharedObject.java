@@ -1,6 +1,7 @@
 package dev.rackcall.shm;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /**
  * A flyweight: a place in an arena that was checked to hold a whole object of its type. Base of the containers and, through
@@ -59,6 +60,11 @@ public abstract class SharedObject {
     /** Where the Refs of a shared object are followed. */
     public static RefSpace spaceOf(Object sharedObject) {
         return of(sharedObject).attachedSpace();
+    }
+
+    /** The scope that a shared object was created in, or is attached with; what is allocated for the object goes there. */
+    public static Optional<Scope> scopeOf(Object sharedObject) {
+        return Optional.ofNullable(of(sharedObject).scope);
     }
 
     /** The type of a shared object. */
@@ -154,6 +160,20 @@ public abstract class SharedObject {
         }
         assert space.memory(ref) != null; // throws if the scope was closed
         return attached;
+    }
+
+    /**
+     * The arena, for a store. A store that gets past this to a sealed scope, since another thread seals it just now, meets write-protected
+     * pages; this check is there for an exception at the right place.
+     *
+     * @throws SealedScopeException if a call has the object's scope sealed
+     */
+    final MemorySegment writable() {
+        Scope owner = scope;
+        if (owner != null && owner.maySealAt(ref)) {
+            throw owner.sealed();
+        }
+        return memory();
     }
 
     final Scope allocatingScope(String what) {

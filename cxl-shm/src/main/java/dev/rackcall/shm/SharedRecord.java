@@ -21,7 +21,7 @@ public abstract class SharedRecord extends SharedObject {
     }
 
     protected final void putBoolean(long offset, boolean value) {
-        memory().set(ObjectLayout.BYTE, base() + offset, (byte) (value ? 1 : 0));
+        writable().set(ObjectLayout.BYTE, base() + offset, (byte) (value ? 1 : 0));
     }
 
     protected final byte getByte(long offset) {
@@ -29,7 +29,7 @@ public abstract class SharedRecord extends SharedObject {
     }
 
     protected final void putByte(long offset, byte value) {
-        memory().set(ObjectLayout.BYTE, base() + offset, value);
+        writable().set(ObjectLayout.BYTE, base() + offset, value);
     }
 
     protected final short getShort(long offset) {
@@ -37,7 +37,7 @@ public abstract class SharedRecord extends SharedObject {
     }
 
     protected final void putShort(long offset, short value) {
-        memory().set(ObjectLayout.SHORT, base() + offset, value);
+        writable().set(ObjectLayout.SHORT, base() + offset, value);
     }
 
     protected final char getChar(long offset) {
@@ -45,7 +45,7 @@ public abstract class SharedRecord extends SharedObject {
     }
 
     protected final void putChar(long offset, char value) {
-        memory().set(ObjectLayout.CHAR, base() + offset, value);
+        writable().set(ObjectLayout.CHAR, base() + offset, value);
     }
 
     protected final int getInt(long offset) {
@@ -53,7 +53,7 @@ public abstract class SharedRecord extends SharedObject {
     }
 
     protected final void putInt(long offset, int value) {
-        memory().set(ObjectLayout.INT, base() + offset, value);
+        writable().set(ObjectLayout.INT, base() + offset, value);
     }
 
     protected final long getLong(long offset) {
@@ -61,7 +61,7 @@ public abstract class SharedRecord extends SharedObject {
     }
 
     protected final void putLong(long offset, long value) {
-        memory().set(ObjectLayout.LONG, base() + offset, value);
+        writable().set(ObjectLayout.LONG, base() + offset, value);
     }
 
     protected final float getFloat(long offset) {
@@ -69,7 +69,7 @@ public abstract class SharedRecord extends SharedObject {
     }
 
     protected final void putFloat(long offset, float value) {
-        memory().set(ObjectLayout.FLOAT, base() + offset, value);
+        writable().set(ObjectLayout.FLOAT, base() + offset, value);
     }
 
     protected final double getDouble(long offset) {
@@ -77,7 +77,7 @@ public abstract class SharedRecord extends SharedObject {
     }
 
     protected final void putDouble(long offset, double value) {
-        memory().set(ObjectLayout.DOUBLE, base() + offset, value);
+        writable().set(ObjectLayout.DOUBLE, base() + offset, value);
     }
 
     protected final <E extends Enum<E>> E getEnum(long offset, E[] constants, String field) {
@@ -109,7 +109,7 @@ public abstract class SharedRecord extends SharedObject {
                     + " holds " + capacity + "; raise @FixedString or use a plain String");
         }
         MemorySegment.copy(
-                utf8, 0, memory(), ObjectLayout.BYTE, base() + offset + FIXED_STRING_LENGTH_BYTES, utf8.length);
+                utf8, 0, writable(), ObjectLayout.BYTE, base() + offset + FIXED_STRING_LENGTH_BYTES, utf8.length);
         putChar(offset, (char) utf8.length);
     }
 

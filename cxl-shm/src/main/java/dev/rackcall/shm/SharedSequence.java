@@ -54,7 +54,7 @@ public abstract sealed class SharedSequence extends SharedObject
         MemorySegment.copy(
                 memory(),
                 start() + (long) from * elementBytes,
-                target.memory(),
+                target.writable(),
                 target.start() + (long) to * elementBytes,
                 (long) count * elementBytes);
     }

@@ -1,0 +1,135 @@
+package dev.rackcall.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.shm.types.Point;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a scope refuses while it is sealed. The write protection of its pages is another module's. */
+class ScopeSealTest {
+    private static final String CALL = "call /shop/search.index";
+
+    private final TestMemory memory = TestMemory.create(1 << 20);
+    private final Scope scope = memory.scope();
+
+    @AfterEach
+    void close() {
+        memory.close();
+    }
+
+    @Test
+    void shouldNameTheScopeAndTheCall() {
+        Point point = scope.create(Point.class);
+        scope.seal(CALL);
+
+        assertThatThrownBy(() -> point.x(1))
+                .isInstanceOf(SealedScopeException.class)
+                .hasMessageContaining(CALL)
+                .hasMessageContaining(scope.arena().toString())
+                .hasMessageContaining("offset 0x" + Long.toHexString(Ref.offset(scope.firstRun())));
+        assertThat(point.x()).isZero();
+        scope.unseal();
+        point.x(1);
+        assertThat(point.x()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldRefuseEveryChangeThroughAFlyweight() {
+        SharedIntArray ints = SharedIntArray.copyOf(scope, 1, 2, 3);
+        SharedBytes bytes = SharedBytes.copyOf(scope, new byte[] {1, 2, 3});
+        SharedLongArray longs = SharedLongArray.copyOf(scope, 1, 2, 3);
+        SharedDoubleArray doubles = SharedDoubleArray.copyOf(scope, 1, 2, 3);
+        SharedList<Point> list = scope.list(Point.class);
+        list.add(scope.create(Point.class));
+        SharedStringMap<Point> map = scope.stringMap(Point.class);
+        map.put("a", list.get(0));
+        SharedLongMap<Point> numbers = scope.longMap(Point.class);
+        numbers.put(7, list.get(0));
+        Map<String, Runnable> changes = new LinkedHashMap<>();
+        changes.put("set int", () -> ints.set(0, 9));
+        changes.put("copy ints", () -> ints.copyFrom(new int[] {9, 9}, 0, 0, 2));
+        changes.put("set byte", () -> bytes.set(0, (byte) 9));
+        changes.put("copy bytes", () -> bytes.copyFrom(new byte[] {9, 9}, 0, 0, 2));
+        changes.put("set long", () -> longs.set(0, 9));
+        changes.put("set double", () -> doubles.set(0, 9));
+        changes.put("add", () -> list.add(list.get(0)));
+        changes.put("remove at", () -> list.removeAt(0));
+        changes.put("clear list", list::clear);
+        changes.put("put", () -> map.put("b", list.get(0)));
+        changes.put("put again", () -> map.put("a", list.get(0)));
+        changes.put("remove", () -> map.remove("a"));
+        changes.put("clear map", map::clear);
+        changes.put("put number", () -> numbers.put(8, list.get(0)));
+        changes.put("remove number", () -> numbers.remove(7));
+        changes.put("create", () -> scope.create(Point.class));
+        changes.put("string", () -> scope.string("text"));
+        changes.put("allocate", () -> scope.allocate(8));
+        changes.put("reset", scope::reset);
+        changes.put("detach", scope::detach);
+        changes.put("seal again", () -> scope.seal("another call"));
+        scope.seal(CALL);
+
+        changes.forEach((name, change) -> assertThatThrownBy(change::run)
+                .as(name)
+                .isInstanceOf(SealedScopeException.class)
+                .hasMessageContaining(CALL));
+        assertThat(ints.toArray()).containsExactly(1, 2, 3);
+        assertThat(bytes.toArray()).containsExactly(1, 2, 3);
+        assertThat(list.size()).isEqualTo(1);
+        assertThat(map.size()).isEqualTo(1);
+        assertThat(numbers.size()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldNotRefuseWhatLiesInAnotherScope() {
+        try (Scope other = scope.arena().newScope()) {
+            Point elsewhere = other.create(Point.class);
+            Point reached = SharedType.of(Point.class).attach(other.space(), scope, SharedObject.refOf(elsewhere));
+            scope.seal(CALL);
+
+            assertThatCode(() -> reached.x(3)).doesNotThrowAnyException();
+            assertThat(elsewhere.x()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void shouldFreeAClosedScopeOnlyWhenItIsUnsealed() {
+        Arena arena = scope.arena();
+        Scope closing = arena.newScope();
+        long ref = SharedObject.refOf(closing.create(Point.class));
+        long used = arena.usedBytes();
+        closing.seal(CALL);
+
+        closing.close();
+        closing.closeForOwner();
+
+        assertThat(closing.isOpen()).isFalse();
+        assertThat(closing.isSealed()).isTrue();
+        assertThat(arena.usedBytes()).isEqualTo(used);
+        assertThatCode(() -> arena.newScope().space().memory(ref)).doesNotThrowAnyException();
+
+        closing.unseal();
+        closing.unseal();
+        assertThat(closing.isSealed()).isFalse();
+        assertThatThrownBy(() -> arena.newScope().space().memory(ref)).isInstanceOf(RefException.class);
+    }
+
+    @Test
+    void shouldNotSealWhatIsClosedOrDetached() {
+        Scope closed = scope.arena().newScope();
+        closed.close();
+        Scope detached = scope.arena().newScope();
+        detached.detach();
+
+        assertThatThrownBy(() -> closed.seal(CALL))
+                .isInstanceOf(ScopeException.class)
+                .hasMessageContaining(CALL);
+        assertThatThrownBy(() -> detached.seal(CALL)).isInstanceOf(ScopeException.class);
+        detached.close();
+    }
+}
