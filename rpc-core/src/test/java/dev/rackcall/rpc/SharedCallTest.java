@@ -152,6 +152,15 @@ class SharedCallTest {
     }
 
     @Test
+    void shouldPassObjectsOfTheSharedArenaThroughAnotherConnection() {
+        try (RpcChannel other =
+                        RpcChannel.builder("/test/library").directory(directory).open();
+                Scope shared = other.newSharedScope()) {
+            assertThat(library.sum(chain(shared, 10))).isEqualTo(45);
+        }
+    }
+
+    @Test
     void shouldNotFollowRefsIntoScopesThatWereClosed() {
         Book gone;
         try (Scope scope = channel.newSharedScope()) {

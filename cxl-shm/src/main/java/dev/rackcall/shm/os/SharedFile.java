@@ -221,6 +221,13 @@ public final class SharedFile implements AutoCloseable {
         return descriptor.fd();
     }
 
+    /** Whether both are descriptors of one file, however each came here. */
+    public boolean isSameFile(SharedFile other) {
+        FileStatus mine = inside(fd -> FileStatus.of(fd, name));
+        FileStatus theirs = other.inside(fd -> FileStatus.of(fd, other.name));
+        return mine.isSameFile(theirs);
+    }
+
     /** Whether the kernel holds the length: nobody can shrink it under a mapping. */
     public boolean isSealed() {
         if (kind == Kind.DAX) {

@@ -183,8 +183,14 @@ final class ClientLink {
                 && Ref.offset(ref) <= replyMemory.byteSize() - length;
     }
 
-    boolean isReply(long ref) {
+    /** Whether a Ref that the server sent leads into the reply arena. */
+    private boolean isReply(long ref) {
         return Ref.arenaId(ref) == welcome.reply().id();
+    }
+
+    /** Whether the object lies in this connection's reply arena. */
+    boolean isReply(Object sharedObject, long ref) {
+        return isReply(ref) && SharedObject.spaceOf(sharedObject) == refs;
     }
 
     Scope newScope(long firstBytes) {
@@ -229,18 +235,33 @@ final class ClientLink {
                     .asException();
         }
         long ref = liveRef(sharedObject, method, argument);
-        int arena = Ref.arenaId(ref);
-        if (arena != welcome.request().id()
-                && arena != welcome.reply().id()
-                && arena != welcome.shared().id()) {
+        if (!isMapped(SharedObject.spaceOf(sharedObject).memory(ref))) {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
                             "%s: argument '%s' lives in arena %d, which the server of this channel does not map; build it in"
                                     + " channel.newScope() or copy it there with scope.copy",
-                            method, argument, arena)
+                            method, argument, Ref.arenaId(ref))
                     .asException();
         }
         return ref;
+    }
+
+    /** Whether the server maps that memory for this connection. By memory, not by arena number: two servers may use one number. */
+    private boolean isMapped(MemorySegment memory) {
+        return memory.scope().equals(mapping.memory().scope()) || isSharedMemory(memory);
+    }
+
+    /** Whether it is the shared arena, mapped here or by another connection of this process to the same channel. */
+    private boolean isSharedMemory(MemorySegment memory) {
+        if (isSharedHere(memory)) {
+            return true;
+        }
+        ClientLink other = reactor.linkThatShares(memory);
+        return other != null && other.sharedFile.isSameFile(sharedFile);
+    }
+
+    synchronized boolean isSharedHere(MemorySegment memory) {
+        return sharedMapping != null && sharedMapping.memory().scope().equals(memory.scope());
     }
 
     private static long liveRef(Object sharedObject, String method, String argument) {

@@ -19,6 +19,8 @@ final class Handshake {
     /** Bytes of one text: two of them fit into a packet, and longer ones, which may quote what a peer sent, are cut. */
     private static final int MAX_TEXT_BYTES = 30_000;
 
+    private static final int MAX_CHANNEL_CHARS = 255;
+
     private Handshake() {}
 
     /**
@@ -37,7 +39,13 @@ final class Handshake {
         }
 
         static Hello decode(byte[] message) throws MalformedException {
-            return read(message, in -> new Hello(in.readInt(), in.readUTF(), in.readInt(), in.readLong()));
+            Hello hello = read(message, in -> new Hello(in.readInt(), in.readUTF(), in.readInt(), in.readLong()));
+            // It will stand in logs and in messages.
+            if (hello.channel.length() > MAX_CHANNEL_CHARS
+                    || hello.channel.chars().anyMatch(Character::isISOControl)) {
+                throw new MalformedException("what it asks for is no channel's name");
+            }
+            return hello;
         }
     }
 

@@ -15,7 +15,6 @@ import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.shm.os.UnixSocket;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -40,6 +39,8 @@ final class ServerLink {
     private final AtomicBoolean released = new AtomicBoolean();
     /** Reply scopes that callers have not released, by the Refs that were returned from them. */
     private final Map<Long, ReplyScope> replies = new HashMap<>();
+    /** The same by the tickets of their calls. */
+    private final Map<Long, ReplyScope> repliesByTicket = new HashMap<>();
 
     ServerLink(
             UnixSocket socket,
@@ -125,23 +126,36 @@ final class ServerLink {
 
     long share(Object sharedObject, String method) {
         long ref = SharedObject.refOf(sharedObject);
-        int arena = Ref.arenaId(ref);
-        if (arena != welcome.reply().id()
-                && arena != welcome.request().id()
-                && arena != shared.arena().id()) {
+        // By memory, not by arena number: a server that is a client of others meets their numbers, too.
+        MemorySegment.Scope mapped = mappingOf(sharedObject, ref, method);
+        if (!mapped.equals(mapping.memory().scope()) && !mapped.equals(sharedScope())) {
             throw Status.Code.INTERNAL
                     .with(
                             "%s: the handler returned an object in arena %d, which its caller does not map; allocate results in"
                                     + " RpcContext.replyScope() or in the channel's shared arena",
-                            method, arena)
+                            method, Ref.arenaId(ref))
                     .asException();
         }
         return ref;
     }
 
+    private MemorySegment.Scope sharedScope() {
+        return shared.arena().memory().scope();
+    }
+
+    private static MemorySegment.Scope mappingOf(Object sharedObject, long ref, String method) {
+        try {
+            return SharedObject.spaceOf(sharedObject).memory(ref).scope();
+        } catch (RefException e) {
+            throw Status.Code.INTERNAL
+                    .with("%s: the handler returned an object that is gone: %s", method, e.getMessage())
+                    .asException(e);
+        }
+    }
+
     Scope adopt(Object argument, String method) {
         long ref = SharedObject.refOf(argument);
-        if (Ref.arenaId(ref) != shared.arena().id()) {
+        if (!SharedObject.spaceOf(argument).memory(ref).scope().equals(sharedScope())) {
             throw Status.Code.FAILED_PRECONDITION
                     .with(
                             "%s: the argument lies in its caller's own arena, which ends with the connection; to hand it over, build it in"
@@ -171,6 +185,7 @@ final class ServerLink {
             return;
         }
         reply.answered(ticket);
+        repliesByTicket.put(ticket, reply);
         for (long root : reply.roots()) {
             replies.put(root, reply);
         }
@@ -186,15 +201,15 @@ final class ServerLink {
 
     /** The client says that it never saw the answer to {@code ticket}. */
     synchronized void discardReply(long ticket) {
-        for (ReplyScope reply : List.copyOf(replies.values())) {
-            if (reply.ticket() == ticket) {
-                forget(reply);
-            }
+        ReplyScope gone = repliesByTicket.get(ticket);
+        if (gone != null) {
+            forget(gone);
         }
     }
 
     private void forget(ReplyScope reply) {
         reply.roots().forEach(replies::remove);
+        repliesByTicket.remove(reply.ticket());
         reply.discard();
     }
 

@@ -280,7 +280,7 @@ final class ShmClientConnection extends ClientConnection {
     @Override
     public void release(Object result) {
         long ref = SharedObject.refOf(result);
-        if (link.isReply(ref)) {
+        if (link.isReply(result, ref)) {
             control(ControlOp.RELEASE, ref);
         }
     }

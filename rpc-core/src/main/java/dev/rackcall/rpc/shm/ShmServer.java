@@ -17,9 +17,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -34,11 +33,18 @@ import org.slf4j.LoggerFactory;
 final class ShmServer implements ServerEndpoint {
     private static final Logger LOG = LoggerFactory.getLogger(ShmServer.class);
     private static final int BACKLOG = 1024;
+    /** Sockets that may be open without having said hello. An honest client says it at once. */
+    private static final int MAX_GUESTS = 256;
+
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     /** A client that has connected but not said hello is dropped after this. */
     private static final long HELLO_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** After accepting failed, for want of descriptors mostly: the waiting client is still there, so the next wait would not wait. */
+    private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private static final LogLimit LOG_LIMIT = new LogLimit();
 
     private final ServerSpec spec;
     private final RuntimeDirectory directory;
@@ -47,7 +53,9 @@ final class ShmServer implements ServerEndpoint {
     private final List<Poller> pollers = new ArrayList<>();
     private final Handlers handlers;
     private final AtomicInteger connections = new AtomicInteger();
-    private final Map<Long, Guest> guests = new HashMap<>();
+    /** Oldest first. */
+    private final LinkedHashMap<Long, Guest> guests = new LinkedHashMap<>();
+
     private long lastTag;
     private volatile boolean draining;
     private volatile boolean stopping;
@@ -130,7 +138,10 @@ final class ShmServer implements ServerEndpoint {
                     dropSilentGuests(lastTick);
                 }
             } catch (RuntimeException | Error e) {
-                LOG.error("accepting a connection failed; the server goes on", e);
+                if (LOG_LIMIT.allows()) {
+                    LOG.error("accepting a connection failed; the server goes on{}", LOG_LIMIT.skipped(), e);
+                }
+                LockSupport.parkNanos(FAILED_ACCEPT_NANOS);
             }
         }
     }
@@ -154,27 +165,32 @@ final class ShmServer implements ServerEndpoint {
     }
 
     private void admit(UnixSocket socket, Door door) {
-        PeerCredentials peer = socket.peer();
-        if (peer.uid() != Uid.current()) {
-            LOG.warn(
-                    "uid {} (pid {}) may not use channel {}",
-                    peer.uid(),
-                    peer.pid(),
-                    door.factory().channel());
-            refuse(
-                    socket,
-                    Status.Code.PERMISSION_DENIED.with(
-                            "channel %s is served for uid %d only, not for uid %d",
-                            door.factory().channel(), Uid.current(), peer.uid()));
-            return;
+        try {
+            PeerCredentials peer = socket.peer();
+            if (peer.uid() != Uid.current()) {
+                refuseStranger(socket, peer, door.factory().channel());
+                return;
+            }
+            if (guests.size() >= MAX_GUESTS) {
+                dropGuest(guests.pollFirstEntry().getValue());
+            }
+            long tag = ++lastTag;
+            events.add(socket.fd(), tag);
+            guests.put(tag, new Guest(socket, door, System.nanoTime()));
+        } catch (RuntimeException | Error e) {
+            socket.close();
+            throw e;
         }
-        if (guests.size() >= BACKLOG) {
-            refuse(socket, Status.Code.RESOURCE_EXHAUSTED.with("%d clients are connecting; try again", BACKLOG));
-            return;
+    }
+
+    private static void refuseStranger(UnixSocket socket, PeerCredentials peer, String channel) {
+        if (LOG_LIMIT.allows()) {
+            LOG.warn("uid {} (pid {}) may not use channel {}{}", peer.uid(), peer.pid(), channel, LOG_LIMIT.skipped());
         }
-        long tag = ++lastTag;
-        guests.put(tag, new Guest(socket, door, System.nanoTime()));
-        events.add(socket.fd(), tag);
+        refuse(
+                socket,
+                Status.Code.PERMISSION_DENIED.with(
+                        "channel %s is served for uid %d only, not for uid %d", channel, Uid.current(), peer.uid()));
     }
 
     private void greet(Guest guest) {
@@ -202,11 +218,14 @@ final class ShmServer implements ServerEndpoint {
             }
         } catch (Handshake.MalformedException e) {
             refuse(socket, Status.Code.FAILED_PRECONDITION.with("the handshake failed: %s", e.getMessage()));
-        } catch (RuntimeException e) {
-            LOG.warn(
-                    "a client of channel {} was turned away: {}",
-                    guest.door().factory().channel(),
-                    e.toString());
+        } catch (RuntimeException | Error e) {
+            if (LOG_LIMIT.allows()) {
+                LOG.warn(
+                        "a client of channel {} was turned away: {}{}",
+                        guest.door().factory().channel(),
+                        e.toString(),
+                        LOG_LIMIT.skipped());
+            }
             refuse(
                     socket,
                     e instanceof RpcException known
@@ -249,10 +268,14 @@ final class ShmServer implements ServerEndpoint {
             if (now - guest.since() < HELLO_NANOS) {
                 return false;
             }
-            events.remove(guest.socket().fd());
-            guest.socket().close();
+            dropGuest(guest);
             return true;
         });
+    }
+
+    private void dropGuest(Guest guest) {
+        events.remove(guest.socket().fd());
+        guest.socket().close();
     }
 
     // ---- the end

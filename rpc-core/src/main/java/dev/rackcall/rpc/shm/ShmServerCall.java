@@ -57,6 +57,9 @@ final class ShmServerCall extends ServerCall {
     private int flags;
     private long length;
     private long ref;
+    /** What of {@link #length} the connection has counted; less than all of it: it refused. */
+    private long counted;
+
     private long deadline;
     private boolean opened;
     private boolean encoding;
@@ -101,6 +104,7 @@ final class ShmServerCall extends ServerCall {
         flags = SlotLayout.flags(word);
         deadline = (flags & SlotLayout.DEADLINE) == 0 ? 0 : SlotLayout.requestDeadline(memory, slot);
         if ((flags & SlotLayout.OUTSIDE) == 0) {
+            counted = 0;
             length = SlotLayout.inlineLength(word);
             if (length > SlotLayout.REQUEST_INLINE_BYTES) {
                 throw new ProtocolException("an inline payload of " + length + " bytes");
@@ -112,6 +116,7 @@ final class ShmServerCall extends ServerCall {
                 throw new ProtocolException(
                         "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside its request arena");
             }
+            counted = connection.takePayload(length) ? length : 0;
         }
         opened = false;
         encoding = false;
@@ -155,6 +160,14 @@ final class ShmServerCall extends ServerCall {
             if (deadline != 0 && deadline - System.nanoTime() <= 0) {
                 throw Status.Code.DEADLINE_EXCEEDED
                         .with("%s: the deadline had passed before the handler could start", name())
+                        .asException();
+            }
+            if ((flags & SlotLayout.OUTSIDE) != 0 && counted < length) {
+                throw Status.Code.RESOURCE_EXHAUSTED
+                        .with(
+                                "%s: its arguments of %d bytes and those of earlier calls that still run exceed the request arena;"
+                                        + " wait for them, or open the channel with a larger arenaQuota",
+                                name(), length)
                         .asException();
             }
             connection.service.handle(this);
@@ -367,6 +380,10 @@ final class ShmServerCall extends ServerCall {
         }
         if (context != null) {
             context.end();
+        }
+        if (counted != 0) {
+            connection.givePayload(counted);
+            counted = 0;
         }
         // Release: pairs with the acquire in isBusy(); the poller that begins the slot's next call sees this one's
         // fields settled.

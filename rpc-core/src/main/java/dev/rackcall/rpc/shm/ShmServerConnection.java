@@ -6,6 +6,7 @@ import dev.rackcall.shm.os.Futex;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The server's end of a connection: takes requests in slot order and wakes callers that sleep. Only the poller that owns it calls
@@ -27,6 +28,8 @@ final class ShmServerConnection {
     private final ShmServerCall[] calls;
     private final int mask;
     private final AtomicInteger underWay = new AtomicInteger();
+    /** Bytes of payloads outside the slots of calls under way. */
+    private final AtomicLong payloadBytes = new AtomicLong();
 
     /** Requests taken so far. Poller only. */
     private long head;
@@ -179,6 +182,23 @@ final class ShmServerConnection {
             call.cancel(ticket);
         }
         link.discardReply(ticket);
+    }
+
+    /**
+     * Counts a payload that lies in the request arena; false, and not counted, if all payloads under way would then be longer than that arena. Those
+     * of an honest client do not overlap; a hostile one could make each slot's call decode the whole arena into this process's heap.
+     */
+    boolean takePayload(long bytes) {
+        if (payloadBytes.addAndGet(bytes) <= link.requestMemory().byteSize()) {
+            return true;
+        }
+        payloadBytes.addAndGet(-bytes);
+        return false;
+    }
+
+    /** Ends what {@link #takePayload} began. */
+    void givePayload(long bytes) {
+        payloadBytes.addAndGet(-bytes);
     }
 
     /** A call begins that the poller does not finish in the same turn. */
