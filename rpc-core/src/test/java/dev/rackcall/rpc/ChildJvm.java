@@ -26,6 +26,11 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts {@code main}; the child should end when its standard input does. */
     public static ChildJvm start(Class<?> main, Path directory, String... arguments) {
+        return start(List.of(), main, directory, arguments);
+    }
+
+    /** As {@link #start(Class, Path, String...)}, with more JVM flags. */
+    public static ChildJvm start(List<String> flags, Class<?> main, Path directory, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(ProcessHandle.current().info().command().orElseThrow());
         for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
@@ -40,6 +45,7 @@ public final class ChildJvm implements AutoCloseable {
                 "-XX:-UsePerfData",
                 "-cp",
                 System.getProperty("java.class.path")));
+        command.addAll(flags);
         command.add(main.getName());
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);

@@ -140,6 +140,29 @@ class SharedCallTest {
     }
 
     @Test
+    void shouldPassObjectsOfTheSharedArenaThroughAnyChannelToItsServer() {
+        try (RpcChannel other =
+                        RpcChannel.builder("/test/library").directory(directory).open();
+                Scope shared = other.newSharedScope()) {
+            assertThat(library.sum(chain(shared, 10))).isEqualTo(45);
+        }
+    }
+
+    @Test
+    void shouldSayThatAnObjectIsGoneWithItsConnection() {
+        RpcChannel other =
+                RpcChannel.builder("/test/library").directory(directory).open();
+        Page mine = chain(other.newScope(), 1);
+        Page shared = chain(other.newSharedScope(), 1);
+        other.close();
+        for (Page gone : List.of(mine, shared)) {
+            RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(gone));
+            assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(e).hasMessageContaining("'first'").hasMessageContaining("build it anew");
+        }
+    }
+
+    @Test
     void shouldRefuseResultsThatTheCallerCannotReach() {
         try (RpcChannel other =
                         RpcChannel.builder("/test/library").directory(directory).open();

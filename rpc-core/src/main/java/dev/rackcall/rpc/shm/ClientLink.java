@@ -19,6 +19,8 @@ import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.shm.os.UnixSocket;
 import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -30,6 +32,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class ClientLink {
     private static final int ALLOCATOR = 1;
     private static final long FIRST_REQUEST_BYTES = 32 << 10;
+
+    /** The links of this process that have ended but are still mapped, because a thread is about to leave them. */
+    private static final Set<ClientLink> ENDED = ConcurrentHashMap.newKeySet();
 
     private final UnixSocket socket;
     /** Owned from the moment on at which the connection is made; until then its maker closes it. */
@@ -235,7 +240,11 @@ final class ClientLink {
                     .asException();
         }
         long ref = liveRef(sharedObject, method, argument);
-        if (!isMapped(SharedObject.spaceOf(sharedObject).memory(ref))) {
+        MemorySegment memory = SharedObject.spaceOf(sharedObject).memory(ref);
+        if (!isMapped(memory)) {
+            if (isGone(memory)) {
+                throw gone(method, argument);
+            }
             throw Status.Code.INVALID_ARGUMENT
                     .with(
                             "%s: argument '%s' lives in arena %d, which the server of this channel does not map; build it in"
@@ -257,7 +266,30 @@ final class ClientLink {
             return true;
         }
         ClientLink other = reactor.linkThatShares(memory);
-        return other != null && other.sharedFile.isSameFile(sharedFile);
+        try {
+            return other != null && other.sharedFile.isSameFile(sharedFile);
+        } catch (IllegalStateException e) {
+            // One of the two has just ended.
+            return false;
+        }
+    }
+
+    /** Whether it is the memory of a connection that has ended. */
+    private static boolean isGone(MemorySegment memory) {
+        return !memory.scope().isAlive() || ENDED.stream().anyMatch(link -> link.maps(memory));
+    }
+
+    private boolean maps(MemorySegment memory) {
+        return memory.scope().equals(mapping.memory().scope()) || isSharedHere(memory);
+    }
+
+    /** Whoever retries what UNAVAILABLE ends builds it anew. */
+    private static RpcException gone(String method, String argument) {
+        return Status.Code.UNAVAILABLE
+                .with(
+                        "%s: argument '%s' is gone with the connection that it was built for; build it anew in a new scope",
+                        method, argument)
+                .asException();
     }
 
     synchronized boolean isSharedHere(MemorySegment memory) {
@@ -271,6 +303,9 @@ final class ClientLink {
             throw Status.Code.INVALID_ARGUMENT
                     .with("%s: argument '%s' cannot be passed: %s", method, argument, e.getMessage())
                     .asException(e);
+        } catch (IllegalStateException e) {
+            // Unmapped.
+            throw gone(method, argument);
         }
     }
 
@@ -332,6 +367,7 @@ final class ClientLink {
             }
             end = status;
         }
+        ENDED.add(this);
         reactor.remove(tag, socket.fd());
         // Before the server can notice: what it answers to calls that it cancels because we are gone must not reach
         // their callers.
@@ -357,6 +393,7 @@ final class ClientLink {
             if (sharedFile != null) {
                 sharedFile.close();
             }
+            ENDED.remove(this);
         }
     }
 
