@@ -24,6 +24,9 @@ import java.lang.annotation.Target;
  * <p>Null does not travel: declare {@code Optional} where a value may be absent. What a record's constructor refuses never reaches a
  * handler. A method declares no checked exception, because every failed call arrives as {@link RpcException}; a handler throws that
  * itself to choose the status. Default and static methods are not called remotely.
+ *
+ * <p><b>Futures.</b> What is attached to a future without an executor of its own runs on the thread that waits for that very future, or on a
+ * virtual thread of its own; it may call, wait and block. Cancelling the future cancels the call.
  */
 @Documented
 @Target(ElementType.METHOD)

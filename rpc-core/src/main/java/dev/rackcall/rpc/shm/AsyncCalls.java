@@ -68,7 +68,7 @@ final class AsyncCalls {
     @SuppressWarnings("NonAtomicVolatileUpdate") // of helped, where lost updates do not matter
     void help(RpcFuture<?> future) {
         for (int i = 0; i < helpSpins && !future.isDone(); i++) {
-            if (!future.finish() && (i % SPINS_PER_POLL != SPINS_PER_POLL - 1 || poll() == 0)) {
+            if (!future.finish(true) && (i % SPINS_PER_POLL != SPINS_PER_POLL - 1 || poll() == 0)) {
                 if (!connection.link.isOpen()) {
                     return;
                 }
