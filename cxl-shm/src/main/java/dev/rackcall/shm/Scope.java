@@ -332,6 +332,17 @@ public final class Scope implements AutoCloseable {
         return space;
     }
 
+    /** Whether an object of this scope, since its last reset, could lie at {@code ref}. */
+    public boolean holds(long ref) {
+        for (int i = 0; i < runCount; i++) {
+            long into = Ref.offset(ref) - Ref.offset(runs[i]);
+            if ((ref ^ runs[i]) >>> Ref.OFFSET_BITS == 0 && into >= RunLayout.BYTES && into < arena.runBytes(runs[i])) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Bytes of arena memory that the scope holds, in whole pages. */
     public long bytesHeld() {
         return bytesInRuns;

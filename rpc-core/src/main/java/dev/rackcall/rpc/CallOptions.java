@@ -5,22 +5,24 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What a stub applies to each of its calls: a time-out and headers. Immutable.
+ * What a stub applies to each of its calls: a time-out, headers, isolation. Immutable.
  *
  * <p>The time-out starts anew with every call (in gRPC a stub's deadline is one moment, after which that stub is useless; here it is a duration).
  */
 public final class CallOptions {
     /** The channel's default time-out, no headers. */
-    public static final CallOptions DEFAULT = new CallOptions(null, null, Metadata.EMPTY);
+    public static final CallOptions DEFAULT = new CallOptions(null, null, Metadata.EMPTY, Isolation.DEFAULT);
 
     private final Duration timeout;
     private final Deadline deadline;
     private final Metadata headers;
+    private final Isolation isolation;
 
-    private CallOptions(Duration timeout, Deadline deadline, Metadata headers) {
+    private CallOptions(Duration timeout, Deadline deadline, Metadata headers, Isolation isolation) {
         this.timeout = timeout;
         this.deadline = deadline;
         this.headers = headers;
+        this.isolation = isolation;
     }
 
     /** Every call has this long. */
@@ -28,17 +30,26 @@ public final class CallOptions {
         if (value.isNegative() || value.isZero()) {
             throw new IllegalArgumentException("a call's time-out must be positive, not " + value);
         }
-        return new CallOptions(value, deadline, headers);
+        return new CallOptions(value, deadline, headers, isolation);
     }
 
     /** All calls must have ended by this moment. */
     public CallOptions withDeadline(Deadline value) {
-        return new CallOptions(timeout, Objects.requireNonNull(value, "deadline"), headers);
+        return new CallOptions(timeout, Objects.requireNonNull(value, "deadline"), headers, isolation);
     }
 
     /** Sent with every call, in addition to headers set before. */
     public CallOptions withHeaders(Metadata value) {
-        return new CallOptions(timeout, deadline, headers.with(value));
+        return new CallOptions(timeout, deadline, headers.with(value), isolation);
+    }
+
+    /** How every call keeps the shared objects that it passes safe, whatever the method declares. */
+    public CallOptions withIsolation(Isolation value) {
+        return new CallOptions(timeout, deadline, headers, Objects.requireNonNull(value, "isolation"));
+    }
+
+    public Isolation isolation() {
+        return isolation;
     }
 
     public Optional<Duration> timeout() {

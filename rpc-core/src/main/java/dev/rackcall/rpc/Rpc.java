@@ -37,4 +37,10 @@ public @interface Rpc {
 
     /** Calling twice does no harm, so that the runtime may repeat the call after a lost connection. */
     boolean idempotent() default false;
+
+    /**
+     * How shared objects among the arguments are kept safe. A caller may choose otherwise with {@link CallOptions#withIsolation}; a server refuses a
+     * call whose shared arguments come as {@link Isolation#TRUSTED} where this says something safer.
+     */
+    Isolation isolation() default Isolation.DEFAULT;
 }

@@ -38,6 +38,12 @@ public interface RpcContext {
     Scope replyScope();
 
     /**
+     * Where the handler allocates shared objects that it needs only while it works: no caller sees this memory, and it is freed when the call ends. Its
+     * objects may refer to each other and to whatever the arguments may refer to. Used by the handler's thread while the call lasts.
+     */
+    Scope temporaryScope();
+
+    /**
      * Takes over the scope of an argument that lies in the channel's shared arena: its memory then belongs to this server and stays when the
      * caller closes the scope, or dies. Without this, arguments belong to the caller and must not be kept. Used by the handler's thread while
      * the call lasts.

@@ -112,6 +112,8 @@ public final class RpcServer implements AutoCloseable {
         private int maxConnections = 10_000;
         private long arenaQuota = 256L << 20;
         private long sharedQuota = 4L << 30;
+        private Isolation minimumIsolation = Isolation.TRUSTED;
+        private SandboxPolicy sandbox = SandboxPolicy.STRICT;
         private Duration stuckAfter = Duration.ofMillis(20);
 
         private Builder() {}
@@ -172,6 +174,22 @@ public final class RpcServer implements AutoCloseable {
             return this;
         }
 
+        /**
+         * The least isolation with which calls may pass shared objects, {@link Isolation#TRUSTED} by default; a call below it fails with
+         * FAILED_PRECONDITION. {@link Isolation#SEALED} believes a caller that says it has sealed its scope; {@link Isolation#SNAPSHOT} and
+         * {@link Isolation#AUTO} believe nobody, and copy what no trusted process has sealed.
+         */
+        public Builder minimumIsolation(Isolation value) {
+            minimumIsolation = value.or(Isolation.TRUSTED);
+            return this;
+        }
+
+        /** What handlers may reach from the arguments of isolated calls; {@link SandboxPolicy#STRICT} by default. */
+        public Builder sandbox(SandboxPolicy value) {
+            sandbox = Objects.requireNonNull(value, "sandbox");
+            return this;
+        }
+
         /** How long a handler may keep a polling thread before another thread polls on; 20 ms by default. */
         public Builder stuckAfter(Duration value) {
             stuckAfter = Objects.requireNonNull(value, "stuckAfter");
@@ -199,6 +217,8 @@ public final class RpcServer implements AutoCloseable {
                     maxConnections,
                     arenaQuota,
                     sharedQuota,
+                    minimumIsolation,
+                    sandbox,
                     stuckAfter);
             List<String> channels = services.stream()
                     .map(service -> service.definition().channel())

@@ -20,4 +20,7 @@ public @interface RpcService {
 
     /** Classes that travel by Kryo because they are neither records, enums, collections nor shared types. The order is part of the fingerprint. */
     Class<?>[] registered() default {};
+
+    /** The isolation of methods that do not say. */
+    Isolation isolation() default Isolation.DEFAULT;
 }

@@ -15,6 +15,7 @@ final class StubCalls implements ClientCalls {
     private final ServiceDefinition<?> definition;
     private final ClientInterceptor[] interceptors;
     private final Metadata headers;
+    private final Isolation isolation;
     private final long timeoutNanos;
     private final long fixedDeadline;
 
@@ -30,6 +31,7 @@ final class StubCalls implements ClientCalls {
         this.definition = definition;
         this.interceptors = interceptors.toArray(ClientInterceptor[]::new);
         this.headers = options.headers();
+        this.isolation = options.isolation();
         this.timeoutNanos = options.timeout().map(Duration::toNanos).orElse(0L);
         this.fixedDeadline = options.deadline().map(Deadline::nanoTime).orElse(0L);
         adopt(channel.present());
@@ -55,19 +57,21 @@ final class StubCalls implements ClientCalls {
         if (fixedDeadline != 0) {
             deadline = earlier(deadline, fixedDeadline);
         }
+        Isolation chosen = isolation.or(method.isolation());
         return interceptors.length == 0
-                ? connection.begin(method, deadline, headers, CallObserver.NONE)
-                : beginIntercepted(connection, method, deadline);
+                ? connection.begin(method, deadline, headers, chosen, CallObserver.NONE)
+                : beginIntercepted(connection, method, deadline, chosen);
     }
 
-    private ClientCall beginIntercepted(ClientConnection connection, MethodDescriptor method, long deadline) {
+    private ClientCall beginIntercepted(
+            ClientConnection connection, MethodDescriptor method, long deadline, Isolation chosen) {
         InterceptedCall call = new InterceptedCall(method, headers, deadline);
         CallObserver observer = CallObserver.NONE;
         try {
             for (ClientInterceptor interceptor : interceptors) {
                 observer = observer.and(interceptor.onCall(call));
             }
-            return connection.begin(method, call.deadline, call.headers, observer);
+            return connection.begin(method, call.deadline, call.headers, chosen, observer);
         } catch (RpcException e) {
             observer.onClose(e.status());
             throw e;

@@ -12,6 +12,7 @@ import javax.lang.model.element.ExecutableElement;
  * @param element its declaration
  * @param style how it is called
  * @param idempotent from the annotation
+ * @param isolation name of a constant of {@code Isolation}, from the annotation or else from the service's
  * @param returns what the Java method returns
  * @param parameters in order
  * @param result what travels back, once or per element; empty if nothing does
@@ -21,6 +22,7 @@ record RpcMethod(
         ExecutableElement element,
         Style style,
         boolean idempotent,
+        String isolation,
         TypeName returns,
         List<Parameter> parameters,
         Optional<Value> result,

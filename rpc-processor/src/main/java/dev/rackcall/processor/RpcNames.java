@@ -7,6 +7,7 @@ final class RpcNames {
     static final String RPC_SERVICE = "dev.rackcall.rpc.RpcService";
     static final String RPC = "dev.rackcall.rpc.Rpc";
 
+    static final ClassName ISOLATION = ClassName.get("dev.rackcall.rpc", "Isolation");
     static final ClassName SERVICE_DEFINITION = spi("ServiceDefinition");
     static final ClassName METHOD_DESCRIPTOR = spi("MethodDescriptor");
     static final ClassName METHOD_KIND = METHOD_DESCRIPTOR.nestedClass("Kind");

@@ -13,11 +13,14 @@ import javax.lang.model.element.Element;
 import javax.lang.model.element.ElementKind;
 import javax.lang.model.element.Modifier;
 import javax.lang.model.element.TypeElement;
+import javax.lang.model.element.VariableElement;
 import javax.lang.model.type.TypeKind;
 import javax.lang.model.type.TypeMirror;
 
 /** What {@code @RpcService} says. */
 final class ServiceAnnotation {
+    static final String DEFAULT_ISOLATION = "DEFAULT";
+
     private static final Pattern CHANNEL = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._-]+)+");
 
     private final TypeElement service;
@@ -84,6 +87,14 @@ final class ServiceAnnotation {
                 .filter(entry -> entry.getKey().getSimpleName().contentEquals(member))
                 .map(Map.Entry::getValue)
                 .findFirst();
+    }
+
+    /** The isolation that {@code @Rpc} or {@code @RpcService} says; empty if it leaves that open. */
+    static Optional<String> isolation(AnnotationMirror annotation) {
+        return member(annotation, "isolation")
+                .map(value ->
+                        ((VariableElement) value.getValue()).getSimpleName().toString())
+                .filter(name -> !name.equals(DEFAULT_ISOLATION));
     }
 
     /** A member of {@code @Rpc} that is false unless said otherwise. */

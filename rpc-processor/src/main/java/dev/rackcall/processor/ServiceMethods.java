@@ -107,6 +107,7 @@ final class ServiceMethods {
         AnnotationMirror second = Declarations.annotation(other, RpcNames.RPC).orElseThrow();
         return ServiceAnnotation.flag(first, "oneWay") == ServiceAnnotation.flag(second, "oneWay")
                 && ServiceAnnotation.flag(first, "idempotent") == ServiceAnnotation.flag(second, "idempotent")
+                && ServiceAnnotation.isolation(first).equals(ServiceAnnotation.isolation(second))
                 && types.isSameType(
                         resolved(one).getReturnType(), resolved(other).getReturnType());
     }

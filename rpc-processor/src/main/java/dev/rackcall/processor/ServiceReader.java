@@ -134,6 +134,11 @@ final class ServiceReader {
                         method,
                         style,
                         ServiceAnnotation.flag(rpc, "idempotent"),
+                        ServiceAnnotation.isolation(rpc)
+                                .or(() -> ServiceAnnotation.isolation(
+                                        Declarations.annotation(service, RpcNames.RPC_SERVICE)
+                                                .orElseThrow()))
+                                .orElse(ServiceAnnotation.DEFAULT_ISOLATION),
                         TypeName.get(resolved.getReturnType()),
                         parameters,
                         result,

@@ -71,7 +71,7 @@ final class ServiceWriter {
                     RpcNames.METHOD_DESCRIPTOR,
                     names.constant(method),
                     CodeBlock.of(
-                            "new $T(\n$>$>$S, $S, $S, $L, $T.$L, $L)$<$<",
+                            "new $T(\n$>$>$S, $S, $S, $L, $T.$L, $L, $T.$L)$<$<",
                             RpcNames.METHOD_DESCRIPTOR,
                             model.channel(),
                             method.name(),
@@ -79,7 +79,9 @@ final class ServiceWriter {
                             i,
                             RpcNames.METHOD_KIND,
                             method.style(),
-                            method.idempotent())));
+                            method.idempotent(),
+                            RpcNames.ISOLATION,
+                            method.isolation())));
         }
         CodeBlock all = model.methods().stream()
                 .map(method -> CodeBlock.of("$L", names.constant(method)))

@@ -17,7 +17,7 @@ import java.util.Arrays;
  * that was handed the arguments properly.
  */
 public final class ArgumentSpace extends RefSpace {
-    /** What never matches a Ref's high bits: arena 0xffff is not handed out. */
+    /** What the high bits of a Ref, moved down, never are. */
     private static final long NO_ARENA = -1L;
 
     private final RefSpace declared;
@@ -126,15 +126,16 @@ public final class ArgumentSpace extends RefSpace {
 
     @Override
     public MemorySegment memory(long ref) {
-        if (--steps < 0 && maxSteps != Long.MAX_VALUE) {
-            throw new SandboxException("the arguments were followed through more than " + maxSteps
-                    + " Refs; a cycle, or a graph larger than the service declared");
-        }
         return runOf(ref) >= 0 ? memory : elsewhere(ref);
     }
 
     @Override
     public long offset(long ref) {
+        // Counted here, since whoever follows a Ref asks for this once, but may look at the memory more often.
+        if (--steps < 0 && maxSteps != Long.MAX_VALUE) {
+            throw new SandboxException("the arguments were followed through more than " + maxSteps
+                    + " Refs; a cycle, or a graph larger than the service declared");
+        }
         int run = runOf(ref);
         return run >= 0 ? Ref.offset(ref) + shift[run] : declared.offset(ref);
     }

@@ -296,6 +296,22 @@ final class ClientLink {
         return sharedMapping != null && sharedMapping.memory().scope().equals(memory.scope());
     }
 
+    /**
+     * The arena in which an argument lies that may be isolated.
+     *
+     * @throws RefException if it lies where the server writes
+     */
+    Arena argumentArena(long ref) {
+        if (Ref.arenaId(ref) == requestArena.id()) {
+            return requestArena;
+        }
+        if (Ref.arenaId(ref) == welcome.shared().id()) {
+            return sharedArena();
+        }
+        throw new RefException(Ref.describe(ref)
+                + " lies in a scope of the server's; copy it into a scope of channel.newScope() with scope.copy");
+    }
+
     private static long liveRef(Object sharedObject, String method, String argument) {
         try {
             return SharedObject.liveRefOf(sharedObject);

@@ -29,13 +29,17 @@ final class ConnectionFactory implements AutoCloseable {
     private final Handlers handlers;
     private final ArenaIds ids = ArenaIds.shared();
     private final int sharedId;
+    private final Scratch scratch;
+    private final int scratchId;
 
     ConnectionFactory(ServerSpec spec, ServerSpec.Service<?> service, Handlers handlers) {
         this.spec = spec;
         this.handlers = handlers;
         this.sharedId = ids.take();
         this.shared = new SharedPool(service.definition().channel(), sharedId, spec.sharedQuota());
-        this.binding = new ServiceBinding(service, spec.interceptors(), shared);
+        this.scratchId = ids.take();
+        this.scratch = new Scratch(service.definition().channel(), scratchId, spec.sharedQuota());
+        this.binding = new ServiceBinding(service, spec, shared, scratch);
     }
 
     String channel() {
@@ -133,6 +137,8 @@ final class ConnectionFactory implements AutoCloseable {
     @Override
     public void close() {
         shared.close();
+        scratch.close();
         ids.give(sharedId);
+        ids.give(scratchId);
     }
 }

@@ -20,10 +20,11 @@ record Failure(Status status, Metadata trailers) {
      * The failure to report.
      *
      * @param encoding whether the handler had returned, so that a payload that is wrong is its result and not its argument
+     * @param isolated whether a Ref or a length that leads astray is a breach of the sandbox
      */
-    static Failure of(Throwable cause, String method, boolean encoding) {
+    static Failure of(Throwable cause, String method, boolean encoding, boolean isolated) {
         try {
-            return judge(cause, method, encoding);
+            return judge(cause, method, encoding, isolated);
         } catch (RuntimeException | Error e) {
             // An exception may override its methods, and those may throw, too.
             return plain(Status.Code.UNKNOWN.with(
@@ -32,14 +33,18 @@ record Failure(Status status, Metadata trailers) {
         }
     }
 
-    private static Failure judge(Throwable cause, String method, boolean encoding) {
+    private static Failure judge(Throwable cause, String method, boolean encoding, boolean isolated) {
         return switch (cause) {
             case RpcException e -> new Failure(e.status(), e.trailers());
-            case CompletionException e when e.getCause() != null -> judge(e.getCause(), method, encoding);
+            case CompletionException e when e.getCause() != null -> judge(e.getCause(), method, encoding, isolated);
             case PayloadException e
             when encoding ->
                 plain(Status.Code.INTERNAL.with("%s: the handler's result cannot be sent: %s", method, e.getMessage()));
             case PayloadException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
+            case RefException e
+            when isolated -> plain(Status.Code.PERMISSION_DENIED.with("%s: %s", method, e.getMessage()));
+            case SharedDataException e
+            when isolated -> plain(Status.Code.PERMISSION_DENIED.with("%s: %s", method, e.getMessage()));
             case RefException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
             case SharedDataException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
             case OutOfArenaException e -> plain(Status.Code.RESOURCE_EXHAUSTED.with("%s: %s", method, e.getMessage()));

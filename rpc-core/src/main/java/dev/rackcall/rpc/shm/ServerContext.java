@@ -78,6 +78,15 @@ final class ServerContext implements RpcContext {
     }
 
     @Override
+    public synchronized Scope temporaryScope() {
+        if (call == null) {
+            throw new IllegalStateException(
+                    method.fullName() + ": the call has ended, so it has no temporary scope any more");
+        }
+        return call.temporaryScope();
+    }
+
+    @Override
     public synchronized Scope adopt(Object argument) {
         if (call == null) {
             throw new IllegalStateException(

@@ -7,9 +7,9 @@ import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedObject;
-import dev.rackcall.shm.SharedType;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.shm.os.UnixSocket;
@@ -33,6 +33,7 @@ final class ServerLink {
     private final Handshake.Welcome welcome;
     private final Peer peer;
     private final Arena replyArena;
+    private final Arena requestArena;
     private final MemorySegment requestMemory;
     private final ArenaTable refs;
     private final Runnable onRelease;
@@ -61,6 +62,7 @@ final class ServerLink {
         this.welcome = welcome;
         this.peer = peer;
         this.replyArena = replyArena;
+        this.requestArena = requestArena;
         this.requestMemory = requestArena.memory();
         this.onRelease = onRelease;
         this.refs = ArenaTable.create();
@@ -114,14 +116,24 @@ final class ServerLink {
                 && Ref.offset(ref) <= requestMemory.byteSize() - length;
     }
 
-    <T> T shared(Class<T> type, long ref, String method, String argument) {
-        try {
-            return SharedType.of(type).attach(refs, ref);
-        } catch (RefException e) {
-            throw Status.Code.INVALID_ARGUMENT
-                    .with("%s: argument '%s': %s", method, argument, e.getMessage())
-                    .asException(e);
+    /** Where the Refs of trusted arguments are followed: everywhere that this client maps. */
+    RefSpace refs() {
+        return refs;
+    }
+
+    /**
+     * The arena in which a client's isolated arguments lie: its own, or the one that all share.
+     *
+     * @throws RefException if the Ref names no such arena
+     */
+    Arena argumentArena(long ref) {
+        if (Ref.arenaId(ref) == requestArena.id()) {
+            return requestArena;
         }
+        if (Ref.arenaId(ref) == shared.arena().id()) {
+            return shared.arena();
+        }
+        throw new RefException(Ref.describe(ref) + " is no scope of its caller's");
     }
 
     long share(Object sharedObject, String method) {

@@ -28,6 +28,7 @@ final class ServerStream<T> {
     private final Stream<T> elements;
     private final ResultWriter<T> writer;
     private final String method;
+    private final CallMemory memory;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition room = lock.newCondition();
@@ -37,12 +38,22 @@ final class ServerStream<T> {
     private boolean done;
     private Thread producer;
 
-    ServerStream(ServerStreams owner, long id, Stream<T> elements, ResultWriter<T> writer, String method) {
+    /**
+     * @param memory of the call that the stream answers, which the elements may be computed from; null if it has none
+     */
+    ServerStream(
+            ServerStreams owner,
+            long id,
+            Stream<T> elements,
+            ResultWriter<T> writer,
+            String method,
+            CallMemory memory) {
         this.owner = owner;
         this.id = id;
         this.elements = elements;
         this.writer = writer;
         this.method = method;
+        this.memory = memory;
     }
 
     void start() {
@@ -64,6 +75,10 @@ final class ServerStream<T> {
                     .asException();
         } catch (RuntimeException | Error e) {
             thrown = e;
+        } finally {
+            if (memory != null) {
+                memory.leave();
+            }
         }
         end(thrown);
     }

@@ -17,7 +17,8 @@ final class ServerStreams {
     private long lastId;
     private boolean closed;
 
-    synchronized <T> ServerStream<T> open(Stream<T> elements, ResultWriter<T> writer, String method) {
+    synchronized <T> ServerStream<T> open(
+            Stream<T> elements, ResultWriter<T> writer, String method, CallMemory memory) {
         if (closed || open.size() >= MAX_OPEN) {
             elements.close();
             throw Status.Code.RESOURCE_EXHAUSTED
@@ -27,7 +28,7 @@ final class ServerStreams {
                     .asException();
         }
         long id = ++lastId;
-        ServerStream<T> stream = new ServerStream<>(this, id, elements, writer, method);
+        ServerStream<T> stream = new ServerStream<>(this, id, elements, writer, method, memory);
         open.put(id, stream);
         return stream;
     }

@@ -1,30 +1,52 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.rpc.runtime.KryoCodec;
 import dev.rackcall.rpc.spi.Dispatcher;
 import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.sandbox.ArgumentSpace;
+import dev.rackcall.sandbox.SnapshotMemory;
+import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.codec.ObjectCodec;
-import java.util.List;
 
 /** One service of a server, ready to be called: its dispatcher, its methods as an array, the interceptors of the server. */
 final class ServiceBinding {
+    private static final long SNAPSHOT_BYTES_KEPT = 64L << 20;
+
     private final Dispatcher dispatcher;
     private final MethodDescriptor[] methods;
     private final ServerInterceptor[] interceptors;
     private final ObjectCodec objects;
     private final SharedPool shared;
+    private final Scratch scratch;
+    private final Isolation[] demanded;
+    private final ArenaTable declared = ArenaTable.create();
+    private final SnapshotMemory snapshots;
+    private final long maxRefs;
     private final ServerSpec.Service<?> service;
 
-    ServiceBinding(ServerSpec.Service<?> service, List<ServerInterceptor> interceptors, SharedPool shared) {
+    ServiceBinding(ServerSpec.Service<?> service, ServerSpec spec, SharedPool shared, Scratch scratch) {
         this.service = service;
         this.dispatcher = service.dispatcher();
         this.methods = service.definition().methods().toArray(MethodDescriptor[]::new);
-        this.interceptors = interceptors.toArray(ServerInterceptor[]::new);
+        this.interceptors = spec.interceptors().toArray(ServerInterceptor[]::new);
         this.objects = KryoCodec.of(service.definition().registered());
         this.shared = shared;
+        this.scratch = scratch;
+        this.demanded = service.definition().methods().stream()
+                .map(method -> stricter(method.isolation(), spec.minimumIsolation()))
+                .toArray(Isolation[]::new);
+        SandboxPolicy sandbox = spec.sandbox();
+        this.snapshots = new SnapshotMemory(sandbox.maxSnapshotBytes(), SNAPSHOT_BYTES_KEPT);
+        this.maxRefs = sandbox.maxRefs();
+        if (sandbox.sharedArena()) {
+            declared.add(shared.arena());
+        }
+        sandbox.arenas().forEach(declared::add);
     }
 
     String channel() {
@@ -45,6 +67,26 @@ final class ServiceBinding {
 
     ObjectCodec objects() {
         return objects;
+    }
+
+    /** What the method's declaration and the server ask of a call that passes shared objects. */
+    Isolation demanded(int index) {
+        return demanded[index];
+    }
+
+    /** Declaration order is strictness, but for AUTO, which asks no more than that no caller need be believed. */
+    private static Isolation stricter(Isolation first, Isolation second) {
+        return first.compareTo(second) >= 0 ? first : second;
+    }
+
+    /** For the isolated arguments of one slot's calls. */
+    ArgumentSpace newArgumentSpace() {
+        return new ArgumentSpace(declared, snapshots, maxRefs);
+    }
+
+    /** Where handlers allocate for the time of a call. */
+    Scratch scratch() {
+        return scratch;
     }
 
     /** The arena that all clients of the channel share. */

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
@@ -66,6 +67,11 @@ final class ShmClientCall extends ClientCall {
     private Metadata headers = Metadata.EMPTY;
     private CallObserver observer = CallObserver.NONE;
     private Status ended = Status.OK;
+    private boolean isolated;
+    private Isolation isolation = Isolation.TRUSTED;
+    /** Null until the slot's first isolated call with a shared argument. */
+    private SentArguments sharedArguments;
+
     private boolean encoding;
     private boolean sent;
     private boolean unwanted;
@@ -170,8 +176,14 @@ final class ShmClientCall extends ClientCall {
 
     // ---- encoding and sending
 
-    void begin(MethodDescriptor callee, long callDeadline, Metadata callHeaders, CallObserver callObserver) {
+    void begin(
+            MethodDescriptor callee,
+            long callDeadline,
+            Metadata callHeaders,
+            Isolation callIsolation,
+            CallObserver callObserver) {
         deadline = callDeadline;
+        isolated = callIsolation != Isolation.TRUSTED;
         // Storing a reference costs a garbage collector's barrier, often with a full fence; most calls change none of
         // these.
         if (method != callee) {
@@ -179,6 +191,9 @@ final class ShmClientCall extends ClientCall {
         }
         if (headers != callHeaders) {
             headers = callHeaders;
+        }
+        if (isolated && isolation != callIsolation) {
+            isolation = callIsolation;
         }
         if (observer != callObserver) {
             observer = callObserver;
@@ -208,7 +223,14 @@ final class ShmClientCall extends ClientCall {
 
     @Override
     public long share(Object sharedObject, String argument) {
-        return connection.link.share(sharedObject, method.fullName(), argument);
+        long ref = connection.link.share(sharedObject, method.fullName(), argument);
+        if (isolated) {
+            if (sharedArguments == null) {
+                sharedArguments = new SentArguments(connection.link);
+            }
+            sharedArguments.add(ref, method.fullName(), argument);
+        }
+        return ref;
     }
 
     /** Publishes the request. Whoever sets another state than HELD no longer owns this object when it returns. */
@@ -226,6 +248,9 @@ final class ShmClientCall extends ClientCall {
                 allFlags |= SlotLayout.OUTSIDE;
                 SlotLayout.requestOutside(memory, slot, writer.length(), buffer.ref());
             }
+        }
+        if (isolated && sharedArguments != null) {
+            allFlags |= sharedArguments.isolate(isolation, memory, slot);
         }
         if (deadline != 0) {
             allFlags |= SlotLayout.DEADLINE;
@@ -284,14 +309,14 @@ final class ShmClientCall extends ClientCall {
 
     /** Sends a control request that nobody waits for. */
     void sendControl(int op, long operand) {
-        begin(null, 0, Metadata.EMPTY, CallObserver.NONE);
+        begin(null, 0, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
         arguments().writeLong(operand);
         send(op, SlotLayout.CONTROL | SlotLayout.ONE_WAY, ABANDONED);
     }
 
     /** Sends a control request on behalf of {@code onBehalfOf} and waits for its answer. */
     PayloadReader callControl(MethodDescriptor onBehalfOf, int op, long operand, long callDeadline) {
-        begin(onBehalfOf, callDeadline, Metadata.EMPTY, CallObserver.NONE);
+        begin(onBehalfOf, callDeadline, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
         arguments().writeLong(operand);
         send(op, SlotLayout.CONTROL, HELD);
         return answer(connection.await(this));
@@ -393,6 +418,9 @@ final class ShmClientCall extends ClientCall {
     @Override
     public void close() {
         buffer.trim();
+        if (!sent && sharedArguments != null) {
+            sharedArguments.forget();
+        }
         if (!sent && ended.isOk()) {
             ended = Status.Code.INTERNAL.with("%s: its arguments could not be encoded", name());
         }

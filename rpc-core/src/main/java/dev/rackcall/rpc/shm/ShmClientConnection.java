@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
@@ -86,9 +87,10 @@ final class ShmClientConnection extends ClientConnection {
     }
 
     @Override
-    public ClientCall begin(MethodDescriptor method, long deadline, Metadata headers, CallObserver observer) {
+    public ClientCall begin(
+            MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
         ShmClientCall call = claim(deadline);
-        call.begin(method, deadline, headers, observer);
+        call.begin(method, deadline, headers, isolation, observer);
         return call;
     }
 

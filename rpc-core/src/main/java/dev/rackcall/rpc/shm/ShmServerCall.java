@@ -9,6 +9,10 @@ import dev.rackcall.rpc.spi.CallThread;
 import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.rpc.spi.ServerCall;
 import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedType;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.lang.foreign.MemorySegment;
@@ -75,6 +79,11 @@ final class ShmServerCall extends ServerCall {
     private volatile boolean unwanted;
 
     private ReplyScope reply;
+    /** Null until the slot's first call that needs one. */
+    private CallMemory callMemory;
+
+    /** Which scope's or seal's the arguments are, if the flags say so. */
+    private long isolation;
 
     ShmServerCall(ShmServerConnection connection, int index) {
         this.connection = connection;
@@ -102,6 +111,9 @@ final class ShmServerCall extends ServerCall {
         ticket = takenTicket;
         methodIndex = SlotLayout.methodOrStatus(word);
         flags = SlotLayout.flags(word);
+        if (isIsolated()) {
+            isolation = SlotLayout.requestIsolation(memory, slot);
+        }
         deadline = (flags & SlotLayout.DEADLINE) == 0 ? 0 : SlotLayout.requestDeadline(memory, slot);
         if ((flags & SlotLayout.OUTSIDE) == 0) {
             counted = 0;
@@ -214,7 +226,38 @@ final class ShmServerCall extends ServerCall {
 
     @Override
     public <T> T shared(Class<T> type, long sharedRef, String argument) {
-        return connection.link.shared(type, sharedRef, name(), argument);
+        try {
+            return SharedType.of(type).attach(argumentSpace(argument), sharedRef);
+        } catch (RefException e) {
+            throw (isIsolated() ? Status.Code.PERMISSION_DENIED : Status.Code.INVALID_ARGUMENT)
+                    .with("%s: argument '%s': %s", name(), argument, e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    private boolean isIsolated() {
+        return (flags & (SlotLayout.SNAPSHOT | SlotLayout.SEALED)) != 0;
+    }
+
+    private RefSpace argumentSpace(String argument) {
+        if (isIsolated()) {
+            return ownMemory().arguments(flags, isolation);
+        }
+        CallMemory.requireTrusted(connection.service.demanded(methodIndex), method(), argument);
+        return connection.link.refs();
+    }
+
+    private CallMemory ownMemory() {
+        if (callMemory == null) {
+            callMemory = new CallMemory(connection.link, connection.service);
+        }
+        return callMemory;
+    }
+
+    /** Where the handler allocates what it needs until the call has ended. */
+    Scope temporaryScope() {
+        return ownMemory()
+                .temporaryScope(isIsolated() ? ownMemory().arguments(flags, isolation) : connection.link.refs());
     }
 
     @Override
@@ -314,7 +357,9 @@ final class ShmServerCall extends ServerCall {
         if (elements == null) {
             throw nullResult("a Stream");
         }
-        ServerStream<T> stream = connection.streams.open(elements, resultWriter, name());
+        // The elements may still be computed from the arguments when this slot serves its next call.
+        ServerStream<T> stream = connection.streams.open(elements, resultWriter, name(), callMemory);
+        callMemory = null;
         defer();
         stream.pull(this);
         stream.start();
@@ -342,7 +387,7 @@ final class ShmServerCall extends ServerCall {
 
     /** Publishes a failure. */
     void fail(Throwable cause) {
-        Failure failure = Failure.of(cause, name(), encoding);
+        Failure failure = Failure.of(cause, name(), encoding, isIsolated());
         if (reply != null) {
             reply.discard();
         }
@@ -384,6 +429,9 @@ final class ShmServerCall extends ServerCall {
         if (counted != 0) {
             connection.givePayload(counted);
             counted = 0;
+        }
+        if (callMemory != null) {
+            callMemory.leave();
         }
         // Release: pairs with the acquire in isBusy(); the poller that begins the slot's next call sees this one's
         // fields settled.

@@ -14,7 +14,7 @@ import java.lang.invoke.VarHandle;
  *    +8  length    : of a payload at ref        +136  length   : of a payload at ref
  *   +16  ref       : payload, if not inline     +144  ref      : payload, if not inline
  *   +24  deadline  : nanoTime, if flagged       +152  inline payload, up to 104 bytes
- *   +32  (reserved for the seal index)
+ *   +32  isolation : what keeps the arguments safe, if flagged
  *   +40  inline payload, up to 88 bytes
  *
  *        63           56 55   48 47               32 31                       0
@@ -34,6 +34,7 @@ final class SlotLayout {
     private static final int REQUEST_LENGTH = 8;
     private static final int REQUEST_REF = 16;
     private static final int REQUEST_DEADLINE = 24;
+    private static final int REQUEST_ISOLATION = 32;
     static final int REQUEST_INLINE = 40;
     static final int REQUEST_INLINE_BYTES = 88;
 
@@ -55,6 +56,10 @@ final class SlotLayout {
     static final int CONTROL = 16;
     /** The caller has set a deadline. */
     static final int DEADLINE = 32;
+    /** The shared arguments lie in the scope whose first run the isolation field names, of which the server shall take a snapshot. */
+    static final int SNAPSHOT = 64;
+    /** The shared arguments lie in the scope whose seal the isolation field names. */
+    static final int SEALED = 128;
 
     private static final int LOW_SHIFT = 32;
     private static final int FLAGS_SHIFT = 48;
@@ -125,6 +130,14 @@ final class SlotLayout {
 
     static long requestDeadline(MemorySegment memory, long slot) {
         return memory.get(ValueLayout.JAVA_LONG, slot + REQUEST_DEADLINE);
+    }
+
+    static void requestIsolation(MemorySegment memory, long slot, long scopeOrSeal) {
+        memory.set(ValueLayout.JAVA_LONG, slot + REQUEST_ISOLATION, scopeOrSeal);
+    }
+
+    static long requestIsolation(MemorySegment memory, long slot) {
+        return memory.get(ValueLayout.JAVA_LONG, slot + REQUEST_ISOLATION);
     }
 
     // ---- response half

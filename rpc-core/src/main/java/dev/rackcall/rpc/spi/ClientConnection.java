@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.spi;
 
 import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.shm.Scope;
 
@@ -10,8 +11,10 @@ public abstract class ClientConnection implements AutoCloseable {
      * Begins a call. The parts that differ from call to call are parameters rather than an object, so that the common call allocates nothing.
      *
      * @param deadline nanoTime after which the call fails with DEADLINE_EXCEEDED; 0 for the connection's default time-out
+     * @param isolation how shared arguments are kept safe; never {@link Isolation#DEFAULT}
      */
-    public abstract ClientCall begin(MethodDescriptor method, long deadline, Metadata headers, CallObserver observer);
+    public abstract ClientCall begin(
+            MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer);
 
     /** Whether new calls may start here: the peer lives and does not drain. */
     public abstract boolean isUsable();

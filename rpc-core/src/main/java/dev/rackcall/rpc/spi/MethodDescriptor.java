@@ -1,5 +1,7 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.rpc.Isolation;
+
 /**
  * One method of a service as both ends know it.
  *
@@ -9,9 +11,14 @@ package dev.rackcall.rpc.spi;
  * @param index position in {@link ServiceDefinition#methods()}; what travels in a request
  * @param kind how the method is called
  * @param idempotent whether the runtime may repeat it
+ * @param isolation how its shared arguments are kept safe unless the caller chooses; never {@link Isolation#DEFAULT}
  */
 public record MethodDescriptor(
-        String service, String name, String signature, int index, Kind kind, boolean idempotent) {
+        String service, String name, String signature, int index, Kind kind, boolean idempotent, Isolation isolation) {
+    public MethodDescriptor {
+        isolation = isolation.or(Isolation.TRUSTED);
+    }
+
     /** How a method is called. */
     public enum Kind {
         UNARY,

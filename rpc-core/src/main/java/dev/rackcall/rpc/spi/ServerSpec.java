@@ -1,6 +1,8 @@
 package dev.rackcall.rpc.spi;
 
 import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.nio.file.Path;
@@ -19,6 +21,8 @@ import java.util.List;
  * @param maxConnections connections at once; more are refused with RESOURCE_EXHAUSTED
  * @param arenaQuota the most that a client gets for its request arena and for its reply arena, in bytes
  * @param sharedQuota the most that a channel's shared arena may grow to, in bytes
+ * @param minimumIsolation what calls that pass shared objects must have at least, on top of what their methods declare
+ * @param sandbox what handlers may reach from isolated arguments
  * @param stuckAfter how long a direct handler may take before another thread polls on
  */
 public record ServerSpec(
@@ -31,6 +35,8 @@ public record ServerSpec(
         int maxConnections,
         long arenaQuota,
         long sharedQuota,
+        Isolation minimumIsolation,
+        SandboxPolicy sandbox,
         Duration stuckAfter) {
 
     /**

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Echo;
+import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.os.UnixSocket;
@@ -50,6 +52,8 @@ class ReliefTest {
                 1,
                 1 << 20,
                 1 << 20,
+                Isolation.TRUSTED,
+                SandboxPolicy.STRICT,
                 Duration.ofSeconds(1));
         sockets = UnixSocket.pair();
         factory = new ConnectionFactory(spec, service, Handlers.of(spec.dispatch()));
