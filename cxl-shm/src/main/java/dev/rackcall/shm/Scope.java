@@ -307,16 +307,6 @@ public final class Scope implements AutoCloseable {
         return sealedBy != null && isSealed() && holds(ref);
     }
 
-    private boolean holds(long ref) {
-        for (int i = 0; i < runCount; i++) {
-            long into = Ref.offset(ref) - Ref.offset(runs[i]);
-            if (Ref.arenaId(ref) == arena.id() && into >= 0 && into < arena.runBytes(runs[i])) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     SealedScopeException sealed() {
         return new SealedScopeException("a scope of " + arena + ", " + ByteSize.describe(bytesInRuns) + " at offset 0x"
                 + Long.toHexString(Ref.offset(runs[0])) + ", is sealed by " + sealedBy
