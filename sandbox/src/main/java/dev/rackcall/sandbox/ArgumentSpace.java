@@ -124,6 +124,11 @@ public final class ArgumentSpace extends RefSpace {
         return count != 0;
     }
 
+    /** Whether a Ref leads into the scope that was entered. */
+    public boolean holds(long ref) {
+        return runOf(ref) >= 0;
+    }
+
     @Override
     public MemorySegment memory(long ref) {
         return runOf(ref) >= 0 ? memory : elsewhere(ref);

@@ -7,6 +7,7 @@ import dev.rackcall.sandbox.ArgumentSpace;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedObject;
 
 /**
  * What a call has at the server beside its slot: the space in which the Refs of its isolated arguments are followed, and the temporary scope of its handler.
@@ -38,6 +39,11 @@ final class CallMemory {
             arguments.snapshot(link.argumentArena(scopeOrSeal), scopeOrSeal);
         }
         return arguments;
+    }
+
+    /** Whether an object lies in the scope that the caller passed, which may be returned to it: the same Ref means its original there. */
+    boolean isArgument(Object sharedObject) {
+        return SharedObject.spaceOf(sharedObject) == arguments && arguments.holds(SharedObject.refOf(sharedObject));
     }
 
     /** Refuses what comes less isolated than is demanded. */

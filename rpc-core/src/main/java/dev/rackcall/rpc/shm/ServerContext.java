@@ -4,6 +4,7 @@ import dev.rackcall.rpc.Deadline;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.RpcContext;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.shm.Scope;
 import java.util.ArrayList;
@@ -91,6 +92,14 @@ final class ServerContext implements RpcContext {
         if (call == null) {
             throw new IllegalStateException(
                     method.fullName() + ": the call has ended, so its arguments are its caller's alone");
+        }
+        if (call.isIsolated()) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with(
+                            "%s: the argument of an isolated call cannot be taken over, since others could still write it; keep a copy, or"
+                                    + " let the method take it with Isolation.TRUSTED",
+                            method.fullName())
+                    .asException();
         }
         return call.connection.link.adopt(argument, method.fullName());
     }

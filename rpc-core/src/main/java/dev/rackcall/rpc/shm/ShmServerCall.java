@@ -12,6 +12,7 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.SharedType;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
@@ -235,7 +236,7 @@ final class ShmServerCall extends ServerCall {
         }
     }
 
-    private boolean isIsolated() {
+    boolean isIsolated() {
         return (flags & (SlotLayout.SNAPSHOT | SlotLayout.SEALED)) != 0;
     }
 
@@ -262,6 +263,9 @@ final class ShmServerCall extends ServerCall {
 
     @Override
     public long share(Object sharedObject) {
+        if (callMemory != null && callMemory.isArgument(sharedObject)) {
+            return SharedObject.refOf(sharedObject);
+        }
         long shared = connection.link.share(sharedObject, name());
         if (reply != null && Ref.arenaId(shared) == connection.link.replyArena().id()) {
             reply.returned(shared);
