@@ -27,10 +27,12 @@ public final class Arena {
         this.extents = extents;
         this.firstPage = extents.firstPage();
         int count = (int) ((memory.byteSize() - firstPage) >>> ArenaLayout.PAGE_SHIFT);
-        PageTable table = spec.home() == TableHome.SHARED
-                ? PageTable.shared(memory.asSlice(ArenaLayout.TABLE, (long) count * Long.BYTES))
-                : PageTable.inHeap(allocates ? count : 0);
-        this.pages = new PageAllocator(table, participant, extents::reservedPages);
+        this.pages = spec.home() == TableHome.SHARED
+                ? PageAllocator.sharing(
+                        PageTable.shared(memory.asSlice(ArenaLayout.TABLE, PageTable.bytes(count)), count),
+                        participant,
+                        extents::reservedPages)
+                : PageAllocator.alone(PageTable.inHeap(allocates ? count : 0), participant, extents::reservedPages);
         self.add(this);
     }
 
@@ -101,24 +103,59 @@ public final class Arena {
      *
      * @return Ref of its first byte
      * @throws OutOfArenaException if the quota or the host's memory does not suffice
+     * @throws IllegalArgumentException if {@code bytes} is negative
      */
     public long allocateRun(long bytes) {
+        return allocateRun(bytes, bytes);
+    }
+
+    /** A run of {@code wanted} bytes, or of less if there is no such run, but of {@code needed} at least. Otherwise as {@link #allocateRun(long)}. */
+    long allocateRun(long wanted, long needed) {
         if (!allocates) {
             throw new IllegalStateException("arena " + id + " belongs to a peer; this process only reads it");
         }
-        long wanted = Math.max(1, (bytes + ArenaLayout.PAGE - 1) >>> ArenaLayout.PAGE_SHIFT);
-        if (bytes < 0 || wanted > Math.min(PageEntry.MAX_LENGTH, (quota() - firstPage) >>> ArenaLayout.PAGE_SHIFT)) {
+        checkSize(needed);
+        long run = PageRun.NONE;
+        for (long bytes = Math.max(wanted, needed); run == PageRun.NONE; bytes = Math.max(bytes / 2, needed)) {
+            OutOfArenaException hostIsFull = null;
+            try {
+                run = pagesOrGrow(lengthFor(bytes));
+            } catch (OutOfArenaException e) {
+                hostIsFull = e;
+            }
+            if (run == PageRun.NONE && bytes == needed) {
+                run = pages.allocateFromOthers(lengthFor(needed));
+                if (run == PageRun.NONE) {
+                    throw hostIsFull != null ? hostIsFull : full(needed);
+                }
+            }
+        }
+        return Ref.of(id, PageRun.generation(run), offsetOf(PageRun.page(run)));
+    }
+
+    /** Refuses what can never be had here. */
+    void checkSize(long bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException(this + " cannot allocate " + bytes + " bytes");
+        }
+        if (bytes > Math.min(quota() - firstPage, (long) PageEntry.MAX_LENGTH << ArenaLayout.PAGE_SHIFT)) {
             throw full(bytes);
         }
-        int length = (int) wanted;
-        int head = pages.allocate(length);
-        while (head == PageAllocator.NONE) {
-            if (!extents.grow(wanted << ArenaLayout.PAGE_SHIFT)) {
-                throw full(bytes);
-            }
-            head = pages.allocate(length);
+    }
+
+    private static int lengthFor(long bytes) {
+        return (int) Math.max(1, ArenaLayout.roundUp(bytes) >>> ArenaLayout.PAGE_SHIFT);
+    }
+
+    private long pagesOrGrow(int length) {
+        if (length > (quota() - firstPage) >>> ArenaLayout.PAGE_SHIFT) {
+            return PageRun.NONE;
         }
-        return Ref.of(id, pages.generation(head), offsetOf(head));
+        long run = pages.allocate(length);
+        while (run == PageRun.NONE && extents.grow((long) length << ArenaLayout.PAGE_SHIFT)) {
+            run = pages.allocate(length);
+        }
+        return run;
     }
 
     private OutOfArenaException full(long bytes) {
@@ -130,17 +167,16 @@ public final class Arena {
 
     /** Gives a run back. Returns false, and does nothing, if it is not this process's any more. */
     public boolean freeRun(long ref) {
-        int head = headAt(ref);
-        return head != PageAllocator.NONE && pages.free(head, Ref.generation(ref));
+        return pages.free(headAt(ref), Ref.generation(ref));
     }
 
     /** Makes Refs into the run stale; returns the run's new Ref. */
     long renewRun(long ref) {
-        int generation = pages.renew(headAt(ref), Ref.generation(ref));
-        if (generation == PageAllocator.NONE) {
+        long run = pages.renew(headAt(ref), Ref.generation(ref));
+        if (run == PageRun.NONE) {
             throw new ScopeException(Ref.describe(ref) + " is no run of participant " + participant() + " any more");
         }
-        return Ref.of(id, generation, Ref.offset(ref));
+        return Ref.of(id, PageRun.generation(run), Ref.offset(ref));
     }
 
     /** Bytes of the run at {@code ref}, in whole pages. */
@@ -150,8 +186,7 @@ public final class Arena {
 
     /** Gives a run to another participant; from the return on it is theirs, whoever dies. Returns false if it was not {@code from}'s. */
     boolean transferRun(long ref, int from, int to) {
-        int head = headAt(ref);
-        return head != PageAllocator.NONE && pages.transfer(head, Ref.generation(ref), from, to);
+        return pages.transfer(headAt(ref), Ref.generation(ref), from, to);
     }
 
     /** Frees every run of a participant that is known to be dead. May be repeated and run by several at once. Returns the number of runs. */
@@ -190,6 +225,10 @@ public final class Arena {
      * @throws RefException if that memory is not {@code from}'s
      */
     public Scope adopt(long ref, int from) {
+        if (!allocates || from == participant) {
+            throw new RefException(Ref.describe(ref) + " cannot be taken over from participant " + from + ": "
+                    + (allocates ? "that is this process" : "this process only reads arena " + id));
+        }
         return Scope.adopt(this, ref, from, self);
     }
 
@@ -208,7 +247,7 @@ public final class Arena {
         if (head == PageAllocator.NONE) {
             return "its memory is not allocated; the scope was closed";
         }
-        int generation = pages.generation(head) & 0xff;
+        int generation = pages.generation(head);
         return generation == Ref.generation(ref)
                 ? null
                 : "its memory is now of generation " + generation + "; the scope was closed or reset";
@@ -224,7 +263,7 @@ public final class Arena {
         if (head == PageAllocator.NONE) {
             throw new RefException(Ref.describe(ref) + " leads into memory that is not allocated");
         }
-        return Ref.of(id, pages.generation(head), offsetOf(head));
+        return Ref.of(id, Ref.generation(ref), offsetOf(head));
     }
 
     /**

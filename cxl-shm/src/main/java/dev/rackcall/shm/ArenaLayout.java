@@ -12,14 +12,14 @@ import java.lang.invoke.VarHandle;
  *      8  version, arena id                       two ints
  *     16  quota      bytes, header included
  *     24  reserved   bytes from the start whose pages, and table entries, are backed by memory; only grows
- *   4096  page table, 8 bytes a page, if its home is SHARED; rounded up to pages
+ *   4096  page table, see PageTable, if its home is SHARED; rounded up to pages
  *      T  pages; page p of the table is at T + p * 4096
  * </pre>
  */
 final class ArenaLayout {
     static final long PAGE = 4096;
     static final int PAGE_SHIFT = 12;
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     /** "RKARENA1" in ASCII, little-endian. */
     private static final long MAGIC = 0x31414e4552414b52L;
@@ -43,7 +43,7 @@ final class ArenaLayout {
 
     /** Where the pages begin. */
     static long firstPage(TableHome home, long quota) {
-        return home == TableHome.SHARED ? TABLE + roundUp((quota >>> PAGE_SHIFT) * Long.BYTES) : TABLE;
+        return home == TableHome.SHARED ? TABLE + roundUp(PageTable.bytes(quota >>> PAGE_SHIFT)) : TABLE;
     }
 
     static void initialise(MemorySegment memory, int id, long reserved) {
@@ -82,7 +82,7 @@ final class ArenaLayout {
 
     /** Where the table holds the entry of the page that is {@code bytes} behind the first. */
     static long tableEntry(long bytes) {
-        return TABLE + (bytes >>> PAGE_SHIFT) * Long.BYTES;
+        return TABLE + PageTable.entryOffset(bytes >>> PAGE_SHIFT);
     }
 
     /** Pairs with {@link #reserved}. */

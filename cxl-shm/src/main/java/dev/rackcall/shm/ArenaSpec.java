@@ -41,5 +41,12 @@ public record ArenaSpec(
             throw new IllegalArgumentException("arena " + id + " must start and end on pages of " + ArenaLayout.PAGE
                     + " bytes, not at " + fileOffset + " with " + region.byteSize() + " bytes");
         }
+        if (fileOffset < 0 || fileOffset > file.bytes() - region.byteSize()) {
+            throw new IllegalArgumentException("arena " + id + " of " + region.byteSize() + " bytes at " + fileOffset
+                    + " does not lie in " + file);
+        }
+        if (initialBytes < 0) {
+            throw new IllegalArgumentException("arena " + id + " cannot start with " + initialBytes + " bytes");
+        }
     }
 }

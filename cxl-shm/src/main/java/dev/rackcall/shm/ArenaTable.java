@@ -16,8 +16,18 @@ public final class ArenaTable extends RefSpace {
         return new ArenaTable();
     }
 
-    /** Lets Refs into {@code arena} be followed. */
+    /**
+     * Lets Refs into {@code arena} be followed.
+     *
+     * @throws IllegalArgumentException if Refs with its id already lead into another arena
+     */
     public synchronized void add(Arena arena) {
+        for (Arena present : arenas) {
+            if (present.id() == arena.id()) {
+                throw new IllegalArgumentException(
+                        arena + " cannot be added: that id already leads to " + present + "; give it another id");
+            }
+        }
         Arena[] longer = Arrays.copyOf(arenas, arenas.length + 1);
         longer[arenas.length] = arena;
         arenas = longer;

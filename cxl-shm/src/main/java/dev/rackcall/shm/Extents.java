@@ -26,7 +26,8 @@ final class Extents {
     /** Reserves the first extent of a new arena, and writes its header. */
     static Extents create(ArenaSpec spec) {
         Extents extents = new Extents(spec, spec.home() == TableHome.SHARED, 0);
-        long first = Math.min(spec.region().byteSize(), extents.firstPage + ArenaLayout.roundUp(spec.initialBytes()));
+        long room = spec.region().byteSize() - extents.firstPage;
+        long first = extents.firstPage + ArenaLayout.roundUp(Math.min(room, spec.initialBytes()));
         extents.reserveHeader(first);
         extents.reserve(extents.firstPage, first - extents.firstPage);
         ArenaLayout.initialise(spec.region(), spec.id(), first);
@@ -124,7 +125,8 @@ final class Extents {
     }
 
     private void reserveTable(long from, long to) {
-        long start = ArenaLayout.tableEntry(from - firstPage) & -ArenaLayout.PAGE;
+        // What belongs to the first page may begin with its group's and its block's word.
+        long start = (ArenaLayout.tableEntry(from - firstPage) - 2 * Long.BYTES) & -ArenaLayout.PAGE;
         long end = ArenaLayout.roundUp(ArenaLayout.tableEntry(to - firstPage));
         reserve(start, end - start);
     }

@@ -3,189 +3,169 @@ package dev.rackcall.shm;
 import java.util.function.LongSupplier;
 
 /**
- * Hands out runs of pages. A run is claimed head first and freed head last, each step one compare-and-set in the {@link PageTable}, so that
- * a process killed in between leaves only pages behind that a HEAD with its participant number leads to; {@link #reclaim} frees them.
- *
- * <p>What makes that safe for any number of processes:
- *
- * <ul>
- *   <li>Only the participant that a HEAD names touches the run's tails. Whoever wants a run, to free it, to adopt it or to reclaim it from the
- *       dead, first changes its HEAD in one step, which of several can succeed for one only.
- *   <li>That step raises the generation, unless the run stays in use: so a late comer with an old Ref or an old entry fails.
- *   <li>Tails are claimed in ascending and freed in descending order, so those of a half-claimed or half-freed run follow its head without a gap.
- * </ul>
- *
- * <p>In front of the table is a cache of runs that this process has freed, so that the common case costs the same whatever the table looks
- * like. It is guarded by a Java lock, which dies with the process. Thread-safe.
+ * Hands out runs of pages to one participant. In front of the {@link PageRuns} that all participants share is a cache of runs that this process has
+ * freed, so that the common case costs the same whatever the table looks like; the others can take those when they need them. The cache is
+ * guarded by a Java lock, which dies with the process; nothing else holds a lock. Thread-safe.
  */
 final class PageAllocator {
-    /** Runs that other processes may claim from under our search before it gives up; each time somebody else has made progress. */
-    private static final int MAX_COLLISIONS = 64;
-    /** A process may keep an eighth of the arena in its cache, but always a few pages: others cannot use them. */
+    /** A process may keep an eighth of the arena in its cache, but always a few pages. */
     private static final int CACHE_SHARE = 8;
 
     private static final int MIN_CACHE_PAGES = 16;
 
-    /** No page. */
-    static final int NONE = -1;
+    /** Looks at an arena that seems full, as long as each meets somebody who is just claiming or freeing. */
+    private static final int MAX_SWEEPS = 32;
 
-    private final PageTable table;
-    private final int owner;
+    /** No page. */
+    static final int NONE = PageRuns.NONE;
+
+    private final PageRuns runs;
     /** Pages that are backed by memory now. */
     private final LongSupplier usablePages;
+    /** Whether others allocate from the same table, and may take what is in the cache. */
+    private final boolean isShared;
 
     private final RunCache cache = new RunCache();
     /** Where the next search begins; only the lowest free page that this process knows of, no promise. */
     private int hint;
+    /** Somebody was faster during the last search. */
+    private boolean lostRace;
 
-    PageAllocator(PageTable table, int owner, LongSupplier usablePages) {
-        this.table = table;
-        this.owner = owner;
+    private PageAllocator(PageTable table, int owner, LongSupplier usablePages, boolean isShared) {
+        this.runs = new PageRuns(table, owner);
         this.usablePages = usablePages;
+        this.isShared = isShared;
+    }
+
+    /** For a table that others allocate from too. */
+    static PageAllocator sharing(PageTable table, int owner, LongSupplier usablePages) {
+        return new PageAllocator(table, owner, usablePages, true);
+    }
+
+    /** For a table that is this process's alone. */
+    static PageAllocator alone(PageTable table, int owner, LongSupplier usablePages) {
+        return new PageAllocator(table, owner, usablePages, false);
     }
 
     // ---- allocating
 
-    /** The first page of a run of {@code length} pages, or {@link #NONE} if there is none among the usable pages. */
-    synchronized int allocate(int length) {
-        int found = takeCached(length);
-        if (found == NONE) {
-            found = claimAnywhere(length);
+    /** The {@link PageRun} of {@code length} pages, or {@link PageRun#NONE} if there seems to be none among the usable pages. */
+    synchronized long allocate(int length) {
+        long run = takeCached(length);
+        if (run == PageRun.NONE) {
+            run = claimAnywhere(length);
         }
-        if (found == NONE && cache.pages() > 0) {
+        if (run == PageRun.NONE && cache.pages() > 0) {
             flush();
-            found = claimAnywhere(length);
+            run = claimAnywhere(length);
         }
-        return found;
+        return run;
     }
 
-    private int takeCached(int length) {
-        for (long run = cache.take(length); run != RunCache.NONE; run = cache.take(length)) {
-            int head = RunCache.head(run);
-            // It is somebody else's if this process was taken for dead while it was not.
-            if (table.get(head) == PageEntry.head(owner, RunCache.generation(run), length)) {
-                return head;
+    /**
+     * As {@link #allocate}, when that found nothing: also takes what others have freed and keep, waits for those who are just claiming or freeing,
+     * and looks at the whole table for that.
+     */
+    synchronized long allocateFromOthers(int length) {
+        for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
+            lostRace = false;
+            boolean moving = runs.sweep(usable());
+            hint = 0;
+            long run = claimAnywhere(length);
+            if (run != PageRun.NONE || (!moving && !lostRace)) {
+                return run;
             }
+            Thread.yield();
         }
-        return NONE;
+        return PageRun.NONE;
     }
 
-    private int claimAnywhere(int length) {
-        for (int collision = 0; collision < MAX_COLLISIONS; collision++) {
-            int pages = usable();
-            int from = Math.min(hint, pages);
-            int found = search(from, pages, length);
-            if (found == NONE) {
-                found = search(0, Math.min(pages, from + length), length);
-            }
-            if (found == NONE) {
-                return NONE;
-            }
-            hint = found + length;
-            if (claim(found, length)) {
-                return found;
-            }
+    private long takeCached(int length) {
+        long run = cache.pop(length);
+        // It may be somebody else's by now, or this process was taken for dead.
+        while (run != PageRun.NONE && !(isShared ? runs.revive(run, length) : runs.isUntouched(run, length))) {
+            run = cache.pop(length);
         }
-        return NONE;
+        return run;
     }
 
-    private int search(int from, int to, int length) {
-        int run = 0;
-        for (int page = from; page < to; page++) {
-            run = PageEntry.state(table.get(page)) == PageEntry.FREE ? run + 1 : 0;
-            if (run == length) {
-                return page - length + 1;
-            }
-        }
-        return NONE;
+    private long claimAnywhere(int length) {
+        int pages = usable();
+        int from = Math.min(hint, pages);
+        long run = claimWithin(from, pages, length);
+        return run == PageRun.NONE && from > 0 ? claimWithin(0, Math.min(pages, from + length - 1), length) : run;
     }
 
-    private boolean claim(int head, int length) {
-        long free = table.get(head);
-        int generation = youngest(head, length);
-        long claimed = PageEntry.head(owner, generation, length);
-        if (PageEntry.state(free) != PageEntry.FREE || !table.compareAndSet(head, free, claimed)) {
-            return false;
-        }
-        for (int i = 1; i < length; i++) {
-            long entry = table.get(head + i);
-            // A page that became younger since was another run's meanwhile: a Ref into that one could have our
-            // generation.
-            if (PageEntry.state(entry) != PageEntry.FREE
-                    || PageEntry.generation(entry) > generation
-                    || !table.compareAndSet(head + i, entry, PageEntry.tail(owner, PageEntry.generation(entry), i))) {
-                release(head, claimed, i);
-                return false;
+    /** Passes over each page once: a run that somebody else got first is looked for behind what he has. */
+    private long claimWithin(int from, int to, int length) {
+        int page = runs.find(from, to, length);
+        while (page >= 0) {
+            long run = runs.claim(page, length);
+            if (!PageRun.isBlocked(run)) {
+                hint = page + length;
+                return run;
             }
+            lostRace = true;
+            page = runs.find(PageRun.blocker(run) + 1, to, length);
         }
-        return true;
-    }
-
-    /** A run is at least as young as each of its pages, so that no Ref from one of their former runs has its generation. */
-    private int youngest(int head, int length) {
-        int generation = 0;
-        for (int page = head; page < head + length; page++) {
-            generation = Math.max(generation, PageEntry.generation(table.get(page)));
-        }
-        return generation;
+        return PageRun.NONE;
     }
 
     // ---- freeing
 
     /** Frees the run at {@code head} if it still is this process's, and of that generation; returns whether it was. */
     synchronized boolean free(int head, int generation) {
-        long entry = table.get(head);
-        if (!isRunOf(entry, owner, generation)) {
+        long entry = runs.mine(head, generation);
+        if (entry == 0) {
             return false;
         }
+        int length = PageEntry.length(entry);
+        boolean keep = length > 0
+                && length <= runs.pages() - head
+                && cache.hasRoom(length, Math.max(MIN_CACHE_PAGES, usable() / CACHE_SHARE));
         // From here on nobody can adopt the run, and Refs into it are stale.
-        long retired = PageEntry.retired(entry, owner);
-        if (!table.compareAndSet(head, entry, retired)) {
+        long retired = keep && isShared ? runs.retire(head, entry) : runs.renew(head, entry);
+        if (retired == 0) {
             return false;
         }
-        int length = lengthAt(head, entry);
-        if (!cache.put(
-                head, PageEntry.generation(retired), length, Math.max(MIN_CACHE_PAGES, usable() / CACHE_SHARE))) {
-            release(head, retired, length);
+        if (keep) {
+            cache.push(PageRun.of(head, retired), length);
+        } else {
+            release(head, retired);
         }
         return true;
     }
 
-    /** Raises the generation of a run, so that Refs into it go stale; returns the new generation, or -1 if it is not this process's. */
-    int renew(int head, int generation) {
-        long entry = table.get(head);
-        if (!isRunOf(entry, owner, generation)) {
-            return NONE;
-        }
-        long renewed = PageEntry.retired(entry, owner);
-        return table.compareAndSet(head, entry, renewed) ? PageEntry.generation(renewed) : NONE;
+    private void release(int head, long entry) {
+        runs.release(head, entry);
+        hint = Math.min(hint, head);
     }
 
-    /** Tails first, head last: until the head is free, it leads to what remains. Its generation must be one that no Ref has. */
-    private void release(int head, long headEntry, int length) {
-        long free = PageEntry.free(PageEntry.generation(headEntry));
-        for (int i = length - 1; i > 0; i--) {
-            table.compareAndSet(head + i, table.get(head + i), free);
-        }
-        table.compareAndSet(head, headEntry, free);
-        hint = Math.min(hint, head);
+    /** Raises the generation of a run, so that Refs into it go stale; the {@link PageRun}, or NONE if it is not this process's. */
+    long renew(int head, int generation) {
+        long entry = runs.mine(head, generation);
+        long renewed = entry == 0 ? 0 : runs.renew(head, entry);
+        return renewed == 0 ? PageRun.NONE : PageRun.of(head, renewed);
     }
 
     /** Gives cached runs back to the table, for whoever needs their pages in another shape. */
     synchronized void flush() {
-        for (int length = 1; length <= RunCache.maxLength(); length++) {
-            for (int head = takeCached(length); head != NONE; head = takeCached(length)) {
-                release(head, table.get(head), length);
+        for (int length = 1; length <= RunCache.MAX_LENGTH; length++) {
+            for (long run = takeCached(length); run != PageRun.NONE; run = takeCached(length)) {
+                int head = PageRun.page(run);
+                long entry = runs.mine(head, PageRun.generation(run));
+                if (entry != 0) {
+                    release(head, entry);
+                }
             }
         }
     }
 
     // ---- other participants
 
-    /** Gives the run at {@code head} to another participant: one step, before which it is {@code from}'s and after which it is theirs. */
+    /** See {@link PageRuns#transfer}. */
     boolean transfer(int head, int generation, int from, int to) {
-        long entry = table.get(head);
-        return isRunOf(entry, from, generation) && table.compareAndSet(head, entry, PageEntry.owned(entry, to));
+        return runs.transfer(head, generation, from, to);
     }
 
     /**
@@ -196,77 +176,40 @@ final class PageAllocator {
         int freed = 0;
         int pages = usable();
         for (int page = 0; page < pages; page++) {
-            long entry = table.get(page);
-            if (PageEntry.isHeadOf(entry, dead) && freeFromTheDead(page, entry)) {
-                freed++;
-            }
+            freed += runs.isHeadOf(page, dead) && reclaim(page, dead) ? 1 : 0;
+            // The dead may have freed a page and not said so.
+            runs.unhide(page);
         }
         return freed;
     }
 
-    private synchronized boolean freeFromTheDead(int head, long entry) {
-        long taken = PageEntry.retired(entry, owner);
-        if (!table.compareAndSet(head, entry, taken)) {
-            return false;
-        }
-        release(head, taken, pagesHeld(head, lengthAt(head, entry)));
-        return true;
-    }
-
-    /** How many pages of a run are still, or already, its own: it may have been claimed or freed in part. */
-    private int pagesHeld(int head, int length) {
-        int held = 1;
-        while (held < length && PageEntry.isTail(table.get(head + held), held)) {
-            held++;
-        }
-        return held;
+    private synchronized boolean reclaim(int head, int dead) {
+        boolean done = runs.reclaim(head, dead);
+        hint = done ? Math.min(hint, head) : hint;
+        return done;
     }
 
     // ---- looking
 
-    /** The head of the run that {@code page} belongs to, or {@link #NONE}; whatever the entries hold. */
+    /** See {@link PageRuns#headOf}. */
     int headOf(int page) {
-        long entry = table.get(page);
-        int state = PageEntry.state(entry);
-        if (state == PageEntry.HEAD) {
-            return page;
-        }
-        int head = page - PageEntry.length(entry);
-        if (state != PageEntry.TAIL || head < 0) {
-            return NONE;
-        }
-        long headEntry = table.get(head);
-        return PageEntry.state(headEntry) == PageEntry.HEAD && page - head < PageEntry.length(headEntry) ? head : NONE;
+        return runs.headOf(page);
     }
 
     int generation(int head) {
-        return PageEntry.generation(table.get(head));
+        return runs.generation(head);
     }
 
     int length(int head) {
-        return lengthAt(head, table.get(head));
+        return runs.length(head);
     }
 
-    /** Never beyond the table, whatever the entry says. */
-    private int lengthAt(int head, long entry) {
-        return Math.clamp(PageEntry.length(entry), 1, table.pages() - head);
-    }
-
-    private static boolean isRunOf(long entry, int owner, int generation) {
-        return PageEntry.isHeadOf(entry, owner) && ((PageEntry.generation(entry) ^ generation) & 0xff) == 0;
-    }
-
-    /** Pages that nobody has; pages in this process's cache count as free. */
+    /** Pages that nobody uses, also those that somebody keeps for his next allocation. Looks at the whole table. */
     synchronized long freePages() {
-        long free = cache.pages();
-        int pages = usable();
-        for (int page = 0; page < pages; page++) {
-            free += PageEntry.state(table.get(page)) == PageEntry.FREE ? 1 : 0;
-        }
-        return free;
+        return (isShared ? 0L : cache.pages()) + runs.unusedPages(usable());
     }
 
     private int usable() {
-        return (int) Math.min(usablePages.getAsLong(), table.pages());
+        return Math.clamp(usablePages.getAsLong(), 0, runs.pages());
     }
 }

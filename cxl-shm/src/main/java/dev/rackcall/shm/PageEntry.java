@@ -4,47 +4,79 @@ package dev.rackcall.shm;
  * One entry of an arena's page table: who has the page.
  *
  * <pre>
- *  63 62 61        50 49                     24 23                      0
- * +-----+------------+-------------------------+------------------------+
- * |state|   owner    |       generation        |  length  or  distance  |
- * +-----+------------+-------------------------+------------------------+
+ *  63 62 61        50 49              32 31        24 23                      0
+ * +-----+------------+------------------+------------+------------------------+
+ * |state|   owner    |      epoch       | generation |  length  or  distance  |
+ * +-----+------------+------------------+------------+------------------------+
  * </pre>
  *
- * FREE: only the generation counts, that of the last run that began here. HEAD: first page of a run of {@code length} pages. TAIL: a further page,
- * {@code distance} pages behind its head; its owner and generation mean nothing.
+ * FREE: nobody's; epoch and generation are above those of the last run that held the page. HEAD: first page of a run of {@code length} pages
+ * of participant {@code owner}; Refs into the run carry its generation. TAIL: a further page, {@code distance} pages behind its head; owner
+ * and generation are 0. IDLE: a HEAD whose run its owner has freed and keeps for its next allocation, unless somebody else takes it first.
+ *
+ * <p>The epoch is the run's from its claim to its end, so that it says which of the runs with the same head a TAIL belongs to. The generation
+ * also rises when the run's Refs are made stale. Both wrap around.
  */
 final class PageEntry {
     static final int FREE = 0;
     static final int HEAD = 1;
     static final int TAIL = 2;
+    static final int IDLE = 3;
     static final int MAX_OWNER = 0xfff;
     static final int MAX_LENGTH = 0xffffff;
 
     private static final int STATE_SHIFT = 62;
     private static final int OWNER_SHIFT = 50;
+    private static final int EPOCH_SHIFT = 32;
+    private static final int EPOCH_MASK = (1 << 18) - 1;
     private static final int GENERATION_SHIFT = 24;
-    private static final int GENERATION_MASK = (1 << 26) - 1;
+    private static final int GENERATION_MASK = 0xff;
 
     private PageEntry() {}
 
-    static long free(int generation) {
-        return pack(FREE, 0, generation, 0);
+    static long free(int epoch, int generation) {
+        return pack(FREE, 0, epoch, generation, 0);
     }
 
-    static long head(int owner, int generation, int length) {
-        return pack(HEAD, owner, generation, length);
+    static long head(int owner, int epoch, int generation, int length) {
+        return pack(HEAD, owner, epoch, generation, length);
     }
 
-    static long tail(int owner, int generation, int distance) {
-        return pack(TAIL, owner, generation, distance);
+    static long tail(int epoch, int distance) {
+        return pack(TAIL, 0, epoch, 0, distance);
     }
 
-    private static long pack(int state, int owner, int generation, int length) {
+    private static long pack(int state, int owner, int epoch, int generation, int length) {
         return ((long) state << STATE_SHIFT)
                 | ((long) owner << OWNER_SHIFT)
+                | ((long) (epoch & EPOCH_MASK) << EPOCH_SHIFT)
                 | ((long) (generation & GENERATION_MASK) << GENERATION_SHIFT)
                 | length;
     }
+
+    // ---- what becomes of a HEAD
+
+    /** Of a generation that no Ref has yet. */
+    static long renewed(long head) {
+        return head(owner(head), epoch(head), generation(head) + 1, length(head));
+    }
+
+    /** The same run in other hands, and in use. */
+    static long owned(long head, int owner) {
+        return head(owner, epoch(head), generation(head), length(head));
+    }
+
+    /** The same run, which anybody may take. */
+    static long idle(long head) {
+        return head | (long) IDLE << STATE_SHIFT;
+    }
+
+    /** What each of its pages becomes. Its generation must be one that no Ref has. */
+    static long freed(long head) {
+        return free(epoch(head) + 1, generation(head));
+    }
+
+    // ---- reading
 
     static int state(long entry) {
         return (int) (entry >>> STATE_SHIFT);
@@ -52,6 +84,10 @@ final class PageEntry {
 
     static int owner(long entry) {
         return (int) (entry >>> OWNER_SHIFT) & MAX_OWNER;
+    }
+
+    static int epoch(long entry) {
+        return (int) (entry >>> EPOCH_SHIFT) & EPOCH_MASK;
     }
 
     static int generation(long entry) {
@@ -63,21 +99,16 @@ final class PageEntry {
         return (int) entry & MAX_LENGTH;
     }
 
+    static boolean isFree(long entry) {
+        return state(entry) == FREE;
+    }
+
     static boolean isHeadOf(long entry, int owner) {
         return state(entry) == HEAD && owner(entry) == owner;
     }
 
-    static boolean isTail(long entry, int distance) {
-        return state(entry) == TAIL && length(entry) == distance;
-    }
-
-    /** The same run in other hands. */
-    static long owned(long head, int owner) {
-        return head(owner, generation(head), length(head));
-    }
-
-    /** The same run in the hands of {@code owner}, and of a generation that no Ref has yet. */
-    static long retired(long head, int owner) {
-        return head(owner, generation(head) + 1, length(head));
+    /** Whether {@code owner} has the run, in use or not. */
+    static boolean belongsTo(long entry, int owner) {
+        return (state(entry) == HEAD || state(entry) == IDLE) && owner(entry) == owner;
     }
 }

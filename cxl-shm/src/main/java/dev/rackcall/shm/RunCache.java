@@ -5,52 +5,38 @@ package dev.rackcall.shm;
  * that they are reclaimed with everything else when it dies. Guarded by the lock of its {@link PageAllocator}.
  */
 final class RunCache {
-    /** No run. */
-    static final long NONE = -1;
-
-    private static final int MAX_LENGTH = 64;
+    static final int MAX_LENGTH = 64;
     private static final int MAX_PER_LENGTH = 16;
 
     private final long[][] runs = new long[MAX_LENGTH + 1][];
     private final int[] counts = new int[MAX_LENGTH + 1];
     private int pages;
 
-    /** Keeps a run, unless it is long, or enough of its kind are here, or all would then hold more than {@code maxPages}. */
-    boolean put(int head, int generation, int length, int maxPages) {
-        if (length > MAX_LENGTH || counts[length] == MAX_PER_LENGTH || pages + length > maxPages) {
-            return false;
-        }
+    /** Whether it would keep one more run: not if that is long, or enough of its kind are here, or all would hold more than {@code maxPages}. */
+    boolean hasRoom(int length, int maxPages) {
+        return length <= MAX_LENGTH && counts[length] < MAX_PER_LENGTH && pages + length <= maxPages;
+    }
+
+    /** Keeps a {@link PageRun} for which it {@link #hasRoom}. */
+    void push(long run, int length) {
         if (runs[length] == null) {
             runs[length] = new long[MAX_PER_LENGTH];
         }
-        runs[length][counts[length]++] = (long) head << Integer.SIZE | generation;
+        runs[length][counts[length]++] = run;
         pages += length;
-        return true;
     }
 
-    /** A run of this length, or {@link #NONE}. */
-    long take(int length) {
+    /** A run of this length, or {@link PageRun#NONE}. */
+    long pop(int length) {
         if (length > MAX_LENGTH || counts[length] == 0) {
-            return NONE;
+            return PageRun.NONE;
         }
         pages -= length;
         return runs[length][--counts[length]];
     }
 
-    static int head(long run) {
-        return (int) (run >>> Integer.SIZE);
-    }
-
-    static int generation(long run) {
-        return (int) run;
-    }
-
-    /** Pages of all runs. */
+    /** Pages of all runs, as far as nobody has taken them. */
     int pages() {
         return pages;
-    }
-
-    static int maxLength() {
-        return MAX_LENGTH;
     }
 }

@@ -27,6 +27,7 @@ public final class Scope implements AutoCloseable {
         /** Closed while it was sealed: freed once it is unsealed. */
         SEALED_CLOSED,
         DETACHED,
+        TAKEN_OVER,
         CLOSED
     }
 
@@ -62,6 +63,7 @@ public final class Scope implements AutoCloseable {
     }
 
     static Scope open(Arena arena, long firstBytes, RefSpace space) {
+        arena.checkSize(firstBytes);
         Scope scope = new Scope(arena, space);
         scope.addRun(0, firstBytes + RunLayout.BYTES);
         return scope;
@@ -104,6 +106,7 @@ public final class Scope implements AutoCloseable {
      *
      * @return its Ref
      * @throws OutOfArenaException if the arena is full
+     * @throws IllegalArgumentException if {@code bytes} is negative
      * @throws ScopeException if the scope is not open, belongs to another thread, or its memory is gone with its connection or pool
      */
     public long allocate(long bytes) {
@@ -116,11 +119,13 @@ public final class Scope implements AutoCloseable {
     }
 
     private long allocateNow(long bytes) {
+        // Room ends at a multiple of 8, so what fits before it is rounded up also fits afterwards.
+        boolean fits = bytes >= 0 && bytes <= end - cursor;
+        if (!fits) {
+            arena.checkSize(bytes);
+        }
         long size = (bytes + Long.BYTES - 1) & -Long.BYTES;
-        if (bytes < 0 || size > end - cursor) {
-            if (bytes < 0) {
-                throw new IllegalArgumentException("cannot allocate " + bytes + " bytes");
-            }
+        if (!fits) {
             addRun(2 * (end - Ref.offset(runs[runCount - 1])), size + RunLayout.BYTES);
         }
         long offset = cursor;
@@ -181,18 +186,7 @@ public final class Scope implements AutoCloseable {
                     "a scope of " + arena + " has " + MAX_RUNS
                             + " runs, because the arena is so full that only small ones were left; raise its quota or close scopes");
         }
-        long bytes = Math.max(wanted, needed);
-        while (true) {
-            try {
-                add(arena.allocateRun(bytes));
-                return;
-            } catch (OutOfArenaException e) {
-                if (bytes == needed) {
-                    throw e;
-                }
-                bytes = Math.max(bytes / 2, needed);
-            }
-        }
+        add(arena.allocateRun(wanted, needed));
     }
 
     private void add(long run) {
@@ -228,12 +222,23 @@ public final class Scope implements AutoCloseable {
             if (isSealed()) {
                 throw sealed();
             }
-            throw new ScopeException("a scope of " + arena + " was used after it was "
-                    + (state == State.DETACHED ? "detached" : "closed") + "; open a new one");
+            throw new ScopeException("a scope of " + arena + " was used after it was " + ended() + "; open a new one");
         }
     }
 
-    /** Frees all objects and keeps the first run for new ones. Refs into the scope go stale. */
+    private String ended() {
+        return switch (state) {
+            case DETACHED -> "detached";
+            case TAKEN_OVER -> "taken over by another participant";
+            default -> "closed";
+        };
+    }
+
+    /**
+     * Frees all objects and keeps the first run for new ones. Refs into the scope go stale.
+     *
+     * @throws ScopeException as {@link #allocate}, or if another participant has taken the scope over: it cannot be used any more then
+     */
     public void reset() {
         checkUse();
         try {
@@ -244,6 +249,9 @@ public final class Scope implements AutoCloseable {
             bytesInRuns = arena.runBytes(runs[0]);
             RunLayout.initialise(memory, Ref.offset(runs[0]), runs[0]);
             startAt(runs[0]);
+        } catch (ScopeException e) {
+            state = State.TAKEN_OVER;
+            throw e;
         } catch (IllegalStateException e) {
             throw unmapped(e);
         }
@@ -349,10 +357,8 @@ public final class Scope implements AutoCloseable {
         }
         if (state == State.OPEN) {
             checkUse();
-        } else if (state != State.DETACHED) {
-            return;
         }
-        free();
+        closeForOwner();
     }
 
     /**
@@ -363,13 +369,14 @@ public final class Scope implements AutoCloseable {
         if (STATE.compareAndSet(this, State.SEALED, State.SEALED_CLOSED)) {
             return;
         }
-        if (state == State.OPEN || state == State.DETACHED) {
+        // Of several threads that close a detached scope, only one does.
+        if (STATE.compareAndSet(this, State.OPEN, State.CLOSED)
+                || STATE.compareAndSet(this, State.DETACHED, State.CLOSED)) {
             free();
         }
     }
 
     private void free() {
-        state = State.CLOSED;
         try {
             while (runCount > 0) {
                 arena.freeRun(runs[--runCount]);

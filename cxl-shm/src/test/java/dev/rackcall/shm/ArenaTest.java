@@ -3,8 +3,10 @@ package dev.rackcall.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.shm.os.ByteSize;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -12,6 +14,7 @@ import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -232,7 +235,6 @@ class ArenaTest {
         assertThatThrownBy(() -> create(TableHome.PRIVATE).allocateRun(2 * QUOTA))
                 .isInstanceOf(OutOfArenaException.class)
                 .hasMessageContaining("16 MiB asked");
-        assertThatThrownBy(() -> create(TableHome.PRIVATE).allocateRun(-1)).isInstanceOf(OutOfArenaException.class);
     }
 
     @ParameterizedTest
@@ -272,5 +274,114 @@ class ArenaTest {
         assertThatThrownBy(() -> attach(OTHER))
                 .isInstanceOf(RefException.class)
                 .hasMessageContaining("no arena header");
+    }
+
+    @Test
+    void shouldNameSizeAndQuotaWhenASizeIsImpossible() {
+        Arena arena = create(TableHome.PRIVATE);
+        for (long bytes : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - 6, Long.MAX_VALUE - 4096, 1L << 40, QUOTA + 1}) {
+            String asked = ByteSize.describe(bytes) + " asked";
+            assertFull(() -> arena.allocateRun(bytes), asked);
+            assertFull(() -> arena.newScope(bytes), asked);
+            try (Scope scope = arena.newScope()) {
+                long before = scope.allocate(8);
+                assertFull(() -> scope.allocate(bytes), asked);
+                assertThat(Ref.offset(scope.allocate(8))).isEqualTo(Ref.offset(before) + 8);
+            }
+        }
+        assertThat(arena.usedBytes()).isZero();
+    }
+
+    private static void assertFull(ThrowingCallable action, String asked) {
+        assertThatThrownBy(action)
+                .isInstanceOf(OutOfArenaException.class)
+                .hasMessageContainingAll("arena 7", "(8 MiB)", asked);
+    }
+
+    @Test
+    void shouldRefuseNegativeSizes() {
+        Arena arena = create(TableHome.PRIVATE);
+        for (long bytes : new long[] {-1, -4096, Long.MIN_VALUE}) {
+            assertThatThrownBy(() -> arena.allocateRun(bytes)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> arena.newScope(bytes)).isInstanceOf(IllegalArgumentException.class);
+            try (Scope scope = arena.newScope()) {
+                assertThatThrownBy(() -> scope.allocate(bytes)).isInstanceOf(IllegalArgumentException.class);
+            }
+        }
+        assertThat(arena.usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldFindMemoryThatOthersHaveFreedButKeepForThemselves() {
+        Arena mine = create(TableHome.SHARED);
+        Deque<Long> theirs = new ArrayDeque<>();
+        for (int participant = OTHER; participant < OTHER + 12; participant++) {
+            Arena other = attach(participant);
+            for (int i = 0; i < 4; i++) {
+                theirs.add(other.allocateRun(40_000));
+            }
+            while (!theirs.isEmpty()) {
+                other.freeRun(theirs.poll());
+            }
+        }
+        long pages = mine.quota() - ArenaLayout.firstPage(TableHome.SHARED, QUOTA);
+        assertThat(mine.freeRun(mine.allocateRun(pages))).isTrue();
+        assertThat(mine.usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldRefuseASecondArenaWithTheSameId() {
+        ArenaTable table = ArenaTable.create();
+        table.add(create(TableHome.SHARED));
+        assertThatThrownBy(() -> table.add(attach(OTHER)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("already leads to arena 7");
+    }
+
+    @Test
+    void shouldRefuseWhatTheOffsetOfARefCannotReach() {
+        MemorySegment tooLong = MemorySegment.NULL.reinterpret((1L << 40) + 4096);
+        assertThatThrownBy(() -> new ArenaSpec(7, tooLong, file, 0, TableHome.PRIVATE, ME, 0))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("at most 1 TiB");
+    }
+
+    @Test
+    void shouldNotUseAScopeThatAnotherParticipantHas() {
+        Arena mine = create(TableHome.SHARED);
+        Arena theirs = attach(OTHER);
+        Scope scope = mine.newScope();
+        try (Scope taken = theirs.adopt(scope.allocate(8), ME)) {
+            assertThatThrownBy(scope::reset).isInstanceOf(ScopeException.class).hasMessageContaining("any more");
+            assertThatThrownBy(() -> scope.allocate(8)).hasMessageContaining("taken over");
+            scope.close();
+            assertThat(mine.usedBytes()).isEqualTo(taken.bytesHeld());
+        }
+        assertThat(mine.usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldNotTakeOverItsOwn() {
+        Arena arena = create(TableHome.SHARED);
+        try (Scope scope = arena.newScope()) {
+            long object = scope.allocate(8);
+            assertThatThrownBy(() -> arena.adopt(object, ME))
+                    .isInstanceOf(RefException.class)
+                    .hasMessageContaining("that is this process");
+        }
+    }
+
+    @Test
+    void shouldRefuseAPlaceThatIsNotInItsFile() {
+        MemorySegment region = mapping.memory();
+        for (long offset : new long[] {4096, -4096, Long.MAX_VALUE & -4096}) {
+            assertThatThrownBy(() -> new ArenaSpec(7, region, file, offset, TableHome.SHARED, ME, 0))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("does not lie in");
+        }
+        assertThatThrownBy(() -> new ArenaSpec(7, region, file, 0, TableHome.SHARED, ME, -1))
+                .hasMessageContaining("cannot start with -1 bytes");
+        ArenaSpec all = new ArenaSpec(7, region, file, 0, TableHome.SHARED, ME, Long.MAX_VALUE);
+        assertThat(Arena.create(all).reservedBytes()).isEqualTo(QUOTA);
     }
 }

@@ -76,7 +76,7 @@ class PageAllocatorCrashTest {
     private static boolean act(PageTable table, int participant, int fuse, Life life) {
         Fuse burning = new Fuse(fuse);
         try {
-            life.live(new PageAllocator(new SteppedTable(table, burning::burn), participant, () -> PAGES));
+            life.live(PageAllocator.sharing(new SteppedTable(table, burning::burn), participant, () -> PAGES));
             return false;
         } catch (Killed e) {
             return true;
@@ -86,13 +86,13 @@ class PageAllocatorCrashTest {
     private PageTable tableWithBystander() {
         bystanders.clear();
         PageTable table = PageTable.inHeap(PAGES);
-        PageAllocator bystander = new PageAllocator(table, BYSTANDER, () -> PAGES);
-        int hole = bystander.allocate(3);
+        PageAllocator bystander = PageAllocator.sharing(table, BYSTANDER, () -> PAGES);
+        long hole = bystander.allocate(3);
         for (int length : new int[] {2, 5}) {
-            int head = bystander.allocate(length);
-            bystanders.add(new int[] {head, length, bystander.generation(head)});
+            long run = bystander.allocate(length);
+            bystanders.add(new int[] {PageRun.page(run), length, PageRun.generation(run)});
         }
-        bystander.free(hole, bystander.generation(hole));
+        bystander.free(PageRun.page(hole), PageRun.generation(hole));
         bystander.flush();
         return table;
     }
@@ -100,17 +100,21 @@ class PageAllocatorCrashTest {
     /** The same life for every k. */
     private void live(PageAllocator pages) {
         Random random = new Random(SEED);
-        List<Integer> held = new ArrayList<>();
-        for (int step = 0; step < 24; step++) {
+        List<Long> held = new ArrayList<>();
+        for (int step = 0; step < 40; step++) {
             int choice = random.nextInt(5);
             if (choice < 3 || held.isEmpty()) {
-                int head = pages.allocate(1 + random.nextInt(6));
-                if (head != PageAllocator.NONE) {
-                    held.add(head);
+                int length = 1 + random.nextInt(6);
+                long run = pages.allocate(length);
+                if (run == PageRun.NONE) {
+                    run = pages.allocateFromOthers(length);
+                }
+                if (run != PageRun.NONE) {
+                    held.add(run);
                 }
             } else if (choice == 3) {
-                int head = held.remove(/* index */ random.nextInt(held.size()));
-                pages.free(head, pages.generation(head));
+                long run = held.remove(/* index */ random.nextInt(held.size()));
+                pages.free(PageRun.page(run), PageRun.generation(run));
             } else {
                 int[] lent = bystanders.getLast();
                 if (pages.transfer(lent[0], lent[2], BYSTANDER, VICTIM)) {
@@ -123,14 +127,14 @@ class PageAllocatorCrashTest {
 
     private void checkAccounts(PageTable table, int k, int j) {
         String death = "victim died at step " + k + ", its heir at " + j;
-        PageAllocator heir = new PageAllocator(table, SECOND_HEIR, () -> PAGES);
+        PageAllocator heir = PageAllocator.sharing(table, SECOND_HEIR, () -> PAGES);
         heir.reclaim(VICTIM);
         heir.reclaim(FIRST_HEIR);
         assertThat(heir.reclaim(VICTIM) + heir.reclaim(FIRST_HEIR)).as(death).isZero();
 
         boolean[] held = new boolean[PAGES];
         for (int[] run : bystanders) {
-            boolean freed = PageEntry.state(table.get(run[0])) != PageEntry.HEAD;
+            boolean freed = !PageEntry.isHeadOf(table.get(run[0]), BYSTANDER);
             if (run == bystanders.getLast() && freed) {
                 // It was lent to the victim when that died.
                 continue;
@@ -153,8 +157,8 @@ class PageAllocatorCrashTest {
             }
         }
         for (int i = 0; i < free; i++) {
-            assertThat(heir.allocate(1)).as(death).isNotEqualTo(PageAllocator.NONE);
+            assertThat(heir.allocate(1)).as(death).isNotEqualTo(PageRun.NONE);
         }
-        assertThat(heir.allocate(1)).as(death).isEqualTo(PageAllocator.NONE);
+        assertThat(heir.allocate(1)).as(death).isEqualTo(PageRun.NONE);
     }
 }

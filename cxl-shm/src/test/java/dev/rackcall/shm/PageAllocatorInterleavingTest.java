@@ -74,14 +74,14 @@ class PageAllocatorInterleavingTest {
             }
             turns.run();
 
-            PageAllocator heir = new PageAllocator(table, PROCESSES + 1, () -> PAGES);
+            PageAllocator heir = PageAllocator.sharing(table, PROCESSES + 1, () -> PAGES);
             processes.forEach(process -> heir.reclaim(process.number));
             for (int page = 0; page < PAGES; page++) {
                 assertThat(PageEntry.state(table.get(page)))
                         .as("page %d at the end", page)
                         .isEqualTo(PageEntry.FREE);
             }
-            assertThat(heir.allocate(PAGES)).isZero();
+            assertThat(PageRun.page(heir.allocate(PAGES))).isZero();
         }
 
         private void take(Run run) {
@@ -133,7 +133,7 @@ class PageAllocatorInterleavingTest {
                 }
                 turn.run();
             });
-            PageAllocator pages = new PageAllocator(stepped, number, () -> PAGES);
+            PageAllocator pages = PageAllocator.sharing(stepped, number, () -> PAGES);
             try {
                 for (int round = 0; round < ROUNDS; round++) {
                     act(pages);
@@ -178,9 +178,12 @@ class PageAllocatorInterleavingTest {
 
         private void allocate(PageAllocator pages) {
             int length = 1 + world.random.nextInt(5);
-            int head = pages.allocate(length);
-            if (head != PageAllocator.NONE) {
-                Run run = new Run(this, head, length, PageEntry.generation(world.table.get(head)));
+            long pageRun = pages.allocate(length);
+            if (pageRun == PageRun.NONE) {
+                pageRun = pages.allocateFromOthers(length);
+            }
+            if (pageRun != PageRun.NONE) {
+                Run run = new Run(this, PageRun.page(pageRun), length, PageRun.generation(pageRun));
                 held.add(run);
                 world.take(run);
                 world.handOut(run);
@@ -201,13 +204,13 @@ class PageAllocatorInterleavingTest {
         }
 
         private void renew(PageAllocator pages, Run run) {
-            int generation = pages.renew(run.head, run.generation);
-            if (generation == PageAllocator.NONE) {
+            long renewed = pages.renew(run.head, run.generation);
+            if (renewed == PageRun.NONE) {
                 assertThat(run.lost).isTrue();
                 held.remove(run);
                 world.drop(run);
             } else {
-                run.generation = generation;
+                run.generation = PageRun.generation(renewed);
                 world.handOut(run);
             }
         }

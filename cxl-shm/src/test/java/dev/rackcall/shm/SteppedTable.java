@@ -31,4 +31,40 @@ final class SteppedTable implements PageTable {
         step.before();
         return table.compareAndSet(page, expected, entry);
     }
+
+    @Override
+    public long group(int group) {
+        step.before();
+        return table.group(group);
+    }
+
+    @Override
+    public long markGroup(int group, long bits) {
+        step.before();
+        return table.markGroup(group, bits);
+    }
+
+    @Override
+    public void unmarkGroup(int group, long bits) {
+        step.before();
+        table.unmarkGroup(group, bits);
+    }
+
+    @Override
+    public long fullGroups(int block) {
+        step.before();
+        return table.fullGroups(block);
+    }
+
+    @Override
+    public void markFull(int group) {
+        step.before();
+        table.markFull(group);
+    }
+
+    @Override
+    public void unmarkFull(int group) {
+        step.before();
+        table.unmarkFull(group);
+    }
 }
