@@ -1,0 +1,177 @@
+package dev.rackcall.sandbox;
+
+import java.util.concurrent.atomic.LongAdder;
+import jdk.jfr.Category;
+import jdk.jfr.DataAmount;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+
+/**
+ * What is told of isolation: JFR events (category Rackcall, Isolation) and counters of this process. Seals and releases have no stack trace and cost
+ * nanoseconds; violations have one. Thread-safe.
+ */
+public final class IsolationEvents {
+    private static final LongAdder SEALS = new LongAdder();
+    private static final LongAdder SEALED_BYTES = new LongAdder();
+    private static final LongAdder RELEASES = new LongAdder();
+    private static final LongAdder RELEASE_PASSES = new LongAdder();
+    private static final LongAdder REVOCATIONS = new LongAdder();
+    private static final LongAdder VIOLATIONS = new LongAdder();
+
+    private IsolationEvents() {}
+
+    /** What was violated. */
+    public enum Violation {
+        /** A store to a sealed scope. */
+        SEAL,
+        /** A Ref that leads out of the arguments' scope and the declared arenas, or more Refs than the bound. */
+        SANDBOX,
+        /** Native code or a raw access reached memory that a protection key closes. */
+        PROTECTION_KEY,
+        /** A call below the isolation that the server demands, or with a seal that is none. */
+        PROTOCOL
+    }
+
+    /**
+     * Counts since this process began.
+     *
+     * @param seals scopes sealed
+     * @param sealedBytes bytes in the pages of those scopes
+     * @param releases seals released
+     * @param releasePasses system calls that released them
+     * @param revocations seals taken back from a receiver that was not done
+     * @param violations of all kinds
+     */
+    public record Counters(
+            long seals, long sealedBytes, long releases, long releasePasses, long revocations, long violations) {}
+
+    /** The counters now. */
+    public static Counters counters() {
+        return new Counters(
+                SEALS.sum(),
+                SEALED_BYTES.sum(),
+                RELEASES.sum(),
+                RELEASE_PASSES.sum(),
+                REVOCATIONS.sum(),
+                VIOLATIONS.sum());
+    }
+
+    /**
+     * A violation that was refused.
+     *
+     * @param call the call in which it happened, as its messages name it
+     * @param what what was tried, in words
+     */
+    public static void violation(Violation kind, String call, String what) {
+        VIOLATIONS.increment();
+        ViolationEvent event = new ViolationEvent();
+        if (event.shouldCommit()) {
+            event.kind = kind.name();
+            event.call = call;
+            event.what = what;
+            event.commit();
+        }
+    }
+
+    /** The event of a seal that begins now; null while nobody records such events, so that nothing is allocated then. */
+    static SealEvent sealBegins() {
+        if (!new SealEvent().isEnabled()) {
+            return null;
+        }
+        SealEvent event = new SealEvent();
+        event.begin();
+        return event;
+    }
+
+    /** As {@link #sealBegins}. */
+    static ReleaseEvent releaseBegins() {
+        if (!new ReleaseEvent().isEnabled()) {
+            return null;
+        }
+        ReleaseEvent event = new ReleaseEvent();
+        event.begin();
+        return event;
+    }
+
+    static void sealed(SealEvent event, int arena, long bytes, Object call) {
+        SEALS.increment();
+        SEALED_BYTES.add(bytes);
+        if (event != null && event.shouldCommit()) {
+            event.arena = arena;
+            event.bytes = bytes;
+            event.call = String.valueOf(call);
+            event.commit();
+        }
+    }
+
+    static void released(ReleaseEvent event, int arena, int seals, int passes, boolean revoked) {
+        RELEASES.add(seals);
+        RELEASE_PASSES.add(passes);
+        if (revoked) {
+            REVOCATIONS.add(seals);
+        }
+        if (event != null && event.shouldCommit()) {
+            event.arena = arena;
+            event.seals = seals;
+            event.passes = passes;
+            event.revoked = revoked;
+            event.commit();
+        }
+    }
+
+    @Name("dev.rackcall.Seal")
+    @Label("Seal")
+    @Description("A scope was closed to stores for a call")
+    @Category({"Rackcall", "Isolation"})
+    @StackTrace(false)
+    static final class SealEvent extends Event {
+        @Label("Arena")
+        int arena;
+
+        @Label("Bytes")
+        @DataAmount
+        long bytes;
+
+        @Label("Call")
+        String call;
+    }
+
+    @Name("dev.rackcall.SealRelease")
+    @Label("Seal Release")
+    @Description("Scopes were opened again")
+    @Category({"Rackcall", "Isolation"})
+    @StackTrace(false)
+    static final class ReleaseEvent extends Event {
+        @Label("Arena")
+        int arena;
+
+        @Label("Seals")
+        int seals;
+
+        @Label("Passes")
+        @Description("System calls that it took")
+        int passes;
+
+        @Label("Revoked")
+        @Description("The receiver was not done")
+        boolean revoked;
+    }
+
+    @Name("dev.rackcall.IsolationViolation")
+    @Label("Isolation Violation")
+    @Description("An access was refused that a seal, a sandbox or the protocol forbids")
+    @Category({"Rackcall", "Isolation"})
+    static final class ViolationEvent extends Event {
+        @Label("Kind")
+        String kind;
+
+        @Label("Call")
+        String call;
+
+        @Label("What")
+        String what;
+    }
+}

@@ -1,0 +1,396 @@
+package dev.rackcall.sandbox;
+
+import dev.rackcall.sandbox.os.PageProtection;
+import dev.rackcall.sandbox.os.PageProtector;
+import dev.rackcall.sandbox.os.Settle;
+import dev.rackcall.sandbox.os.UnsupportedFeatureException;
+import dev.rackcall.sandbox.os.Userfault;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.ScopeRuns;
+import dev.rackcall.shm.SealedScopeException;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.SharedFile;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Seals the scopes of one arena: from {@link #seal} to the release no store of this process changes their pages. A receiver checks a seal and marks
+ * it done by its {@link SealedScopes}; then it can be released, at once or later in a batch with others.
+ *
+ * <p>A flyweight refuses a store to a sealed scope with a {@link SealedScopeException}. A store past the flyweights (a raw segment, or a thread that
+ * was just storing when the scope was sealed) changes nothing either, but the JVM tells of it by an {@link InternalError}, somewhat later:
+ * {@link #guarded} turns that into the same exception. One kind of store is fatal to the JVM: an atomic operation (compare-and-set and the like) in code
+ * that is still interpreted. Shared types make none.
+ *
+ * <p>The pages are closed by this process itself, which guards against bugs; hostile native code could open them. Thread-safe. Sealing and
+ * releasing allocate nothing once warm; nothing here waits longer than it is told.
+ */
+public final class Seals implements AutoCloseable {
+    private static final int SPINS = 2_000;
+    private static final long PAUSE_NANOS = 50_000;
+    private static final int MAX_NAMED = 4;
+    private static final List<Seals> LIVE = new CopyOnWriteArrayList<>();
+
+    private final Arena arena;
+    private final PageProtector protector;
+    private final SealTable table;
+    private final int batch;
+    private final ScopeRuns runs = new ScopeRuns();
+    private long[] refs = new long[4];
+    private long[] bytes = new long[4];
+    private final Scope[] scopes;
+    private final Object[] calls;
+    private final boolean[] queued;
+    private final long[] single = new long[1];
+    private long[] waiting;
+    private int waitingCount;
+    private long waitingPages;
+    private long[] ready;
+    private boolean closed;
+
+    private Seals(SealSpec spec, PageProtector protector) {
+        this.arena = spec.arena();
+        this.protector = protector;
+        this.batch = spec.batch();
+        MemorySegment memory = arena.memory();
+        this.table = new SealTable(
+                spec.ring(),
+                spec.marks(),
+                protector,
+                arena.id(),
+                memory.address(),
+                memory.byteSize(),
+                spec.pageBytes());
+        this.scopes = new Scope[table.capacity()];
+        this.calls = new Object[table.capacity()];
+        this.queued = new boolean[table.capacity()];
+        this.waiting = new long[Math.min(batch, table.capacity())];
+        this.ready = new long[waiting.length];
+    }
+
+    /** Bytes of a ring of {@code descriptors}, of which each run of a sealed scope takes one; at most 65,536. */
+    public static long ringBytes(int descriptors) {
+        return (long) descriptors * SealRingLayout.DESCRIPTOR_BYTES;
+    }
+
+    /** Bytes of the marks that belong to such a ring. */
+    public static long marksBytes(int descriptors) {
+        return (long) descriptors * SealRingLayout.MARK_BYTES;
+    }
+
+    /** The customary number of descriptors. */
+    public static int defaultDescriptors() {
+        return SealRingLayout.DEFAULT_CAPACITY;
+    }
+
+    /**
+     * Seals that this process holds itself.
+     *
+     * @throws UnsupportedFeatureException if this host cannot write-protect that kind of memory; its message says what would help
+     */
+    public static Seals cooperative(SealSpec spec) {
+        PageProtector protector = protector(spec);
+        try {
+            Seals seals = new Seals(spec, protector);
+            LIVE.add(seals);
+            return seals;
+        } catch (RuntimeException e) {
+            protector.close();
+            throw e;
+        }
+    }
+
+    private static PageProtector protector(SealSpec spec) {
+        MemorySegment memory = spec.arena().memory();
+        if (spec.kind() == SharedFile.Kind.DAX) {
+            return PageProtection.of(memory.address(), memory.byteSize());
+        }
+        Userfault userfault = Userfault.open();
+        try {
+            userfault.register(memory.address(), memory.byteSize());
+            return userfault;
+        } catch (OsException e) {
+            userfault.close();
+            throw new UnsupportedFeatureException(
+                    "Memory of " + arenaName(spec) + " cannot be sealed: " + e.getMessage(), e);
+        }
+    }
+
+    private static String arenaName(SealSpec spec) {
+        return spec.arena() + " (" + spec.kind() + ")";
+    }
+
+    // ---- sealing
+
+    /**
+     * Closes a scope to stores. From the return on its bytes are what a receiver will see, until the release.
+     *
+     * @param call what has the scope; its {@code toString} goes into messages
+     * @return the seal's number, never 0, for the receiver
+     * @throws SealedScopeException if the scope is sealed already
+     * @throws SealException if there is no room for more seals, or the kernel refuses; the scope is as before then
+     */
+    public synchronized long seal(Scope scope, Object call) {
+        if (scope.arena() != arena) {
+            throw new SealException("a scope of " + scope.arena() + " cannot be sealed with the seals of " + arena);
+        }
+        checkOpen();
+        IsolationEvents.SealEvent event = IsolationEvents.sealBegins();
+        scope.seal(call);
+        long seal;
+        try {
+            readRuns(scope);
+            seal = sealRuns();
+        } catch (RuntimeException e) {
+            scope.unseal();
+            throw e;
+        }
+        scopes[SealRingLayout.index(seal)] = scope;
+        calls[SealRingLayout.index(seal)] = call;
+        IsolationEvents.sealed(event, arena.id(), runs.totalBytes(), call);
+        return seal;
+    }
+
+    private void readRuns(Scope scope) {
+        runs.read(arena, scope.firstRun());
+        if (runs.count() > refs.length) {
+            refs = new long[runs.count()];
+            bytes = new long[runs.count()];
+        }
+        for (int i = 0; i < runs.count(); i++) {
+            refs[i] = runs.ref(i);
+            bytes[i] = runs.bytes(i);
+        }
+    }
+
+    private long sealRuns() {
+        try {
+            return table.seal(refs, bytes, runs.count());
+        } catch (SealException e) {
+            if (flush() == 0) {
+                throw e;
+            }
+            return table.seal(refs, bytes, runs.count());
+        }
+    }
+
+    // ---- releasing
+
+    /** Whether the receiver is done with a seal; false if it was released. */
+    public synchronized boolean isDone(long seal) {
+        return table.isDone(seal);
+    }
+
+    /**
+     * Opens the scope again, if the receiver is done with it.
+     *
+     * @throws SealException if it is not, or if this is no seal in force
+     */
+    public synchronized void release(long seal) {
+        checkHeld(seal);
+        if (!table.isDone(seal)) {
+            throw notDone(seal, "");
+        }
+        releaseNow(seal, SealRingLayout.FREE);
+    }
+
+    /**
+     * As {@link #release}, but waits for the receiver.
+     *
+     * @throws SealException if it is not done by then; the scope stays sealed: call again, {@link #revoke} it, or close it and go on
+     */
+    public void release(long seal, Duration patience) {
+        long deadline = System.nanoTime() + patience.toNanos();
+        for (int spins = 0; !isDone(seal); spins++) {
+            if (deadline - System.nanoTime() <= 0) {
+                synchronized (this) {
+                    checkHeld(seal);
+                    if (!table.isDone(seal)) {
+                        throw notDone(seal, " within " + patience.toMillis() + " ms");
+                    }
+                }
+            } else if (spins < SPINS) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+        release(seal);
+    }
+
+    private SealException notDone(long seal, String when) {
+        return new SealException("the receiver of " + name(seal) + " has not marked it done" + when
+                + "; wait longer, close the scope and go on without its memory, or revoke the seal");
+    }
+
+    /**
+     * Leaves the release to a later batch. The scope stays sealed until then; seals whose receiver is not done are looked at again each time.
+     *
+     * @throws SealException if this is no seal in force
+     */
+    public synchronized void releaseLater(long seal) {
+        checkHeld(seal);
+        if (queued[SealRingLayout.index(seal)]) {
+            return;
+        }
+        queued[SealRingLayout.index(seal)] = true;
+        if (waitingCount == waiting.length) {
+            waiting = Arrays.copyOf(waiting, 2 * waitingCount);
+            ready = Arrays.copyOf(ready, waiting.length);
+        }
+        waiting[waitingCount++] = seal;
+        waitingPages += table.pagesOf(seal);
+        if (waitingCount >= batch || waitingPages >= batch) {
+            flush();
+        }
+    }
+
+    /** Releases now what waits and is done, with one system call for each group of neighbours. Returns how many seals that were. */
+    public synchronized int flush() {
+        int readyCount = 0;
+        int kept = 0;
+        long keptPages = 0;
+        for (int i = 0; i < waitingCount; i++) {
+            long seal = waiting[i];
+            if (table.isDone(seal)) {
+                ready[readyCount++] = seal;
+            } else if (table.isHeld(seal)) {
+                waiting[kept++] = seal;
+                keptPages += table.pagesOf(seal);
+            }
+        }
+        waitingCount = kept;
+        waitingPages = keptPages;
+        if (readyCount > 0) {
+            release(ready, readyCount, SealRingLayout.FREE);
+        }
+        return readyCount;
+    }
+
+    /** Seals that wait for the next batch. */
+    public synchronized int waiting() {
+        return waitingCount;
+    }
+
+    /**
+     * Takes a seal back from a receiver that is not done. The receiver learns of it when it marks the seal done, and must not believe what it read
+     * since. For a receiver that hangs or is dead.
+     *
+     * @throws SealException if this is no seal in force
+     */
+    public synchronized void revoke(long seal) {
+        checkHeld(seal);
+        releaseNow(seal, SealRingLayout.REVOKED);
+    }
+
+    private void releaseNow(long seal, int endState) {
+        single[0] = seal;
+        release(single, 1, endState);
+    }
+
+    private void release(long[] seals, int count, int endState) {
+        IsolationEvents.ReleaseEvent event = IsolationEvents.releaseBegins();
+        int passes;
+        try {
+            passes = table.release(seals, count, endState);
+        } catch (OsException e) {
+            throw new SealException("seals of " + arena + " cannot be released: " + e.getMessage(), e);
+        }
+        for (int i = 0; i < count; i++) {
+            int index = SealRingLayout.index(seals[i]);
+            Scope scope = scopes[index];
+            scopes[index] = null;
+            calls[index] = null;
+            queued[index] = false;
+            scope.unseal();
+        }
+        IsolationEvents.released(event, arena.id(), count, passes, endState == SealRingLayout.REVOKED);
+    }
+
+    private void checkHeld(long seal) {
+        checkOpen();
+        if (!table.isHeld(seal)) {
+            throw new SealException(SealRingLayout.describe(seal) + " is not in force; was it released before?");
+        }
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new SealException("the seals of " + arena + " ended with their connection");
+        }
+    }
+
+    // ---- violations
+
+    /**
+     * Runs what may store to sealed scopes past the flyweights, so that such a store is a {@link SealedScopeException}. Costs about 30 ns.
+     *
+     * @throws SealedScopeException if a store was refused; what {@code action} did after it, it has done
+     */
+    public static void guarded(Runnable action) {
+        try {
+            action.run();
+            Settle.now();
+        } catch (InternalError e) {
+            throw explain(e);
+        }
+    }
+
+    /**
+     * What the JVM's error after a refused store means: to be called by whoever catches it, in the thread that stored.
+     *
+     * @throws InternalError the same, if nothing is sealed here, so that it means something else
+     */
+    public static SealedScopeException explain(InternalError error) {
+        List<String> names = new ArrayList<>();
+        for (Seals seals : LIVE) {
+            seals.nameAll(names);
+        }
+        if (names.isEmpty()) {
+            throw error;
+        }
+        String all = String.join("; ", names.subList(0, Math.min(MAX_NAMED, names.size())))
+                + (names.size() > MAX_NAMED ? "; and " + (names.size() - MAX_NAMED) + " more" : "");
+        IsolationEvents.violation(IsolationEvents.Violation.SEAL, all, "a store past the flyweights");
+        return new SealedScopeException(
+                "a store to a sealed scope was refused and changed nothing. Sealed are: " + all, error);
+    }
+
+    private synchronized void nameAll(List<String> names) {
+        for (int i = 0; i < scopes.length; i++) {
+            if (scopes[i] != null) {
+                names.add("a scope of " + arena + " by " + calls[i]);
+            }
+        }
+    }
+
+    private String name(long seal) {
+        Object call = calls[SealRingLayout.index(seal)];
+        return SealRingLayout.describe(seal) + " (a scope of " + arena + ", for " + call + ")";
+    }
+
+    /**
+     * Opens all pages and unseals all scopes, whoever is done or not: for the end of the connection or pool, before its memory is unmapped. Idempotent.
+     */
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        LIVE.remove(this);
+        protector.close();
+        for (int i = 0; i < scopes.length; i++) {
+            if (scopes[i] != null) {
+                scopes[i].unseal();
+                scopes[i] = null;
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package dev.rackcall.sandbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.management.ManagementFactory;
+
+/** What code allocates once it is compiled. */
+public final class Allocation {
+    private static final int ROUNDS = 20_000;
+    private static final int MAX_TRIALS = 20;
+
+    private Allocation() {}
+
+    /** Runs {@code action} until it allocates nothing; fails if it goes on allocating. */
+    public static void settlesAtNothing(Runnable action) {
+        var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long allocated = Long.MAX_VALUE;
+        for (int trial = 0; trial < MAX_TRIALS && allocated >= ROUNDS; trial++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < ROUNDS; i++) {
+                action.run();
+            }
+            allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        }
+        assertThat(allocated).as("bytes in %d rounds", ROUNDS).isLessThan(ROUNDS);
+    }
+}
