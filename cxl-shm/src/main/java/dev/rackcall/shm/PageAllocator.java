@@ -175,18 +175,25 @@ final class PageAllocator {
     int reclaim(int dead) {
         int freed = 0;
         int pages = usable();
-        for (int page = 0; page < pages; page++) {
-            freed += runs.isHeadOf(page, dead) && reclaim(page, dead) ? 1 : 0;
-            // The dead may have freed a page and not said so.
-            runs.unhide(page);
+        int page = 0;
+        while (page < pages) {
+            int held = runs.isHeadOf(page, dead) ? reclaim(page, dead) : 0;
+            if (held == 0) {
+                // The dead may have freed a page and not said so.
+                runs.unhide(page++);
+            } else {
+                // Behind it, whatever stands there now: who writes into the table must not make this go on and on.
+                page += held;
+                freed++;
+            }
         }
         return freed;
     }
 
-    private synchronized boolean reclaim(int head, int dead) {
-        boolean done = runs.reclaim(head, dead);
-        hint = done ? Math.min(hint, head) : hint;
-        return done;
+    private synchronized int reclaim(int head, int dead) {
+        int held = runs.reclaim(head, dead);
+        hint = held > 0 ? Math.min(hint, head) : hint;
+        return held;
     }
 
     // ---- looking

@@ -118,16 +118,31 @@ final class PageRuns {
         return table.get(PageRun.page(run)) == PageRun.head(run, owner, length);
     }
 
-    /** Frees the pages of the run whose HEAD is {@code headEntry}: this participant's, and of a generation that no Ref has. */
-    void release(int head, long headEntry) {
+    /**
+     * Frees the pages of the run whose HEAD is {@code headEntry}: this participant's, and of a generation that no Ref has.
+     *
+     * @return how many there were; fewer than its length if it was claimed or freed in part
+     */
+    int release(int head, long headEntry) {
         long freed = PageEntry.freed(headEntry);
-        int length = lengthAt(head, headEntry);
-        for (int i = length - 1; i > 0; i--) {
-            // Exactly this run's tail: those of a run that was claimed or freed in part end earlier.
-            table.compareAndSet(head + i, PageEntry.tail(PageEntry.epoch(headEntry), i), freed);
+        int epoch = PageEntry.epoch(headEntry);
+        int pages = pagesHeld(head, headEntry);
+        for (int i = pages - 1; i > 0; i--) {
+            // Exactly this run's tail, since it may be another's by now if this process was taken for dead.
+            table.compareAndSet(head + i, PageEntry.tail(epoch, i), freed);
         }
         table.compareAndSet(head, headEntry, freed);
-        taken.unmark(head, length);
+        taken.unmark(head, pages);
+        return pages;
+    }
+
+    private int pagesHeld(int head, long headEntry) {
+        int length = lengthAt(head, headEntry);
+        int held = 1;
+        while (held < length && table.get(head + held) == PageEntry.tail(PageEntry.epoch(headEntry), held)) {
+            held++;
+        }
+        return held;
     }
 
     // ---- other participants
@@ -145,19 +160,15 @@ final class PageRuns {
         return PageEntry.belongsTo(table.get(page), participant);
     }
 
-    /** Frees the run at {@code head} if it is {@code dead}'s; returns whether it was. */
-    boolean reclaim(int head, int dead) {
+    /** Frees the run at {@code head} if it is {@code dead}'s; returns how many pages it had, 0 if it is not. */
+    int reclaim(int head, int dead) {
         long entry = table.get(head);
-        return PageEntry.belongsTo(entry, dead) && take(head, entry);
+        return PageEntry.belongsTo(entry, dead) ? take(head, entry) : 0;
     }
 
-    private boolean take(int head, long entry) {
+    private int take(int head, long entry) {
         long mine = PageEntry.owned(PageEntry.renewed(entry), owner);
-        boolean done = table.compareAndSet(head, entry, mine);
-        if (done) {
-            release(head, mine);
-        }
-        return done;
+        return table.compareAndSet(head, entry, mine) ? release(head, mine) : 0;
     }
 
     /**
@@ -172,7 +183,7 @@ final class PageRuns {
             long entry = table.get(page);
             switch (PageEntry.state(entry)) {
                 case PageEntry.FREE -> taken.unmarkFree(page++);
-                case PageEntry.IDLE -> take(page++, entry);
+                case PageEntry.IDLE -> page += Math.max(1, take(page, entry));
                 case PageEntry.HEAD -> {
                     int last = lengthAt(page, entry) - 1;
                     boolean whole = last == 0 || table.get(page + last) == PageEntry.tail(PageEntry.epoch(entry), last);
@@ -234,14 +245,13 @@ final class PageRuns {
     /** Pages among the first that nobody uses. */
     int unusedPages(int pages) {
         int unused = 0;
-        for (int page = 0; page < pages; page++) {
+        int page = 0;
+        while (page < pages) {
             long entry = table.get(page);
             int state = PageEntry.state(entry);
-            if (state == PageEntry.FREE) {
-                unused++;
-            } else if (state == PageEntry.IDLE) {
-                unused += lengthAt(page, entry);
-            }
+            int length = state == PageEntry.IDLE ? lengthAt(page, entry) : 1;
+            unused += state == PageEntry.FREE || state == PageEntry.IDLE ? length : 0;
+            page += length;
         }
         return unused;
     }

@@ -105,6 +105,27 @@ class HostileArenaTest {
         }
     }
 
+    @Test
+    void shouldReclaimInBoundedStepsWhileThePeerClaimsEveryPageAnew() {
+        int pages = 2_000;
+        PageTable table = PageTable.inHeap(pages);
+        long[] steps = new long[1];
+        PageAllocator allocator = PageAllocator.sharing(
+                new SteppedTable(table, () -> {
+                    // Whatever page is looked at, behind it begins a run that goes on to the end.
+                    long step = steps[0]++;
+                    for (int page = 0; page < pages && step % 100 == 0; page++) {
+                        int head = page / 100 * 100;
+                        long entry = page == head ? PageEntry.head(2, 5, 5, pages) : PageEntry.tail(5, page - head);
+                        table.compareAndSet(page, table.get(page), entry);
+                    }
+                }),
+                1,
+                () -> pages);
+        allocator.reclaim(2);
+        assertThat(steps[0]).isLessThan(12L * pages);
+    }
+
     private static ArenaSpec spec(Mapping mapping, SharedFile file, int participant) {
         return new ArenaSpec(ID, mapping.memory(), file, 0, TableHome.SHARED, participant, 16 << 10);
     }

@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.MemorySegment;
 
-/** Open-file-description locks on single bytes (fcntl(2), F_OFD_SETLK): they end with the open file, and so with its process. */
+/** Open-file-description locks on bytes (fcntl(2), F_OFD_SETLK): they end with the open file, and so with its process. */
 final class RecordLock {
     static final int FLOCK_BYTES = 32;
     static final long TYPE = 0;
@@ -20,8 +20,13 @@ final class RecordLock {
     private RecordLock() {}
 
     static boolean tryLock(int fd, long position, String name) {
+        return tryLock(fd, position, 1, name);
+    }
+
+    static boolean tryLock(int fd, long position, long length, String name) {
         CallState state = CallState.current();
-        if (LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_OFD_SETLK, flock(state, F_WRLCK, position)) == 0) {
+        MemorySegment flock = flock(state, F_WRLCK, position, length);
+        if (LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_OFD_SETLK, flock) == 0) {
             return true;
         }
         if (state.errno() == Errno.EAGAIN || state.errno() == Errno.EACCES) {
@@ -32,7 +37,7 @@ final class RecordLock {
 
     static boolean unlock(int fd, long position, String name) {
         CallState state = CallState.current();
-        if (LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_OFD_SETLK, flock(state, F_UNLCK, position)) != 0) {
+        if (LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_OFD_SETLK, flock(state, F_UNLCK, position, 1)) != 0) {
             throw state.failure("unlocking byte " + position + " of " + name);
         }
         return true;
@@ -40,19 +45,19 @@ final class RecordLock {
 
     static boolean isHeldElsewhere(int fd, long position, String name) {
         CallState state = CallState.current();
-        MemorySegment flock = flock(state, F_WRLCK, position);
+        MemorySegment flock = flock(state, F_WRLCK, position, 1);
         if (LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_OFD_GETLK, flock) != 0) {
             throw state.failure("asking for the lock on byte " + position + " of " + name);
         }
         return flock.get(JAVA_SHORT, TYPE) != F_UNLCK;
     }
 
-    private static MemorySegment flock(CallState state, short type, long position) {
+    private static MemorySegment flock(CallState state, short type, long position, long length) {
         MemorySegment flock = state.scratch();
         flock.asSlice(0, FLOCK_BYTES).fill((byte) 0);
         flock.set(JAVA_SHORT, TYPE, type);
         flock.set(JAVA_LONG, START, position);
-        flock.set(JAVA_LONG, LENGTH, 1);
+        flock.set(JAVA_LONG, LENGTH, length);
         return flock;
     }
 }

@@ -293,12 +293,17 @@ public final class SharedFile implements AutoCloseable {
 
     /**
      * Locks one byte (which may lie beyond the end) for this open file: the kernel frees it when the last descriptor of this open file
-     * closes, however its process ends. Descriptors passed over a socket belong to the same open file.
+     * closes, however its process ends, and its last mapping is gone. Descriptors passed over a socket belong to the same open file.
      *
      * @return false if another open file holds it
      */
     public boolean tryLock(long position) {
-        return inside(fd -> RecordLock.tryLock(fd, position, name));
+        return tryLock(position, 1);
+    }
+
+    /** As {@link #tryLock(long)}, of several bytes in a row, each of which can be unlocked by itself. */
+    public boolean tryLock(long position, long length) {
+        return inside(fd -> RecordLock.tryLock(fd, position, length, name));
     }
 
     /** Releases a byte that {@link #tryLock} locked. */

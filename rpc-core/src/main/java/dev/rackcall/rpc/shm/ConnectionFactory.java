@@ -49,7 +49,17 @@ final class ConnectionFactory implements AutoCloseable {
     /** Makes a connection and tells the client; {@code onRelease} runs once its memory is gone. */
     ShmServerConnection connect(UnixSocket socket, Handshake.Hello hello, Peer peer, Runnable onRelease) {
         check(hello);
-        Handshake.Welcome welcome = plan(hello);
+        SharedPool.Seat seat = shared.join();
+        try (seat) {
+            return connect(socket, plan(hello, seat.number()), seat, peer, onRelease);
+        } catch (RuntimeException | Error e) {
+            shared.leave(seat.number());
+            throw e;
+        }
+    }
+
+    private ShmServerConnection connect(
+            UnixSocket socket, Handshake.Welcome welcome, SharedPool.Seat seat, Peer peer, Runnable onRelease) {
         SharedFile file = null;
         Mapping mapping = null;
         try {
@@ -68,7 +78,7 @@ final class ConnectionFactory implements AutoCloseable {
                 onRelease.run();
             });
             ShmServerConnection connection = new ShmServerConnection(link, binding, handlers);
-            socket.send(welcome.encode(), file.fd(), shared.fd());
+            socket.send(welcome.encode(), file.fd(), seat.file().fd());
             return connection;
         } catch (RuntimeException | Error e) {
             if (mapping != null) {
@@ -77,7 +87,6 @@ final class ConnectionFactory implements AutoCloseable {
             if (file != null) {
                 file.close();
             }
-            shared.leave(welcome.participant());
             ids.give(welcome.request().id());
             ids.give(welcome.reply().id());
             throw e;
@@ -106,7 +115,7 @@ final class ConnectionFactory implements AutoCloseable {
         }
     }
 
-    private Handshake.Welcome plan(Handshake.Hello hello) {
+    private Handshake.Welcome plan(Handshake.Hello hello, int participant) {
         long wished = Math.max(MIN_QUOTA, hello.arenaQuota());
         long quota = Math.min(wished, spec.arenaQuota()) & -ControlLayout.PAGE;
         long requestAt = ControlLayout.controlBytes(hello.slots());
@@ -114,7 +123,7 @@ final class ConnectionFactory implements AutoCloseable {
                 Status.OK,
                 INSTANCES.nextLong(),
                 hello.slots(),
-                shared.join(),
+                participant,
                 new Handshake.ArenaPlace(ids.take(), requestAt, quota),
                 new Handshake.ArenaPlace(ids.take(), requestAt + quota, quota),
                 new Handshake.ArenaPlace(sharedId, 0, shared.bytes()),
@@ -132,6 +141,11 @@ final class ConnectionFactory implements AutoCloseable {
                 TableHome.PRIVATE,
                 ALLOCATOR,
                 firstBytes);
+    }
+
+    /** To be called now and then. */
+    void tick() {
+        shared.reclaim();
     }
 
     @Override

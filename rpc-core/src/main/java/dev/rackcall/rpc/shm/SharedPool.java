@@ -5,12 +5,16 @@ import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.TableHome;
 import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.NamedFile;
 import dev.rackcall.shm.os.SharedFile;
 import java.util.BitSet;
 
 /**
- * The arena that all clients of one channel share, in a memfd of its own, and who takes part in it. The server is participant 1; a client's
- * number is freed, and what it had not handed over is reclaimed, when the client has gone. Thread-safe.
+ * The arena that all clients of one channel share, in a memfd of its own, and who takes part in it. The server is participant 1. Thread-safe.
+ *
+ * <p>Each client gets a file description of its own, on which the byte of its number is locked: the kernel drops the lock once the client
+ * has neither the descriptor nor a mapping any more, whatever has become of the connection. Only then is what it had not handed over reclaimed,
+ * and its number used anew. A client that the server has hung up on may live and go on to use its memory.
  */
 final class SharedPool implements AutoCloseable {
     static final int SERVER = 1;
@@ -18,11 +22,31 @@ final class SharedPool implements AutoCloseable {
     static final int MAX_PARTICIPANTS = 4095;
 
     private static final long FIRST_BYTES = 64 << 10;
+    /** Where the lock bytes begin: far behind the file's end. */
+    private static final long LOCKS = 1L << 60;
 
+    /**
+     * A client's place.
+     *
+     * @param number its participant number
+     * @param file the description for the client; the server closes its copy once it is sent
+     */
+    record Seat(int number, SharedFile file) implements AutoCloseable {
+        @Override
+        public void close() {
+            file.close();
+        }
+    }
+
+    /** Holds the locks of all numbers that no client has. */
     private final SharedFile file;
+
     private final Mapping mapping;
     private final Arena arena;
     private final BitSet taken = new BitSet();
+    /** Of those that are taken: the connection has ended, the client may still have the memory. */
+    private final BitSet leaving = new BitSet();
+
     private boolean closed;
 
     SharedPool(String channel, int arenaId, long quota) {
@@ -31,38 +55,61 @@ final class SharedPool implements AutoCloseable {
         arena = Arena.create(new ArenaSpec(arenaId, mapping.memory(), file, 0, TableHome.SHARED, SERVER, FIRST_BYTES));
         taken.set(0);
         taken.set(SERVER);
+        file.tryLock(LOCKS + SERVER, MAX_PARTICIPANTS);
     }
 
     Arena arena() {
         return arena;
     }
 
-    int fd() {
-        return file.fd();
-    }
-
     long bytes() {
         return file.bytes();
     }
 
-    /** A number for a new client. */
-    synchronized int join() {
-        int number = taken.nextClearBit(0);
-        if (number > MAX_PARTICIPANTS) {
+    /** A place for a new client; who gets it must also {@link #leave}. */
+    synchronized Seat join() {
+        SharedFile own = NamedFile.reopen(file);
+        try {
+            for (int number = next(); number <= MAX_PARTICIPANTS; number = next()) {
+                taken.set(number);
+                file.unlock(LOCKS + number);
+                if (own.tryLock(LOCKS + number)) {
+                    return new Seat(number, own);
+                }
+                // Some client took a lock that is not its own; its end gives it back.
+                leaving.set(number);
+            }
             throw Status.Code.RESOURCE_EXHAUSTED
-                    .with("all %d participant numbers of the channel's shared arena are taken", MAX_PARTICIPANTS)
+                    .with(
+                            "all %d participant numbers of the channel's shared arena are taken, %d of them by clients that were"
+                                    + " disconnected but still have it mapped; end those",
+                            MAX_PARTICIPANTS, leaving.cardinality())
                     .asException();
+        } catch (RuntimeException | Error e) {
+            own.close();
+            throw e;
         }
-        taken.set(number);
-        return number;
     }
 
-    /** The client with that number is gone for good. */
+    private int next() {
+        return taken.nextClearBit(0);
+    }
+
+    /** The connection of that client has ended. */
     synchronized void leave(int participant) {
-        if (!closed) {
-            arena.reclaim(participant);
+        leaving.set(participant);
+        reclaim();
+    }
+
+    /** Frees the numbers and the memory of those whose connection has ended and who are gone by now. To be called again and again. */
+    synchronized void reclaim() {
+        for (int number = leaving.nextSetBit(0); number >= 0 && !closed; number = leaving.nextSetBit(number + 1)) {
+            if (file.tryLock(LOCKS + number)) {
+                arena.reclaim(number);
+                leaving.clear(number);
+                taken.clear(number);
+            }
         }
-        taken.clear(participant);
     }
 
     @Override

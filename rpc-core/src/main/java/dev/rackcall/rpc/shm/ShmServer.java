@@ -136,6 +136,7 @@ final class ShmServer implements ServerEndpoint {
                 if (System.nanoTime() - lastTick > TICK_NANOS) {
                     lastTick = System.nanoTime();
                     dropSilentGuests(lastTick);
+                    doors.forEach(door -> door.factory().tick());
                 }
             } catch (RuntimeException | Error e) {
                 if (LOG_LIMIT.allows()) {
