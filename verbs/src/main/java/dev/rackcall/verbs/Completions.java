@@ -1,0 +1,148 @@
+package dev.rackcall.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A reusable batch of completions: an array of struct ibv_wc that {@link CompletionQueue#poll} fills from its start. Belongs to one thread
+ * at a time. Allocates nothing after it was made.
+ */
+public final class Completions {
+    /** Bytes of a struct ibv_wc. */
+    public static final long ENTRY_BYTES = 48;
+
+    private static final long STATUS = 8;
+    private static final long OPCODE = 12;
+    private static final long VENDOR_ERROR = 16;
+    private static final long BYTE_LENGTH = 20;
+    private static final long IMMEDIATE = 24;
+    private static final long QP = 28;
+    private static final long SOURCE_QP = 32;
+    private static final long FLAGS = 36;
+    private static final int HAS_HEADER = 1;
+    private static final int HAS_IMMEDIATE = 1 << 1;
+
+    private final MemorySegment entries;
+    private final int capacity;
+
+    private Completions(int capacity) {
+        entries = Arena.ofAuto().allocate(capacity * ENTRY_BYTES, Long.BYTES);
+        this.capacity = capacity;
+    }
+
+    /** With room for this many. */
+    public static Completions create(int capacity) {
+        if (capacity < 1) {
+            throw new IllegalArgumentException("a batch needs room for 1 completion at least, not " + capacity);
+        }
+        return new Completions(capacity);
+    }
+
+    /** How many fit. */
+    public int capacity() {
+        return capacity;
+    }
+
+    /** The number that the request carried. */
+    public long id(int index) {
+        return entries.get(JAVA_LONG, entry(index));
+    }
+
+    /** How the request ended. */
+    public CompletionStatus status(int index) {
+        return CompletionStatus.ofCode(entries.get(JAVA_INT, entry(index) + STATUS));
+    }
+
+    /** Whether it ended well. */
+    public boolean isSuccess(int index) {
+        return entries.get(JAVA_INT, entry(index) + STATUS) == 0;
+    }
+
+    /** What kind of request it was; only meaningful after success. */
+    public CompletionOpcode opcode(int index) {
+        return CompletionOpcode.ofCode(entries.get(JAVA_INT, entry(index) + OPCODE));
+    }
+
+    /** The device's own number of an error. */
+    public int vendorError(int index) {
+        return entries.get(JAVA_INT, entry(index) + VENDOR_ERROR);
+    }
+
+    /** Bytes received (with the 40 bytes of header on UD), read or written; only meaningful after success of a receive or READ. */
+    public int bytes(int index) {
+        return entries.get(JAVA_INT, entry(index) + BYTE_LENGTH);
+    }
+
+    /** Whether 32 bits came beside the message. */
+    public boolean hasImmediate(int index) {
+        return (entries.get(JAVA_INT, entry(index) + FLAGS) & HAS_IMMEDIATE) != 0;
+    }
+
+    /** The 32 bits beside the message. */
+    public int immediate(int index) {
+        return NetworkOrder.toInt(entries.get(JAVA_INT, entry(index) + IMMEDIATE));
+    }
+
+    /** Whether the first 40 bytes of the receive request hold the sender's global address (UD). */
+    public boolean hasHeader(int index) {
+        return (entries.get(JAVA_INT, entry(index) + FLAGS) & HAS_HEADER) != 0;
+    }
+
+    /** The own queue pair's number. */
+    public int queuePair(int index) {
+        return entries.get(JAVA_INT, entry(index) + QP);
+    }
+
+    /** The sender's queue pair number (UD). */
+    public int sourceQueuePair(int index) {
+        return entries.get(JAVA_INT, entry(index) + SOURCE_QP);
+    }
+
+    /** The array of struct ibv_wc, for a provider; lives as long as this object. */
+    public MemorySegment entries() {
+        return entries;
+    }
+
+    /** For a provider in Java: fills one entry. */
+    public void set(int index, long id, CompletionStatus status, CompletionOpcode opcode, int bytes, int queuePair) {
+        long at = entry(index);
+        entries.set(JAVA_LONG, at, id);
+        entries.set(JAVA_INT, at + STATUS, status.code());
+        entries.set(JAVA_INT, at + OPCODE, opcode.code());
+        entries.set(JAVA_INT, at + VENDOR_ERROR, 0);
+        entries.set(JAVA_INT, at + BYTE_LENGTH, bytes);
+        entries.set(JAVA_INT, at + IMMEDIATE, 0);
+        entries.set(JAVA_INT, at + QP, queuePair);
+        entries.set(JAVA_INT, at + SOURCE_QP, 0);
+        entries.set(JAVA_INT, at + FLAGS, 0);
+    }
+
+    /** For a provider in Java: adds the 32 bits to an entry. */
+    public void setImmediate(int index, int immediate) {
+        long at = entry(index);
+        entries.set(JAVA_INT, at + IMMEDIATE, NetworkOrder.toInt(immediate));
+        entries.set(JAVA_INT, at + FLAGS, entries.get(JAVA_INT, at + FLAGS) | HAS_IMMEDIATE);
+    }
+
+    /** For a provider in Java: adds a datagram's sender to an entry. */
+    public void setSource(int index, int queuePair) {
+        long at = entry(index);
+        entries.set(JAVA_INT, at + SOURCE_QP, queuePair);
+        entries.set(JAVA_INT, at + FLAGS, entries.get(JAVA_INT, at + FLAGS) | HAS_HEADER);
+    }
+
+    /** Copies an entry of another batch. */
+    public void copy(int index, Completions from, int fromIndex) {
+        MemorySegment.copy(from.entries, from.entry(fromIndex), entries, entry(index), ENTRY_BYTES);
+    }
+
+    private long entry(int index) {
+        if (index < 0 || index >= capacity) {
+            throw new IndexOutOfBoundsException("completion " + index + " of " + capacity);
+        }
+        return index * ENTRY_BYTES;
+    }
+}

@@ -1,0 +1,14 @@
+package dev.rackcall.verbs;
+
+/** An RDMA device of this host, real or in software. Found with {@link Devices}. */
+public interface Device {
+    /** What {@link Devices#find} takes: {@code rxe0}, {@code mlx5_0}, {@code soft:a}. */
+    String name();
+
+    /**
+     * Opens the device. Each call gives a context of its own.
+     *
+     * @throws VerbsException if the device is gone or this user may not open it
+     */
+    Context open();
+}

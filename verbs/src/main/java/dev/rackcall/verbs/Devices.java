@@ -1,0 +1,53 @@
+package dev.rackcall.verbs;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.stream.Collectors;
+
+/** The RDMA devices that this process can use. */
+public final class Devices {
+    private Devices() {}
+
+    /** All devices: real ones first, then the software device, which is always there. */
+    public static List<Device> list() {
+        List<Device> devices = new ArrayList<>();
+        for (VerbsProvider provider : providers()) {
+            devices.addAll(provider.devices());
+        }
+        return devices;
+    }
+
+    /**
+     * The device of this name. {@code soft:NAME} is made by being asked for.
+     *
+     * @throws VerbsException if there is none
+     */
+    public static Device find(String name) {
+        for (VerbsProvider provider : providers()) {
+            Optional<Device> found = provider.find(name);
+            if (found.isPresent()) {
+                return found.get();
+            }
+        }
+        throw new VerbsException(
+                "no RDMA device '" + name + "'",
+                Errno.ENODEV,
+                "there are " + list().stream().map(Device::name).collect(Collectors.joining(", ")));
+    }
+
+    /** One sentence a provider, for people who look for the reason why a device is missing. */
+    public static List<String> diagnosis() {
+        return providers().stream().map(VerbsProvider::diagnosis).toList();
+    }
+
+    private static List<VerbsProvider> providers() {
+        // The software device, in this project's own package, comes last: hardware is preferred.
+        return ServiceLoader.load(VerbsProvider.class, Devices.class.getClassLoader()).stream()
+                .map(ServiceLoader.Provider::get)
+                .sorted(Comparator.comparing(provider -> provider.find("soft:").isPresent()))
+                .toList();
+    }
+}

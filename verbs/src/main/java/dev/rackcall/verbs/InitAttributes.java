@@ -1,0 +1,34 @@
+package dev.rackcall.verbs;
+
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * What a queue pair needs to become INIT.
+ *
+ * @param port the port it uses
+ * @param partitionKeyIndex index into the port's partition keys
+ * @param rights what peers may do through it (RC, DC_TARGET); a memory region must allow it, too
+ * @param queueKey what a datagram must carry to be taken (UD)
+ */
+public record InitAttributes(int port, int partitionKeyIndex, Set<Access> rights, int queueKey) {
+    /** Copies the set. */
+    public InitAttributes {
+        rights = Set.copyOf(rights);
+    }
+
+    /** Port 1, all rights: the memory regions decide. */
+    public static InitAttributes connected() {
+        return connected(EnumSet.allOf(Access.class));
+    }
+
+    /** Port 1, these rights. */
+    public static InitAttributes connected(Set<Access> rights) {
+        return new InitAttributes(1, 0, rights, 0);
+    }
+
+    /** Port 1, this queue key. */
+    public static InitAttributes datagram(int queueKey) {
+        return new InitAttributes(1, 0, Set.of(), queueKey);
+    }
+}

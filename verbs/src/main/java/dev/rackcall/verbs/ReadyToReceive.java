@@ -1,0 +1,58 @@
+package dev.rackcall.verbs;
+
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * What a queue pair needs to become READY_TO_RECEIVE. Make one with {@link #from} (RC) or {@link #unconnected} (UD, DC).
+ *
+ * @param path the way to the peer (RC)
+ * @param pathMtu packet payload on the way
+ * @param peer the peer's queue pair number (RC)
+ * @param firstPacket number of the first packet that is expected, 24 bits; the peer's {@link ReadyToSend#firstPacket}
+ * @param maxReadAtomic READs and atomics of the peer that are served at a time
+ * @param rnrTimer code of the pause that a peer makes when no receive request was there (14 is 1.28 ms; see ibv_modify_qp(3))
+ */
+public record ReadyToReceive(
+        Optional<AddressVector> path, Mtu pathMtu, int peer, int firstPacket, int maxReadAtomic, int rnrTimer) {
+    /** Checks the ranges. */
+    public ReadyToReceive {
+        Objects.requireNonNull(path, "path");
+        Objects.requireNonNull(pathMtu, "pathMtu");
+        if (peer >>> 24 != 0 || firstPacket >>> 24 != 0 || maxReadAtomic < 0 || rnrTimer < 0 || rnrTimer > 31) {
+            throw new IllegalArgumentException("cannot receive from queue pair " + peer + ", first packet "
+                    + firstPacket + " (24 bits each), " + maxReadAtomic + " reads, RNR timer " + rnrTimer
+                    + " (0-31)");
+        }
+    }
+
+    /** From this queue pair over this path: 1024 bytes a packet, first packet 0, 16 reads at a time, RNR pause 0.64 ms. */
+    public static ReadyToReceive from(AddressVector path, int peer) {
+        return new ReadyToReceive(Optional.of(path), Mtu.MTU_1024, peer, 0, 16, 12);
+    }
+
+    /** From anybody (UD, DC). */
+    public static ReadyToReceive unconnected() {
+        return new ReadyToReceive(Optional.empty(), Mtu.MTU_1024, 0, 0, 16, 12);
+    }
+
+    /** The same with another packet payload. */
+    public ReadyToReceive withMtu(Mtu mtu) {
+        return new ReadyToReceive(path, mtu, peer, firstPacket, maxReadAtomic, rnrTimer);
+    }
+
+    /** The same with another first packet number. */
+    public ReadyToReceive withFirstPacket(int number) {
+        return new ReadyToReceive(path, pathMtu, peer, number, maxReadAtomic, rnrTimer);
+    }
+
+    /** The same with this many READs and atomics at a time. */
+    public ReadyToReceive withMaxReadAtomic(int requests) {
+        return new ReadyToReceive(path, pathMtu, peer, firstPacket, requests, rnrTimer);
+    }
+
+    /** The same with another code for the pause. */
+    public ReadyToReceive withRnrTimer(int code) {
+        return new ReadyToReceive(path, pathMtu, peer, firstPacket, maxReadAtomic, code);
+    }
+}

@@ -1,0 +1,15 @@
+package dev.rackcall.verbs;
+
+/** Receive requests that several queue pairs take from. */
+public interface SharedReceiveQueue extends AutoCloseable {
+    /**
+     * Adds a receive request; the request object may be used again at once.
+     *
+     * @return false if the queue is full
+     */
+    boolean post(ReceiveRequest request);
+
+    /** Closes it; fails with EBUSY while queue pairs use it. */
+    @Override
+    void close();
+}

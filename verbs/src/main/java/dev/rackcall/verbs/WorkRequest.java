@@ -1,0 +1,309 @@
+package dev.rackcall.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+/**
+ * A send request: a reusable struct ibv_send_wr with room for its segments and inline bytes. An operation ({@link #send}, {@link #write} and
+ * so on) starts it anew; the other methods add to it. Posting copies it, so one object serves any number of posts, and fields may be changed
+ * between posts. Belongs to one thread at a time. Allocates nothing after it was made.
+ *
+ * {@snippet :
+ * WorkRequest request = WorkRequest.create(1, 0);
+ * request.write(peerAddress, peerKey).from(region, 0, 4096).id(7).signaled();
+ * if (!queuePair.postSend(request)) { // the send queue is full
+ * }
+ * }
+ */
+public final class WorkRequest {
+    /** Flag (enum ibv_send_flags): waits until the READs and atomics before it are done. */
+    public static final int FENCE = 1;
+    /** Flag: makes a completion. */
+    public static final int SIGNALED = 1 << 1;
+    /** Flag: the receiver's completion counts as solicited. */
+    public static final int SOLICITED = 1 << 2;
+    /** Flag: the data travels inside the request. */
+    public static final int INLINE = 1 << 3;
+
+    private static final long NEXT = 8;
+    private static final long LIST = 16;
+    private static final long COUNT = 24;
+    private static final long OPCODE = 28;
+    private static final long FLAGS = 32;
+    private static final long IMMEDIATE = 36;
+    private static final long REMOTE_ADDRESS = 40;
+    private static final long REMOTE_KEY = 48;
+    private static final long COMPARE_ADD = 48;
+    private static final long SWAP = 56;
+    private static final long ATOMIC_KEY = 64;
+    private static final long HANDLE = 40;
+    private static final long REMOTE_QP = 48;
+    private static final long REMOTE_QUEUE_KEY = 52;
+    private static final long BYTES = 128;
+
+    private final MemorySegment struct;
+    private final SegmentList segments;
+    private final MemorySegment inline;
+    private Optional<AddressHandle> destination = Optional.empty();
+    private int destinationQueuePair;
+    private long destinationKey;
+
+    private WorkRequest(int maxSegments, int maxInline) {
+        long inlineAt = BYTES + maxSegments * SegmentList.ENTRY_BYTES;
+        struct = Arena.ofAuto().allocate(inlineAt + maxInline, Long.BYTES);
+        segments = new SegmentList(struct, BYTES, maxSegments);
+        inline = struct.asSlice(inlineAt, maxInline);
+        struct.set(JAVA_LONG, LIST, struct.address() + BYTES);
+    }
+
+    /** With room for this many segments (1 at least if there is room for inline bytes) and inline bytes. */
+    public static WorkRequest create(int maxSegments, int maxInline) {
+        if (maxSegments < 0 || maxInline < 0 || (maxInline > 0 && maxSegments == 0)) {
+            throw new IllegalArgumentException(
+                    "a request cannot have " + maxSegments + " segments and " + maxInline + " bytes inline");
+        }
+        return new WorkRequest(maxSegments, maxInline);
+    }
+
+    /** A SEND. */
+    public WorkRequest send() {
+        return start(Opcode.SEND);
+    }
+
+    /** A SEND with 32 bits beside the message. */
+    public WorkRequest sendWithImmediate(int immediate) {
+        return start(Opcode.SEND_WITH_IMMEDIATE).immediate(immediate);
+    }
+
+    /** A WRITE to this address of the peer. */
+    public WorkRequest write(long remoteAddress, int remoteKey) {
+        return start(Opcode.WRITE).remote(remoteAddress, remoteKey);
+    }
+
+    /** A WRITE that also consumes a receive request at the peer and delivers 32 bits. */
+    public WorkRequest writeWithImmediate(long remoteAddress, int remoteKey, int immediate) {
+        return start(Opcode.WRITE_WITH_IMMEDIATE)
+                .remote(remoteAddress, remoteKey)
+                .immediate(immediate);
+    }
+
+    /** A READ from this address of the peer into the segments, which need the right LOCAL_WRITE. */
+    public WorkRequest read(long remoteAddress, int remoteKey) {
+        return start(Opcode.READ).remote(remoteAddress, remoteKey);
+    }
+
+    /** If the 8 bytes at this aligned address are {@code expected} they become {@code desired}; the old value comes into the segment. */
+    public WorkRequest compareAndSwap(long remoteAddress, int remoteKey, long expected, long desired) {
+        return start(Opcode.COMPARE_AND_SWAP).atomic(remoteAddress, remoteKey, expected, desired);
+    }
+
+    /** Adds to the 8 bytes at this aligned address; the old value comes into the segment. */
+    public WorkRequest fetchAndAdd(long remoteAddress, int remoteKey, long addend) {
+        return start(Opcode.FETCH_AND_ADD).atomic(remoteAddress, remoteKey, addend, 0);
+    }
+
+    /** Adds a part of a region: what to send or write, or where the result of a READ or an atomic goes. */
+    public WorkRequest from(MemoryRegion region, long offset, int length) {
+        segments.add(region, offset, length);
+        return counted();
+    }
+
+    /** Adds a segment by raw numbers; the device checks them when it works on the request. */
+    public WorkRequest from(long address, int length, int localKey) {
+        segments.add(address, length, localKey);
+        return counted();
+    }
+
+    /** Takes these bytes, of any memory, into the request itself, instead of segments; they are copied now. */
+    public WorkRequest inline(MemorySegment memory, long offset, int length) {
+        MemorySegment.copy(memory, offset, inline, 0, length);
+        return inlined(length);
+    }
+
+    /** Takes these 8 bytes in the machine's byte order into the request itself. */
+    public WorkRequest inline(long word) {
+        inline.set(JAVA_LONG, 0, word);
+        return inlined(Long.BYTES);
+    }
+
+    /** The number that the completion carries. */
+    public WorkRequest id(long id) {
+        struct.set(JAVA_LONG, 0, id);
+        return this;
+    }
+
+    /** Makes a completion. Without this flag only a failure makes one. */
+    public WorkRequest signaled() {
+        return flag(SIGNALED);
+    }
+
+    /** Waits until the READs and atomics that were posted before are done. */
+    public WorkRequest fenced() {
+        return flag(FENCE);
+    }
+
+    /** Lets the receiver's completion count as solicited. */
+    public WorkRequest solicited() {
+        return flag(SOLICITED);
+    }
+
+    /** Where it goes: UD, with the receiver's queue key. */
+    public WorkRequest to(AddressHandle handle, int queuePair, int queueKey) {
+        struct.set(JAVA_INT, REMOTE_QP, queuePair);
+        struct.set(JAVA_INT, REMOTE_QUEUE_KEY, queueKey);
+        return toTarget(handle, queuePair, queueKey);
+    }
+
+    /** Where it goes: DC, with the target's key. */
+    public WorkRequest toTarget(AddressHandle handle, int target, long targetKey) {
+        // An Optional a handle would be garbage on the posting path; the same destination again needs none.
+        if (destination.isEmpty() || destination.get() != handle) {
+            destination = Optional.of(handle);
+        }
+        destinationQueuePair = target;
+        destinationKey = targetKey;
+        return this;
+    }
+
+    /** What its completion will carry. */
+    public long id() {
+        return struct.get(JAVA_LONG, 0);
+    }
+
+    /** The operation. */
+    public Opcode opcode() {
+        return Opcode.ofCode(struct.get(JAVA_INT, OPCODE));
+    }
+
+    /** The flags, see the constants of this class. */
+    public int flags() {
+        return struct.get(JAVA_INT, FLAGS);
+    }
+
+    /** The 32 bits beside the message. */
+    public int immediate() {
+        return NetworkOrder.toInt(struct.get(JAVA_INT, IMMEDIATE));
+    }
+
+    /** The peer's address of a WRITE, READ or atomic. */
+    public long remoteAddress() {
+        return struct.get(JAVA_LONG, REMOTE_ADDRESS);
+    }
+
+    /** The peer's key of a WRITE, READ or atomic. */
+    public int remoteKey() {
+        return struct.get(JAVA_INT, opcode().isAtomic() ? ATOMIC_KEY : REMOTE_KEY);
+    }
+
+    /** The expected value of a compare and swap, or the addend of a fetch and add. */
+    public long compareOrAdd() {
+        return struct.get(JAVA_LONG, COMPARE_ADD);
+    }
+
+    /** The desired value of a compare and swap. */
+    public long swap() {
+        return struct.get(JAVA_LONG, SWAP);
+    }
+
+    /** Number of segments. */
+    public int segments() {
+        return segments.count();
+    }
+
+    /** Address of a segment. */
+    public long segmentAddress(int index) {
+        return segments.address(index);
+    }
+
+    /** Length of a segment in bytes. */
+    public int segmentLength(int index) {
+        return segments.length(index);
+    }
+
+    /** Local key of a segment. */
+    public int segmentKey(int index) {
+        return segments.key(index);
+    }
+
+    /** The memory of the inline bytes; the first segment says how many are used. */
+    public MemorySegment inlineMemory() {
+        return inline;
+    }
+
+    /** Where it goes, for UD and DC. */
+    public Optional<AddressHandle> destination() {
+        return destination;
+    }
+
+    /** The destination's queue pair number, for UD and DC. */
+    public int destinationQueuePair() {
+        return destinationQueuePair;
+    }
+
+    /** The destination's queue key (UD) or target key (DC). */
+    public long destinationKey() {
+        return destinationKey;
+    }
+
+    /** The struct ibv_send_wr, for a provider; lives as long as this object. */
+    public MemorySegment struct() {
+        return struct;
+    }
+
+    /** For a provider: its own pointer of a UD destination, which lies where a WRITE has its remote address. */
+    public void nativeDestination(long pointer) {
+        struct.set(JAVA_LONG, HANDLE, pointer);
+    }
+
+    /** For a provider: the struct of the request that is posted together with this one, after it; 0 for none. */
+    public void nativeNext(long pointer) {
+        struct.set(JAVA_LONG, NEXT, pointer);
+    }
+
+    private WorkRequest start(Opcode opcode) {
+        struct.set(JAVA_INT, OPCODE, opcode.code());
+        struct.set(JAVA_INT, FLAGS, 0);
+        struct.set(JAVA_LONG, 0, 0);
+        segments.clear();
+        return counted();
+    }
+
+    private WorkRequest remote(long address, int key) {
+        struct.set(JAVA_LONG, REMOTE_ADDRESS, address);
+        struct.set(JAVA_INT, REMOTE_KEY, key);
+        return this;
+    }
+
+    private WorkRequest atomic(long address, int key, long compareAdd, long swap) {
+        struct.set(JAVA_LONG, REMOTE_ADDRESS, address);
+        struct.set(JAVA_LONG, COMPARE_ADD, compareAdd);
+        struct.set(JAVA_LONG, SWAP, swap);
+        struct.set(JAVA_INT, ATOMIC_KEY, key);
+        return this;
+    }
+
+    private WorkRequest immediate(int value) {
+        struct.set(JAVA_INT, IMMEDIATE, NetworkOrder.toInt(value));
+        return this;
+    }
+
+    private WorkRequest inlined(int length) {
+        segments.clear();
+        segments.add(inline.address(), length, 0);
+        return counted().flag(INLINE);
+    }
+
+    private WorkRequest flag(int bit) {
+        struct.set(JAVA_INT, FLAGS, flags() | bit);
+        return this;
+    }
+
+    private WorkRequest counted() {
+        struct.set(JAVA_INT, COUNT, segments.count());
+        return this;
+    }
+}

@@ -1,0 +1,52 @@
+package dev.rackcall.verbs.soft;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+
+/** Tells a link what its channel's pipeline says. */
+final class LinkHandler extends ChannelInboundHandlerAdapter {
+    private final Link link;
+    private final boolean plain;
+
+    LinkHandler(Link link, boolean plain) {
+        this.link = link;
+        this.plain = plain;
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext channel) {
+        if (plain) {
+            link.connected((LinkChannel) channel.channel(), true);
+        }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext channel, Object event) {
+        if (event instanceof SslHandshakeCompletionEvent handshake) {
+            if (handshake.isSuccess()) {
+                link.connected((LinkChannel) channel.channel(), false);
+            } else {
+                link.end("TLS failed: " + handshake.cause().getMessage());
+                channel.close().addListener(Network::logFailure);
+            }
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext channel, Object bytes) {
+        link.received((ByteBuf) bytes);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext channel) {
+        link.end("closed by the peer");
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext channel, Throwable cause) {
+        link.end("failed: " + cause);
+        channel.close().addListener(Network::logFailure);
+    }
+}

@@ -1,0 +1,44 @@
+package dev.rackcall.verbs.soft;
+
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.ReceiveRequest;
+import java.lang.foreign.MemorySegment;
+
+/** A posted receive request. */
+final class ReceiveSlot {
+    private final ScatterList list;
+    private long id;
+
+    ReceiveSlot(int maxSegments) {
+        list = new ScatterList(maxSegments);
+    }
+
+    void set(ReceiveRequest request) {
+        id = request.id();
+        list.clear();
+        for (int i = 0; i < request.segments(); i++) {
+            list.add(request.segmentAddress(i), request.segmentLength(i), request.segmentKey(i));
+        }
+    }
+
+    void set(ReceiveSlot other) {
+        id = other.id;
+        list.set(other.list);
+    }
+
+    long id() {
+        return id;
+    }
+
+    long capacity() {
+        return list.bytes();
+    }
+
+    boolean isUsable(SoftProtectionDomain domain) {
+        return list.isUsable(domain, Access.LOCAL_WRITE.bit());
+    }
+
+    boolean store(SoftProtectionDomain domain, long offset, MemorySegment from, long at, int length) {
+        return list.store(domain, offset, from, at, length);
+    }
+}

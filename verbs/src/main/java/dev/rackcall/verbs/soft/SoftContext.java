@@ -1,0 +1,257 @@
+package dev.rackcall.verbs.soft;
+
+import dev.rackcall.verbs.AsyncEvent;
+import dev.rackcall.verbs.CompletionChannel;
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.CompletionQueueSpec;
+import dev.rackcall.verbs.Context;
+import dev.rackcall.verbs.Device;
+import dev.rackcall.verbs.DeviceAttributes;
+import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.Mtu;
+import dev.rackcall.verbs.PortAttributes;
+import dev.rackcall.verbs.PortState;
+import dev.rackcall.verbs.ProtectionDomain;
+import dev.rackcall.verbs.VerbsException;
+import io.netty.channel.EventLoop;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** An open software device: what was made in it, and the connections to others. */
+final class SoftContext implements Context {
+    private static final int PORT = 1;
+    private static final int MAX_EVENTS = 1024;
+    /** Connections that may be saying hello beside those that have. */
+    private static final int MAX_NEWCOMERS = 16;
+
+    private static final long EXPIRY_NANOS = 100_000_000;
+    private static final Thread NO_THREAD = Thread.ofPlatform().unstarted(() -> {});
+
+    private final SoftDevice device;
+    private final SoftOptions options;
+    private final Network network;
+    private final Gid gid;
+    private final Children children = new Children("a context");
+    private final KeyTable<SoftMemoryRegion> regions = new KeyTable<>(SoftLimits.MAX_MEMORY_REGIONS, Integer.SIZE);
+    private final KeyTable<SoftQueuePair> queuePairs = new KeyTable<>(SoftLimits.MAX_QUEUE_PAIRS, 24);
+    private final Map<Gid, RequesterLink> requesters = new ConcurrentHashMap<>();
+    private final Set<ResponderLink> responders = ConcurrentHashMap.newKeySet();
+    private final CopyOnWriteArrayList<Link> openLinks = new CopyOnWriteArrayList<>();
+    private final LinkedBlockingQueue<AsyncEvent> events = new LinkedBlockingQueue<>(MAX_EVENTS);
+    private final PollingDuty duty = new PollingDuty(this);
+    private final Object atomics = new Object();
+
+    private SoftContext(SoftDevice device, SoftOptions options) {
+        this.device = device;
+        this.options = options;
+        network = new Network(device.name(), options.tls());
+        try {
+            gid = SoftGid.of(network.listen(new InetSocketAddress(options.address(), options.port()), this::accept));
+        } catch (RuntimeException e) {
+            network.close();
+            throw e;
+        }
+    }
+
+    static SoftContext open(SoftDevice device, SoftOptions options) {
+        SoftContext context = new SoftContext(device, options);
+        options.faults().attach(context);
+        context.later(context::expire, EXPIRY_NANOS);
+        return context;
+    }
+
+    static void checkPort(int port) {
+        if (port != PORT) {
+            throw new VerbsException("port " + port + " of a software device", Errno.EINVAL, "it has port 1 only");
+        }
+    }
+
+    Children children() {
+        return children;
+    }
+
+    KeyTable<SoftMemoryRegion> regions() {
+        return regions;
+    }
+
+    KeyTable<SoftQueuePair> queuePairs() {
+        return queuePairs;
+    }
+
+    FaultPlan faults() {
+        return options.faults();
+    }
+
+    EventLoop eventLoop() {
+        return network.eventLoop();
+    }
+
+    /** Runs this on the device's thread after some nanoseconds. */
+    void later(Runnable task, long nanos) {
+        eventLoop().schedule(task, nanos, TimeUnit.NANOSECONDS).addListener(Network::logFailure);
+    }
+
+    Gid gid() {
+        return gid;
+    }
+
+    /** The lock that atomics of peers hold; the processor's own atomics know nothing of it. */
+    Object atomics() {
+        return atomics;
+    }
+
+    /** Stands for any thread but the current one. */
+    Thread anyOtherThread() {
+        return NO_THREAD;
+    }
+
+    /** The connection to that device: the one that is there, or a new one. */
+    RequesterLink linkTo(Gid target) {
+        InetSocketAddress address = SoftGid.address(target);
+        RequesterLink fresh = new RequesterLink(this, target);
+        RequesterLink link =
+                requesters.compute(target, (key, present) -> present == null || present.isEnded() ? fresh : present);
+        if (link == fresh) {
+            network.connect(address, fresh);
+        }
+        return link;
+    }
+
+    private Optional<ResponderLink> accept(String from) {
+        if (responders.size() >= options.maxPeers() + MAX_NEWCOMERS) {
+            return Optional.empty();
+        }
+        ResponderLink link = new ResponderLink(this, from);
+        responders.add(link);
+        return Optional.of(link);
+    }
+
+    /** What to say to a device that has just connected. */
+    Greeting.Answer judge(MemorySegment greeting, long at) {
+        if (Greeting.version(greeting, at) != FrameLayout.VERSION) {
+            return Greeting.Answer.OTHER_VERSION;
+        }
+        if (!Greeting.target(greeting, at).equals(gid)) {
+            return Greeting.Answer.OTHER_DEVICE;
+        }
+        return responders.size() > options.maxPeers() ? Greeting.Answer.TOO_MANY_PEERS : Greeting.Answer.WELCOME;
+    }
+
+    List<Link> openLinks() {
+        return openLinks;
+    }
+
+    void linkOpened(Link link) {
+        openLinks.add(link);
+        duty.opened(link);
+        if (link.isEnded()) {
+            openLinks.remove(link);
+        }
+    }
+
+    void linkEnded(Link link) {
+        openLinks.remove(link);
+        if (link instanceof RequesterLink requester) {
+            requesters.remove(requester.target(), requester);
+        } else {
+            responders.remove(link);
+        }
+    }
+
+    int cutConnections() {
+        List<Link> open = List.copyOf(openLinks);
+        open.forEach(link -> link.end("cut by the fault plan"));
+        return open.size();
+    }
+
+    /** Reads all connections on the calling thread. Returns whether anything came. */
+    boolean progress() {
+        return duty.poll();
+    }
+
+    void raise(AsyncEvent event) {
+        // Bounded: who never asks for events loses the later ones.
+        if (!events.offer(event)) {
+            return;
+        }
+    }
+
+    private void expire() {
+        long now = System.nanoTime();
+        for (SoftQueuePair queuePair : queuePairs.all()) {
+            queuePair.expire(now);
+        }
+        later(this::expire, EXPIRY_NANOS);
+    }
+
+    @Override
+    public Device device() {
+        return device;
+    }
+
+    @Override
+    public DeviceAttributes attributes() {
+        return SoftLimits.attributes();
+    }
+
+    @Override
+    public PortAttributes port(int port) {
+        checkPort(port);
+        return new PortAttributes(PortState.ACTIVE, Mtu.MTU_4096, 0, 1, SoftLimits.MAX_MESSAGE_BYTES, true);
+    }
+
+    @Override
+    public Gid gid(int port, int index) {
+        checkPort(port);
+        return index == 0 ? gid : Gid.NONE;
+    }
+
+    @Override
+    public ProtectionDomain allocateProtectionDomain() {
+        return new SoftProtectionDomain(this);
+    }
+
+    @Override
+    public CompletionChannel createCompletionChannel() {
+        return new SoftCompletionChannel(children);
+    }
+
+    @Override
+    public CompletionQueue createCompletionQueue(CompletionQueueSpec spec) {
+        SoftLimits.check("completions", spec.capacity(), SoftLimits.MAX_COMPLETIONS);
+        return new SoftCompletionQueue(this, spec);
+    }
+
+    @Override
+    public Optional<AsyncEvent> awaitEvent(Duration atMost) {
+        try {
+            return Optional.ofNullable(events.poll(atMost.toNanos(), TimeUnit.NANOSECONDS));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public void close() {
+        if (children.close()) {
+            options.faults().detach(this);
+            network.close();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return device.name() + " " + gid;
+    }
+}

@@ -1,0 +1,52 @@
+package dev.rackcall.verbs.soft;
+
+import java.net.InetAddress;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * How a software device works. Start with {@link #local}.
+ *
+ * @param address the IPv4 address it listens at, which peers connect to
+ * @param port the TCP port, 0 for any free one
+ * @param maxPeers devices that may be connected to it at a time; more are turned away
+ * @param tls certificates, or nothing for plain TCP, where everybody who reaches the port is trusted as far as the keys he knows
+ * @param faults what goes wrong
+ */
+public record SoftOptions(InetAddress address, int port, int maxPeers, Optional<TlsOptions> tls, FaultPlan faults) {
+    /** Checks the values. */
+    public SoftOptions {
+        Objects.requireNonNull(address, "address");
+        Objects.requireNonNull(tls, "tls");
+        Objects.requireNonNull(faults, "faults");
+        if (port < 0 || port > 0xFFFF || maxPeers < 1) {
+            throw new IllegalArgumentException(
+                    "not a software device: port " + port + " (0-65535), " + maxPeers + " peers (1 at least)");
+        }
+    }
+
+    /** For peers on this host: 127.0.0.1, any port, 256 peers, no TLS, no faults. */
+    public static SoftOptions local() {
+        return new SoftOptions(InetAddress.ofLiteral("127.0.0.1"), 0, 256, Optional.empty(), FaultPlan.none());
+    }
+
+    /** The same at this address and port. */
+    public SoftOptions at(InetAddress newAddress, int newPort) {
+        return new SoftOptions(newAddress, newPort, maxPeers, tls, faults);
+    }
+
+    /** The same with this many peers at most. */
+    public SoftOptions withMaxPeers(int peers) {
+        return new SoftOptions(address, port, peers, tls, faults);
+    }
+
+    /** The same with TLS. */
+    public SoftOptions withTls(TlsOptions certificates) {
+        return new SoftOptions(address, port, maxPeers, Optional.of(certificates), faults);
+    }
+
+    /** The same with these faults. */
+    public SoftOptions withFaults(FaultPlan plan) {
+        return new SoftOptions(address, port, maxPeers, tls, plan);
+    }
+}

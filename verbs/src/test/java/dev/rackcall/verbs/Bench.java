@@ -1,0 +1,186 @@
+package dev.rackcall.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+
+/** One end of a test: an open device with a protection domain, memory and a completion queue. Closes what it made, last first. */
+final class Bench implements AutoCloseable {
+    static final long PATIENCE_NANOS = 20_000_000_000L;
+    static final int MEMORY_BYTES = 64 << 10;
+
+    final Context context;
+    final int gidIndex;
+    final ProtectionDomain domain;
+    final CompletionQueue completions;
+    final MemoryRegion region;
+    final MemorySegment memory;
+    private final Completions batch = Completions.create(16);
+    private final Deque<AutoCloseable> made = new ArrayDeque<>();
+
+    /** A completion, kept. */
+    record Done(
+            long id,
+            CompletionStatus status,
+            CompletionOpcode opcode,
+            int bytes,
+            boolean hasImmediate,
+            int immediate,
+            int queuePair,
+            int source) {}
+
+    Bench(Device device) {
+        this(device, CompletionQueueSpec.of(1024));
+    }
+
+    Bench(Device device, CompletionQueueSpec spec) {
+        context = keep(device.open());
+        gidIndex = usableGid();
+        domain = keep(context.allocateProtectionDomain());
+        completions = keep(context.createCompletionQueue(spec));
+        memory = Arena.ofAuto().allocate(MEMORY_BYTES, 4096);
+        region = register(memory, EnumSet.allOf(Access.class));
+    }
+
+    private int usableGid() {
+        int length = context.port(1).gidTableLength();
+        for (int i = 0; i < length; i++) {
+            if (context.gid(1, i).isIpv4()) {
+                return i;
+            }
+        }
+        return 0;
+    }
+
+    <T extends AutoCloseable> T keep(T child) {
+        made.push(child);
+        return child;
+    }
+
+    /** Closes it now instead of at the end. */
+    void drop(AutoCloseable child) throws Exception {
+        made.remove(child);
+        child.close();
+    }
+
+    MemoryRegion register(MemorySegment part, Set<Access> rights) {
+        return keep(domain.register(part, rights));
+    }
+
+    Gid gid() {
+        return context.gid(1, gidIndex);
+    }
+
+    AddressVector pathTo(Bench other) {
+        return AddressVector.of(other.gid(), gidIndex);
+    }
+
+    QueuePair queuePair(QueuePairType type) {
+        return queuePair(QueuePairSpec.of(type, completions).withSegments(3));
+    }
+
+    QueuePair queuePair(QueuePairSpec spec) {
+        return keep(domain.createQueuePair(spec));
+    }
+
+    void connect(QueuePair own, Bench other, QueuePair peer) {
+        connect(own, other, peer, ReadyToSend.defaults(), InitAttributes.connected());
+    }
+
+    void connect(QueuePair own, Bench other, QueuePair peer, ReadyToSend patience, InitAttributes init) {
+        own.toInit(init);
+        own.toReadyToReceive(ReadyToReceive.from(pathTo(other), peer.number())
+                .withFirstPacket(peer.number() & 0xFFFF)
+                .withRnrTimer(1));
+        own.toReadyToSend(patience.withFirstPacket(own.number() & 0xFFFF));
+    }
+
+    void fill(long seed) {
+        Random random = new Random(seed);
+        for (long i = 0; i < memory.byteSize(); i += Long.BYTES) {
+            memory.set(ValueLayout.JAVA_LONG, i, random.nextLong());
+        }
+    }
+
+    ReceiveRequest receive(long id, long offset, int length) {
+        return ReceiveRequest.create(1).start(id).into(region, offset, length);
+    }
+
+    /** The next completion; fails if none comes in time. */
+    Done next() {
+        return next(completions);
+    }
+
+    Done next(CompletionQueue queue) {
+        return next(queue, 1).getFirst();
+    }
+
+    List<Done> next(int count) {
+        return next(completions, count);
+    }
+
+    List<Done> next(CompletionQueue queue, int count) {
+        List<Done> all = new ArrayList<>();
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        Completions single = Completions.create(1);
+        while (all.size() < count) {
+            if (queue.poll(single) == 1) {
+                all.add(done(single, 0));
+            } else {
+                assertThat(System.nanoTime())
+                        .as("%d of %d completions: %s", all.size(), count, all)
+                        .isLessThan(deadline);
+                Thread.yield();
+            }
+        }
+        return all;
+    }
+
+    /** All that are there now. */
+    List<Done> now() {
+        List<Done> all = new ArrayList<>();
+        for (int count = completions.poll(batch); count > 0; count = completions.poll(batch)) {
+            for (int i = 0; i < count; i++) {
+                all.add(done(batch, i));
+            }
+        }
+        return all;
+    }
+
+    private static Done done(Completions from, int i) {
+        return new Done(
+                from.id(i),
+                from.status(i),
+                from.opcode(i),
+                from.bytes(i),
+                from.hasImmediate(i),
+                from.immediate(i),
+                from.queuePair(i),
+                from.sourceQueuePair(i));
+    }
+
+    static void waitUntil(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("waiting until " + what).isLessThan(deadline);
+            Thread.yield();
+        }
+    }
+
+    @Override
+    public void close() throws Exception {
+        while (!made.isEmpty()) {
+            made.pop().close();
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package dev.rackcall.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Two benches with a connected queue pair each. */
+final class Connected implements AutoCloseable {
+    final Bench a;
+    final Bench b;
+    final QueuePair qa;
+    final QueuePair qb;
+
+    Connected(Device device) {
+        this(device, ReadyToSend.defaults(), InitAttributes.connected());
+    }
+
+    Connected(Device device, ReadyToSend patience, InitAttributes rights) {
+        this(new Bench(device), new Bench(device), patience, rights);
+    }
+
+    Connected(Bench a, Bench b, ReadyToSend patience, InitAttributes rights) {
+        this.a = a;
+        this.b = b;
+        qa = a.queuePair(QueuePairType.RC);
+        qb = b.queuePair(QueuePairType.RC);
+        a.connect(qa, b, qb, patience, rights);
+        b.connect(qb, a, qa, patience, rights);
+    }
+
+    /** Posts and returns how it ended; for requests that are signaled or fail. */
+    Bench.Done run(WorkRequest request) {
+        assertThat(qa.postSend(request)).as("room in the send queue").isTrue();
+        return a.next();
+    }
+
+    @Override
+    public void close() throws Exception {
+        a.close();
+        b.close();
+    }
+}
