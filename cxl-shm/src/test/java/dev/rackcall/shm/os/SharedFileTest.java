@@ -176,15 +176,4 @@ class SharedFileTest {
             assertThat(right.tryLock(beyondTheEnd)).isTrue();
         }
     }
-
-    @Test
-    void shouldReadTheLimitsOfAContainer() throws IOException {
-        assertThat(MemoryBudget.cgroupBytes(directory)).isEqualTo(Long.MAX_VALUE);
-        Files.writeString(directory.resolve("memory.max"), "max\n");
-        Files.writeString(directory.resolve("memory.current"), "1000\n");
-        assertThat(MemoryBudget.cgroupBytes(directory)).isEqualTo(Long.MAX_VALUE);
-        Files.writeString(directory.resolve("memory.max"), "5000\n");
-        Files.writeString(directory.resolve("memory.stat"), "anon 1\ninactive_file 300\n");
-        assertThat(MemoryBudget.cgroupBytes(directory)).isEqualTo(4300);
-    }
 }
