@@ -69,6 +69,24 @@ public final class ArgumentSpace extends RefSpace {
     }
 
     /**
+     * As {@link #fence(Arena, long)}, for a scope that its sender has sealed for this call: what is read stays as it is until the seal is marked done.
+     *
+     * @param seal its number, as a peer gave it
+     * @throws SealException if that is no seal in force, has served a call before, or does not cover the whole scope
+     * @throws RefException if there is no such scope
+     */
+    public void fence(Arena arena, SealedScopes seals, long seal) {
+        fence(arena, seals.claim(seal));
+        try {
+            // Only now, since the scope's links could change until the claim.
+            seals.requireCovered(seal, runs);
+        } catch (SealException e) {
+            leave();
+            throw e;
+        }
+    }
+
+    /**
      * Copies a scope's used bytes into memory of this process, once, and lets Refs lead into the copy. Whatever happens to the scope afterwards, the copy
      * stays as it is until {@link #leave}.
      *

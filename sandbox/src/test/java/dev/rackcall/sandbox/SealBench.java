@@ -15,6 +15,7 @@ final class SealBench implements AutoCloseable {
     private final Mapping senders;
     private final Mapping receivers;
     final Arena arena;
+    final Arena receiversArena;
     final MemorySegment ring;
     final MemorySegment marks;
     final Seals seals;
@@ -28,7 +29,8 @@ final class SealBench implements AutoCloseable {
         ring = java.lang.foreign.Arena.ofAuto().allocate(Seals.ringBytes(descriptors), 8);
         marks = java.lang.foreign.Arena.ofAuto().allocate(Seals.marksBytes(descriptors), 8);
         seals = Skip.unless(() -> Seals.cooperative(new SealSpec(arena, kind, file.pageBytes(), ring, marks, batch)));
-        receiver = SealedScopes.of(Arena.attach(spec(receivers.memory())), ring, marks);
+        receiversArena = Arena.attach(spec(receivers.memory()));
+        receiver = SealedScopes.of(receiversArena, ring, marks);
     }
 
     static SealBench of(long quota, int descriptors, int batch) {

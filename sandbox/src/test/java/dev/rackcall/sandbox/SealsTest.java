@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeRuns;
 import dev.rackcall.shm.SealedScopeException;
 import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.SharedType;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -101,6 +103,30 @@ class SealsTest {
         receiver.markDone(seal);
         seals.release(seal);
         assertThatCode(() -> scope.allocate(100_000)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void shouldFenceASealedScopeAndOnlyIfAllOfItIsSealed() {
+        Scope scope = bench.arena.newScope();
+        Node node = scope.create(Node.class);
+        node.value(5);
+        scope.allocate(20_000);
+        ArgumentSpace space = new ArgumentSpace(ArenaTable.create(), new SnapshotMemory(1 << 20, 0), Long.MAX_VALUE);
+
+        long seal = seals.seal(scope, CALL);
+        space.fence(bench.receiversArena, receiver, seal);
+        Node read = SharedType.of(Node.class).attach(space, SharedObject.refOf(node));
+        assertThat(read.value()).isEqualTo(5);
+        space.leave();
+        receiver.markDone(seal);
+        seals.release(seal);
+
+        long next = seals.seal(scope, CALL);
+        bench.ring.set(JAVA_LONG, (int) next * 32L + 16, 64);
+        assertThatThrownBy(() -> space.fence(bench.receiversArena, receiver, next))
+                .isInstanceOf(SealException.class)
+                .hasMessageContaining("covers 64 bytes");
+        assertThat(space.isEntered()).isFalse();
     }
 
     @Test

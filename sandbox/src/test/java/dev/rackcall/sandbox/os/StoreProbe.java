@@ -57,7 +57,10 @@ final class StoreProbe {
     }
 
     private static PageProtector protector(String kind, MemorySegment memory) {
-        if (kind.equals("mprotect")) {
+        if (kind.contains("guard")) {
+            Guard.install().register(memory.address(), memory.byteSize());
+        }
+        if (kind.contains("mprotect")) {
             return PageProtection.of(memory.address(), memory.byteSize());
         }
         Userfault userfault = Userfault.open();
