@@ -230,13 +230,8 @@ final class SealTable {
         return next - end <= MAX_GAP_PAGES && !sealed.anyIn(end, next);
     }
 
-    boolean isSealedAt(long offset) {
-        long page = offset >>> unitShift;
-        return offset >= 0 && offset < size && sealed.anyIn(page, page + 1);
-    }
-
-    boolean holds(long seal, long offset) {
-        int index = SealRingLayout.index(seal);
+    /** Whether the seal that begins at this index closes the page at an offset. */
+    boolean holds(int index, long offset) {
         long page = offset >>> unitShift;
         for (int i = 0; i < runs[index]; i++) {
             int at = (index + i) % capacity;

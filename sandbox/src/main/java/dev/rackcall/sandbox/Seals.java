@@ -1,5 +1,6 @@
 package dev.rackcall.sandbox;
 
+import dev.rackcall.sandbox.os.Guard;
 import dev.rackcall.sandbox.os.PageProtection;
 import dev.rackcall.sandbox.os.PageProtector;
 import dev.rackcall.sandbox.os.Settle;
@@ -13,10 +14,9 @@ import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -34,30 +34,23 @@ import java.util.concurrent.locks.LockSupport;
 public final class Seals implements AutoCloseable {
     private static final int SPINS = 2_000;
     private static final long PAUSE_NANOS = 50_000;
-    private static final int MAX_NAMED = 4;
-    private static final List<Seals> LIVE = new CopyOnWriteArrayList<>();
 
     private final Arena arena;
     private final PageProtector protector;
+    private final Optional<Guard.Registration> registration;
     private final SealTable table;
-    private final int batch;
+    private final ReleaseBatch batch;
     private final ScopeRuns runs = new ScopeRuns();
     private long[] refs = new long[4];
     private long[] bytes = new long[4];
     private final Scope[] scopes;
     private final Object[] calls;
-    private final boolean[] queued;
     private final long[] single = new long[1];
-    private long[] waiting;
-    private int waitingCount;
-    private long waitingPages;
-    private long[] ready;
     private boolean closed;
 
     private Seals(SealSpec spec, PageProtector protector) {
         this.arena = spec.arena();
         this.protector = protector;
-        this.batch = spec.batch();
         MemorySegment memory = arena.memory();
         this.table = new SealTable(
                 spec.ring(),
@@ -67,11 +60,10 @@ public final class Seals implements AutoCloseable {
                 memory.address(),
                 memory.byteSize(),
                 spec.pageBytes());
+        this.batch = new ReleaseBatch(table, spec.batch());
         this.scopes = new Scope[table.capacity()];
         this.calls = new Object[table.capacity()];
-        this.queued = new boolean[table.capacity()];
-        this.waiting = new long[Math.min(batch, table.capacity())];
-        this.ready = new long[waiting.length];
+        this.registration = Guard.installed().map(guard -> guard.register(memory.address(), memory.byteSize()));
     }
 
     /** Bytes of a ring of {@code descriptors}, of which each run of a sealed scope takes one; at most 65,536. */
@@ -98,7 +90,7 @@ public final class Seals implements AutoCloseable {
         PageProtector protector = protector(spec);
         try {
             Seals seals = new Seals(spec, protector);
-            LIVE.add(seals);
+            SealViolations.watch(seals);
             return seals;
         } catch (RuntimeException e) {
             protector.close();
@@ -109,6 +101,8 @@ public final class Seals implements AutoCloseable {
     private static PageProtector protector(SealSpec spec) {
         MemorySegment memory = spec.arena().memory();
         if (spec.kind() == SharedFile.Kind.DAX) {
+            // Without it the first refused store would be the end of the JVM.
+            Guard.install();
             return PageProtection.of(memory.address(), memory.byteSize());
         }
         Userfault userfault = Userfault.open();
@@ -118,12 +112,8 @@ public final class Seals implements AutoCloseable {
         } catch (OsException e) {
             userfault.close();
             throw new UnsupportedFeatureException(
-                    "Memory of " + arenaName(spec) + " cannot be sealed: " + e.getMessage(), e);
+                    spec.arena() + " of " + spec.kind() + " memory cannot be sealed: " + e.getMessage(), e);
         }
-    }
-
-    private static String arenaName(SealSpec spec) {
-        return spec.arena() + " (" + spec.kind() + ")";
     }
 
     // ---- sealing
@@ -201,31 +191,42 @@ public final class Seals implements AutoCloseable {
     }
 
     /**
-     * As {@link #release}, but waits for the receiver.
+     * As {@link #release(long)}, but waits for the receiver.
      *
      * @throws SealException if it is not done by then; the scope stays sealed: call again, {@link #revoke} it, or close it and go on
      */
     public void release(long seal, Duration patience) {
         long deadline = System.nanoTime() + patience.toNanos();
-        for (int spins = 0; !isDone(seal); spins++) {
+        for (int spins = 0; !tryRelease(seal); spins++) {
             if (deadline - System.nanoTime() <= 0) {
-                synchronized (this) {
-                    checkHeld(seal);
-                    if (!table.isDone(seal)) {
-                        throw notDone(seal, " within " + patience.toMillis() + " ms");
-                    }
-                }
-            } else if (spins < SPINS) {
+                throw notDone(seal, " within " + patience.toMillis() + " ms");
+            }
+            if (spins < SPINS) {
                 Thread.onSpinWait();
             } else {
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
         }
-        release(seal);
+    }
+
+    /**
+     * As {@link #release(long)}, but returns false if the receiver is not done.
+     *
+     * @throws SealException if this is no seal in force
+     */
+    public synchronized boolean tryRelease(long seal) {
+        checkHeld(seal);
+        if (!table.isDone(seal)) {
+            return false;
+        }
+        releaseNow(seal, SealRingLayout.FREE);
+        return true;
     }
 
     private SealException notDone(long seal, String when) {
-        return new SealException("the receiver of " + name(seal) + " has not marked it done" + when
+        Object call = calls[SealRingLayout.index(seal)];
+        return new SealException("the receiver of " + SealRingLayout.describe(seal) + ", a scope of " + arena + " for "
+                + call + ", has not marked it done" + when
                 + "; wait longer, close the scope and go on without its memory, or revoke the seal");
     }
 
@@ -236,46 +237,23 @@ public final class Seals implements AutoCloseable {
      */
     public synchronized void releaseLater(long seal) {
         checkHeld(seal);
-        if (queued[SealRingLayout.index(seal)]) {
-            return;
-        }
-        queued[SealRingLayout.index(seal)] = true;
-        if (waitingCount == waiting.length) {
-            waiting = Arrays.copyOf(waiting, 2 * waitingCount);
-            ready = Arrays.copyOf(ready, waiting.length);
-        }
-        waiting[waitingCount++] = seal;
-        waitingPages += table.pagesOf(seal);
-        if (waitingCount >= batch || waitingPages >= batch) {
+        if (batch.add(seal)) {
             flush();
         }
     }
 
     /** Releases now what waits and is done, with one system call for each group of neighbours. Returns how many seals that were. */
     public synchronized int flush() {
-        int readyCount = 0;
-        int kept = 0;
-        long keptPages = 0;
-        for (int i = 0; i < waitingCount; i++) {
-            long seal = waiting[i];
-            if (table.isDone(seal)) {
-                ready[readyCount++] = seal;
-            } else if (table.isHeld(seal)) {
-                waiting[kept++] = seal;
-                keptPages += table.pagesOf(seal);
-            }
+        int done = batch.takeDone();
+        if (done > 0) {
+            release(batch.taken(), done, SealRingLayout.FREE);
         }
-        waitingCount = kept;
-        waitingPages = keptPages;
-        if (readyCount > 0) {
-            release(ready, readyCount, SealRingLayout.FREE);
-        }
-        return readyCount;
+        return done;
     }
 
     /** Seals that wait for the next batch. */
     public synchronized int waiting() {
-        return waitingCount;
+        return batch.size();
     }
 
     /**
@@ -307,7 +285,7 @@ public final class Seals implements AutoCloseable {
             Scope scope = scopes[index];
             scopes[index] = null;
             calls[index] = null;
-            queued[index] = false;
+            batch.released(seals[i]);
             scope.unseal();
         }
         IsolationEvents.released(event, arena.id(), count, passes, endState == SealRingLayout.REVOKED);
@@ -343,36 +321,26 @@ public final class Seals implements AutoCloseable {
     }
 
     /**
-     * What the JVM's error after a refused store means: to be called by whoever catches it, in the thread that stored.
+     * What the JVM's error after a refused store means: to be called by whoever catches it, in the thread that stored. Names the scope and call exactly
+     * if the {@link Guard} is installed, else all that are sealed.
      *
-     * @throws InternalError the same, if nothing is sealed here, so that it means something else
+     * @throws InternalError the same, if nothing is sealed there, so that it means something else
      */
     public static SealedScopeException explain(InternalError error) {
-        List<String> names = new ArrayList<>();
-        for (Seals seals : LIVE) {
-            seals.nameAll(names);
-        }
-        if (names.isEmpty()) {
-            throw error;
-        }
-        String all = String.join("; ", names.subList(0, Math.min(MAX_NAMED, names.size())))
-                + (names.size() > MAX_NAMED ? "; and " + (names.size() - MAX_NAMED) + " more" : "");
-        IsolationEvents.violation(IsolationEvents.Violation.SEAL, all, "a store past the flyweights");
-        return new SealedScopeException(
-                "a store to a sealed scope was refused and changed nothing. Sealed are: " + all, error);
+        return SealViolations.explain(error);
     }
 
-    private synchronized void nameAll(List<String> names) {
+    /** Adds the names of the scopes that are sealed, or of the one at an address. */
+    synchronized void nameSealed(OptionalLong address, List<String> names) {
+        if (closed) {
+            return;
+        }
+        long offset = address.isPresent() ? address.getAsLong() - arena.memory().address() : 0;
         for (int i = 0; i < scopes.length; i++) {
-            if (scopes[i] != null) {
-                names.add("a scope of " + arena + " by " + calls[i]);
+            if (scopes[i] != null && (address.isEmpty() || table.holds(i, offset))) {
+                names.add("a scope of " + arena + ", sealed by " + calls[i]);
             }
         }
-    }
-
-    private String name(long seal) {
-        Object call = calls[SealRingLayout.index(seal)];
-        return SealRingLayout.describe(seal) + " (a scope of " + arena + ", for " + call + ")";
     }
 
     /**
@@ -384,8 +352,9 @@ public final class Seals implements AutoCloseable {
             return;
         }
         closed = true;
-        LIVE.remove(this);
+        SealViolations.forget(this);
         protector.close();
+        registration.ifPresent(Guard.Registration::close);
         for (int i = 0; i < scopes.length; i++) {
             if (scopes[i] != null) {
                 scopes[i].unseal();
