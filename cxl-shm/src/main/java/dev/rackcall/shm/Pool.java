@@ -54,46 +54,56 @@ public final class Pool implements AutoCloseable {
 
     // ---- making
 
+    /** As {@link #memfd(String, long, PoolOptions)}, with no wishes. */
+    public static Pool memfd(String name, long bytes) {
+        return memfd(name, bytes, PoolOptions.create());
+    }
+
     /**
      * Makes a pool without a name.
      *
      * @param name for people who look at {@code /proc/PID/maps}
      * @param bytes its quota; memory is taken only as it is needed
-     * @throws PoolException if the host refuses
+     * @throws PoolException if the host refuses, or lacks what {@code options} require
      */
-    public static Pool memfd(String name, long bytes) {
+    public static Pool memfd(String name, long bytes, PoolOptions options) {
+        checked(bytes);
         return explained("pool " + name, () -> {
-            SharedFile file = SharedFile.memfd(name, checked(bytes));
-            return closingOnFailure(file, () -> create(file, FIRST_MEMFD_BYTES));
+            SharedFile file =
+                    options.wantsHugePages() ? hugeMemfd(name, bytes, options) : SharedFile.memfd(name, bytes);
+            return closingOnFailure(file, () -> create(file, FIRST_MEMFD_BYTES, options));
         });
     }
 
-    /**
-     * As {@link #memfd}, of 2 MiB pages.
-     *
-     * @throws PoolException if the host has no free huge pages
-     */
-    public static Pool hugeMemfd(String name, long bytes) {
-        return explained("pool " + name, () -> {
-            SharedFile file = SharedFile.hugeMemfd(name, checked(bytes));
-            return closingOnFailure(file, () -> create(file, FIRST_MEMFD_BYTES));
-        });
+    private static SharedFile hugeMemfd(String name, long bytes, PoolOptions options) {
+        try {
+            return SharedFile.hugeMemfd(name, bytes);
+        } catch (OsException e) {
+            PoolOptions.lacking(options.requiresHugePages(), "pool " + name + " cannot be had: " + e.getMessage(), e);
+            return SharedFile.memfd(name, bytes);
+        }
+    }
+
+    /** As {@link #file(Path, long, PoolOptions)}, with no wishes. */
+    public static Pool file(Path path, long bytes) {
+        return file(path, bytes, PoolOptions.create());
     }
 
     /**
      * Makes a pool with a name, mode 0600, all its memory reserved. A pool of that name whose users are all dead is replaced.
      *
-     * @throws PoolException if somebody uses that pool, if the name belongs to something else, or if there is not enough memory
+     * @throws PoolException if somebody uses that pool, if the name belongs to something else, if there is not enough memory, or not of the kind
+     *     that {@code options} require
      */
-    public static Pool file(Path path, long bytes) {
+    public static Pool file(Path path, long bytes, PoolOptions options) {
         return explained("pool " + path, () -> {
             checked(bytes);
             removeDead(path);
             warnUnlessMemory(path);
             SharedFile file = NamedFile.create(path, bytes);
             return closingOnFailure(file, () -> {
-                file.reserve(0, file.bytes());
-                Pool pool = create(file, file.bytes());
+                options.checkPages(file);
+                Pool pool = create(file, file.bytes(), options);
                 if (NamedFile.publish(file)) {
                     return pool;
                 }
@@ -103,10 +113,11 @@ public final class Pool implements AutoCloseable {
         });
     }
 
-    private static Pool create(SharedFile file, long initialBytes) {
+    private static Pool create(SharedFile file, long initialBytes, PoolOptions options) {
         Mapping mapping = file.map();
         return closingOnFailure(mapping, () -> {
-            file.reserve(0, PoolLayout.ARENA);
+            options.place(mapping.memory(), file.kind());
+            file.reserve(0, initialBytes == file.bytes() ? initialBytes : PoolLayout.ARENA);
             int arenaId = 1 + ThreadLocalRandom.current().nextInt(ArenaSpec.MAX_ID);
             Participants participants = new Participants(file, mapping.memory());
             int number = participants.join();
@@ -203,7 +214,7 @@ public final class Pool implements AutoCloseable {
                 try (Mapping mapping = file.map()) {
                     blank = PoolLayout.isBlank(mapping.memory());
                 }
-                return blank ? create(file, file.bytes()) : join(file, mapPool(file));
+                return blank ? create(file, file.bytes(), PoolOptions.create()) : join(file, mapPool(file));
             });
         });
     }

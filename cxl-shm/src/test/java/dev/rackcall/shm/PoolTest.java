@@ -205,15 +205,6 @@ class PoolTest {
     }
 
     @Test
-    void shouldSayThatTheHostHasNoHugePages() throws IOException {
-        assumeThat(Path.of("/proc/sys/vm/nr_hugepages")).exists();
-        assumeThat(Files.readString(Path.of("/proc/sys/vm/nr_hugepages")).strip())
-                .as("huge pages of this host")
-                .isEqualTo("0");
-        assertRefused(() -> Pool.hugeMemfd("test", 4 << 20), "pool test", "huge pages", "vm.nr_hugepages");
-    }
-
-    @Test
     void shouldSayWhatIsFullAndWhatToDo() {
         try (Pool pool = Pool.file(path, BYTES)) {
             assertThatThrownBy(() -> pool.arena().newScope(2 * BYTES))
