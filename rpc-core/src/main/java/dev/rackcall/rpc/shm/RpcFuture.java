@@ -101,6 +101,10 @@ final class RpcFuture<T> extends CompletableFuture<T> {
             RpcException rejected = call.rejected(e);
             failure = rejected;
             status = rejected.status();
+        } catch (RuntimeException | Error e) {
+            // Whoever polls may be another caller; and this future must end, whatever the answer did to its reader.
+            status = Status.Code.INTERNAL.with("%s: decoding the server's answer failed: %s", name, e);
+            failure = status.asException(e);
         } finally {
             call.endAsync();
         }

@@ -4,6 +4,7 @@ import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Catalogue;
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.HostileTarget;
+import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.generated.EverythingProbe;
@@ -129,7 +130,8 @@ final class HostileCases {
 
         @Override
         public ClientCall begin(MethodDescriptor method) {
-            ShmClientCall call = (ShmClientCall) connection.begin(method, 0, headers, CallObserver.NONE);
+            ShmClientCall call =
+                    (ShmClientCall) connection.begin(method, 0, headers, Isolation.TRUSTED, CallObserver.NONE);
             begun.add(call);
             names.add(method.name());
             return call;
