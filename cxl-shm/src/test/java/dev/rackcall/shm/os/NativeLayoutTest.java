@@ -1,0 +1,250 @@
+package dev.rackcall.shm.os;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Compares every number of C that this package uses, constants, sizes and offsets, with what this machine's C compiler says. A constant of a
+ * {@code Libc} class is compared with the C constant of its name, so that a new one is covered as soon as it exists.
+ */
+class NativeLayoutTest {
+    private static final List<Class<?>> MIRRORS = List.of(
+            LibcEvents.class,
+            LibcFiles.class,
+            LibcMemory.class,
+            LibcSockets.class,
+            LibcProcess.class,
+            LibNuma.class,
+            Errno.class);
+
+    private static final List<String> HEADERS = List.of(
+            "errno.h",
+            "fcntl.h",
+            "linux/futex.h",
+            "linux/mempolicy.h",
+            "poll.h",
+            "sched.h",
+            "stddef.h",
+            "stdio.h",
+            "sys/epoll.h",
+            "sys/eventfd.h",
+            "sys/mman.h",
+            "sys/socket.h",
+            "sys/stat.h",
+            "sys/syscall.h",
+            "sys/uio.h",
+            "sys/un.h",
+            "time.h",
+            "unistd.h");
+
+    @TempDir
+    private Path directory;
+
+    /** C expressions and what Java takes them to be. */
+    private final Map<String, Long> expected = new LinkedHashMap<>();
+
+    @Test
+    void shouldAgreeWithTheCompiler() throws Exception {
+        constants();
+        structures();
+        architecture();
+        Map<String, Long> found = compileAndRun(program());
+        Map<String, String> unknown = new TreeMap<>();
+        expected.keySet().stream()
+                .filter(name -> !found.containsKey(name))
+                .forEach(name -> unknown.put(name, "unknown"));
+        if (!unknown.isEmpty()) {
+            System.err.println("NativeLayoutTest: this machine's C headers are too old to know " + unknown.keySet());
+        }
+        // mseal(2) is younger than the headers of some distributions that still are supported.
+        assertThat(unknown.keySet()).isSubsetOf("SYS_mseal");
+        assertThat(found).hasSizeGreaterThan(120);
+        expected.keySet().removeAll(unknown.keySet());
+        assertThat(expected).containsExactlyInAnyOrderEntriesOf(found);
+    }
+
+    private void constants() throws IllegalAccessException {
+        for (Class<?> mirror : MIRRORS) {
+            for (Field field : mirror.getDeclaredFields()) {
+                boolean isNumber =
+                        field.getType() == int.class || field.getType() == long.class || field.getType() == short.class;
+                if (Modifier.isStatic(field.getModifiers()) && isNumber) {
+                    field.setAccessible(true);
+                    expected.put(field.getName(), ((Number) field.get(null)).longValue());
+                }
+            }
+        }
+    }
+
+    private void structures() throws ReflectiveOperationException {
+        structure("epoll_event", EventPoll.class, "EVENT_BYTES", "EVENTS", "events", "DATA", "data");
+        structure("sockaddr_un", SocketAddress.class, "SOCKADDR_BYTES", "FAMILY", "sun_family", "PATH", "sun_path");
+        expect("sizeof(((struct sockaddr_un *) 0)->sun_path) - 1", constant(SocketAddress.class, "MAX_PATH_BYTES"));
+        structure(
+                "msghdr",
+                MessageHeader.class,
+                "MSGHDR_BYTES",
+                "IOV",
+                "msg_iov",
+                "IOV_COUNT",
+                "msg_iovlen",
+                "CONTROL",
+                "msg_control",
+                "CONTROL_LENGTH",
+                "msg_controllen",
+                "FLAGS",
+                "msg_flags");
+        structure("iovec", MessageHeader.class, "IOVEC_BYTES");
+        expect("offsetof(struct iovec, iov_base)", 0);
+        expect("offsetof(struct iovec, iov_len)", 8);
+        expect("offsetof(struct cmsghdr, cmsg_len)", 0);
+        expect("offsetof(struct cmsghdr, cmsg_level)", constant(MessageHeader.class, "CMSG_LEVEL"));
+        expect("offsetof(struct cmsghdr, cmsg_type)", constant(MessageHeader.class, "CMSG_TYPE"));
+        expect("CMSG_LEN(0)", constant(MessageHeader.class, "CMSG_DATA"));
+        expect("CMSG_SPACE(4)", constant(MessageHeader.class, "CMSG_DATA") + 8);
+        structure(
+                "statx",
+                FileStatus.class,
+                "STATX_BYTES",
+                "BLKSIZE",
+                "stx_blksize",
+                "NLINK",
+                "stx_nlink",
+                "UID",
+                "stx_uid",
+                "MODE",
+                "stx_mode",
+                "INO",
+                "stx_ino",
+                "SIZE",
+                "stx_size",
+                "RDEV_MAJOR",
+                "stx_rdev_major",
+                "RDEV_MINOR",
+                "stx_rdev_minor",
+                "DEV_MAJOR",
+                "stx_dev_major",
+                "DEV_MINOR",
+                "stx_dev_minor");
+        expect("S_IFMT", constant(FileStatus.class, "TYPE_MASK"));
+        expect("S_IFREG", constant(FileStatus.class, "REGULAR"));
+        expect("S_IFCHR", constant(FileStatus.class, "CHARACTER_DEVICE"));
+        structure(
+                "flock",
+                RecordLock.class,
+                "FLOCK_BYTES",
+                "TYPE",
+                "l_type",
+                "WHENCE",
+                "l_whence",
+                "START",
+                "l_start",
+                "LENGTH",
+                "l_len",
+                "PID",
+                "l_pid");
+        expect("F_WRLCK", constant(RecordLock.class, "F_WRLCK"));
+        expect("F_UNLCK", constant(RecordLock.class, "F_UNLCK"));
+        expect("offsetof(struct pollfd, events)", constant(SocketWait.class, "POLLFD_EVENTS"));
+        // Written as plain numbers where they are used.
+        expect("SEEK_SET", 0);
+        expect("offsetof(struct pollfd, fd)", 0);
+        expect("sizeof(struct timespec)", 16);
+        expect("offsetof(struct timespec, tv_sec)", 0);
+        expect("offsetof(struct timespec, tv_nsec)", 8);
+        expect("sizeof(struct ucred)", 12);
+        expect("offsetof(struct ucred, pid)", 0);
+        expect("offsetof(struct ucred, uid)", 4);
+        expect("offsetof(struct ucred, gid)", 8);
+        expect("sizeof(size_t)", 8);
+        expect("sizeof(off_t)", 8);
+        expect("sizeof(mode_t)", 4);
+        expect("sizeof(socklen_t)", 4);
+        assertThat(CallState.SCRATCH_BYTES).isGreaterThanOrEqualTo(RecordLock.FLOCK_BYTES);
+    }
+
+    private void architecture() {
+        Abi abi = Abi.current();
+        expect("O_DIRECTORY", abi.directoryFlag());
+        expect("SYS_futex", abi.futex());
+        expect("SYS_userfaultfd", abi.userfaultfd());
+        expect("SYS_epoll_pwait2", Abi.SYS_EPOLL_PWAIT2);
+        expect("SYS_mseal", Abi.SYS_MSEAL);
+    }
+
+    /** Size, then pairs of a Java constant and the field at whose offset it should be; together all offsets that the class has. */
+    private void structure(String name, Class<?> layout, String size, String... fields)
+            throws ReflectiveOperationException {
+        expect("sizeof(struct " + name + ")", constant(layout, size));
+        for (int i = 0; i < fields.length; i += 2) {
+            expect("offsetof(struct " + name + ", " + fields[i + 1] + ")", constant(layout, fields[i]));
+        }
+    }
+
+    private static long constant(Class<?> type, String name) throws ReflectiveOperationException {
+        Field field = type.getDeclaredField(name);
+        field.setAccessible(true);
+        return ((Number) field.get(null)).longValue();
+    }
+
+    private void expect(String expression, long value) {
+        expected.put(expression, value);
+    }
+
+    // ---- the compiler's answers
+
+    /** Constants that are macros are left out where the headers do not know them. */
+    private String program() {
+        String lines = expected.keySet().stream().map(NativeLayoutTest::line).collect(Collectors.joining());
+        return "#define _GNU_SOURCE\n"
+                + HEADERS.stream().map(header -> "#include <" + header + ">\n").collect(Collectors.joining())
+                + "int main(void) {\n" + lines + "return 0;\n}\n";
+    }
+
+    private static String line(String expression) {
+        boolean mayBeMissing = expression.startsWith("SYS_");
+        String say = "printf(\"%s\\t%lld\\n\", \"" + expression + "\", (long long) (" + expression + "));\n";
+        return mayBeMissing ? "#ifdef " + expression + "\n" + say + "#endif\n" : say;
+    }
+
+    private Map<String, Long> compileAndRun(String program) throws IOException, InterruptedException {
+        Path source = Files.writeString(directory.resolve("probe.c"), program);
+        Path binary = directory.resolve("probe");
+        String compiled;
+        try {
+            compiled = output("cc", "-o", binary.toString(), source.toString());
+        } catch (IOException e) {
+            System.err.println(
+                    "NativeLayoutTest SKIPPED: there is no C compiler `cc` here, so the layouts of structures are"
+                            + " NOT compared with C; install gcc (" + e.getMessage() + ")");
+            return abort("no C compiler");
+        }
+        assertThat(binary).as(compiled).exists();
+        return output(binary.toString())
+                .lines()
+                .map(line -> line.split("\t"))
+                .collect(Collectors.toMap(parts -> parts[0], parts -> Long.valueOf(parts[1])));
+    }
+
+    private static String output(String... command) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        return output;
+    }
+}
