@@ -2,12 +2,14 @@ package dev.rackcall.shm.os;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.LongConsumer;
 
 /**
  * A Unix socket that keeps message borders (SOCK_SEQPACKET), passes descriptors, and serves as a doorbell. The kernel ends it when
@@ -268,23 +270,34 @@ public final class UnixSocket implements AutoCloseable {
      * @return false if the peer is gone or this end is closed; true otherwise, also when so many rings wait that another adds nothing
      */
     public boolean ring() {
+        int errno = sendNow(DOORBELL, 1);
+        return errno == 0 || errno == Errno.EAGAIN;
+    }
+
+    /**
+     * As {@link #ring()}, with a number that the peer's {@link #drain(LongConsumer)} gets.
+     *
+     * @return whether it was sent; false also if so many rings wait that it did not fit
+     */
+    public boolean ring(long number) {
+        MemorySegment scratch = CallState.current().scratch();
+        scratch.set(JAVA_LONG, 0, number);
+        return sendNow(scratch, Long.BYTES) == 0;
+    }
+
+    /** Sends without blocking; returns 0 or why not, EPIPE if this end is closed. */
+    private int sendNow(MemorySegment bytes, long length) {
         if (!descriptor.tryEnter()) {
-            return false;
+            return Errno.EPIPE;
         }
         try {
             CallState state = CallState.current();
-            while (LibcSockets.send(state.errnoSegment(), descriptor.fd(), DOORBELL, 1, RING_FLAGS) < 0) {
-                switch (state.errno()) {
-                    case Errno.EINTR -> {}
-                    case Errno.EAGAIN, Errno.ENOBUFS, Errno.ENOMEM -> {
-                        return state.errno() == Errno.EAGAIN;
-                    }
-                    default -> {
-                        return false;
-                    }
+            while (LibcSockets.send(state.errnoSegment(), descriptor.fd(), bytes, length, RING_FLAGS) < 0) {
+                if (state.errno() != Errno.EINTR) {
+                    return state.errno();
                 }
             }
-            return true;
+            return 0;
         } finally {
             descriptor.exit();
         }
@@ -297,6 +310,15 @@ public final class UnixSocket implements AutoCloseable {
      * @return how many there were; -1 if there is none and the peer is gone, or this end is closed
      */
     public int drain() {
+        return drain(number -> {});
+    }
+
+    /**
+     * As {@link #drain()}.
+     *
+     * @param numbers what rings with a number brought; from the peer, so anything
+     */
+    public int drain(LongConsumer numbers) {
         if (!descriptor.tryEnter()) {
             return -1;
         }
@@ -304,9 +326,12 @@ public final class UnixSocket implements AutoCloseable {
             CallState state = CallState.current();
             for (int count = 0; count < MAX_DRAIN; ) {
                 long length = LibcSockets.recv(
-                        state.errnoSegment(), descriptor.fd(), state.scratch(), 1, LibcSockets.MSG_DONTWAIT);
+                        state.errnoSegment(), descriptor.fd(), state.scratch(), Long.BYTES, LibcSockets.MSG_DONTWAIT);
                 if (length > 0) {
                     count++;
+                    if (length == Long.BYTES) {
+                        numbers.accept(state.scratch().get(JAVA_LONG, 0));
+                    }
                 } else if (length < 0 && state.errno() == Errno.EAGAIN) {
                     return count;
                 } else if (length == 0 || state.errno() != Errno.EINTR) {

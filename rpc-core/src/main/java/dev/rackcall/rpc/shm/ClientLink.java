@@ -153,6 +153,10 @@ final class ClientLink {
         return connection.async;
     }
 
+    void flushControls() {
+        connection.controls.flush();
+    }
+
     int socketFd() {
         return socket.fd();
     }
@@ -161,6 +165,11 @@ final class ClientLink {
         if (!socket.ring()) {
             close(lostStatus());
         }
+    }
+
+    /** Tells the server, beside the slots, that nobody waits for the call with that ticket; returns whether that was possible. */
+    boolean ringCancelled(long ticket) {
+        return socket.ring(ticket);
     }
 
     void announceSleep(boolean asleep) {

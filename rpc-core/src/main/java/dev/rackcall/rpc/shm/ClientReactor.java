@@ -166,6 +166,7 @@ final class ClientReactor {
         int completed = 0;
         for (ClientLink link : links.values()) {
             completed += link.async().poll();
+            link.flushControls();
         }
         return completed;
     }

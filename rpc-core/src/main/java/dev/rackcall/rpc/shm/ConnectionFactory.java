@@ -46,12 +46,12 @@ final class ConnectionFactory implements AutoCloseable {
         return binding.channel();
     }
 
-    /** Makes a connection and tells the client; {@code onRelease} runs once its memory is gone. */
-    ShmServerConnection connect(UnixSocket socket, Handshake.Hello hello, Peer peer, Runnable onRelease) {
+    /** Makes a connection and tells the client; {@code count} hears when it hangs up and when its memory is gone. */
+    ShmServerConnection connect(UnixSocket socket, Handshake.Hello hello, Peer peer, ConnectionCount count) {
         check(hello);
         SharedPool.Seat seat = shared.join();
         try (seat) {
-            return connect(socket, plan(hello, seat.number()), seat, peer, onRelease);
+            return connect(socket, plan(hello, seat.number()), seat, peer, count);
         } catch (RuntimeException | Error e) {
             shared.leave(seat.number());
             throw e;
@@ -59,7 +59,7 @@ final class ConnectionFactory implements AutoCloseable {
     }
 
     private ShmServerConnection connect(
-            UnixSocket socket, Handshake.Welcome welcome, SharedPool.Seat seat, Peer peer, Runnable onRelease) {
+            UnixSocket socket, Handshake.Welcome welcome, SharedPool.Seat seat, Peer peer, ConnectionCount count) {
         SharedFile file = null;
         Mapping mapping = null;
         try {
@@ -72,11 +72,11 @@ final class ConnectionFactory implements AutoCloseable {
             ControlLayout.initialise(memory, welcome.slots(), welcome.instance());
             Arena reply = Arena.create(arena(welcome.reply(), memory, file, FIRST_REPLY_BYTES));
             Arena request = Arena.attach(arena(welcome.request(), memory, file, 0));
-            ServerLink link = new ServerLink(socket, file, mapping, spec, shared, welcome, peer, request, reply, () -> {
-                ids.give(welcome.request().id());
-                ids.give(welcome.reply().id());
-                onRelease.run();
-            });
+            ServerLink link =
+                    new ServerLink(socket, file, mapping, spec, shared, welcome, peer, request, reply, count, () -> {
+                        ids.give(welcome.request().id());
+                        ids.give(welcome.reply().id());
+                    });
             ShmServerConnection connection = new ShmServerConnection(link, binding, handlers);
             socket.send(welcome.encode(), file.fd(), seat.file().fd());
             return connection;

@@ -11,5 +11,8 @@ final class ControlOp {
     /** The caller has closed the stream with that id. */
     static final int STREAM_CLOSE = 4;
 
+    /** The client has read the answer to the call with that ticket, a large one: its memory may go. */
+    static final int READ = 5;
+
     private ControlOp() {}
 }

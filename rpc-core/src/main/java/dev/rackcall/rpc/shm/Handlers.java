@@ -35,7 +35,7 @@ abstract sealed class Handlers implements AutoCloseable {
             try {
                 call.run();
             } finally {
-                call.endDeferred();
+                call.endAside();
             }
         } catch (RuntimeException | Error e) {
             LOG.error("a call of channel {} could not be ended", call.connection.service.channel(), e);
@@ -50,7 +50,7 @@ abstract sealed class Handlers implements AutoCloseable {
                 call.run();
             } finally {
                 if (!poller.leaveHandler(entered)) {
-                    call.endDeferred();
+                    call.endAside();
                 }
             }
         }
@@ -100,7 +100,7 @@ abstract sealed class Handlers implements AutoCloseable {
                                 "all %d workers are busy and %d calls wait; add workers or call less",
                                 threads.size(), QUEUE)
                         .asException());
-                call.endDeferred();
+                call.endAside();
             }
         }
 

@@ -17,6 +17,9 @@ final class PayloadBuffer implements PayloadWriter.Growth {
     /** A run above this goes back to the arena as soon as its call has ended. */
     private static final long KEEP_BYTES = 64 << 10;
 
+    /** Runs double as they grow, so the run of a payload of at most that many bytes is kept. */
+    static final long KEPT_PAYLOAD_BYTES = KEEP_BYTES / 2;
+
     private static final long FIRST_BYTES = 4 << 10;
 
     private final Arena arena;

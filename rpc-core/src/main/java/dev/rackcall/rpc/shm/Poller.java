@@ -284,7 +284,7 @@ final class Poller {
     }
 
     private void rung(ShmServerConnection connection) {
-        if (connection.link.drainRings() < 0) {
+        if (connection.drainRings() < 0) {
             drop(connection);
         } else {
             watch(connection);

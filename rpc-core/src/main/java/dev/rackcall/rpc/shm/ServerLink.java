@@ -17,6 +17,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongConsumer;
 
 /**
  * What a connection stands on at the server: the socket that proves the client's life, the memory that both map, the arenas in it, and the
@@ -36,6 +38,7 @@ final class ServerLink {
     private final Arena requestArena;
     private final MemorySegment requestMemory;
     private final ArenaTable refs;
+    private final ConnectionCount count;
     private final Runnable onRelease;
     private final AtomicBoolean released = new AtomicBoolean();
     /** Reply scopes that callers have not released, by the Refs that were returned from them. */
@@ -53,6 +56,7 @@ final class ServerLink {
             Peer peer,
             Arena requestArena,
             Arena replyArena,
+            ConnectionCount count,
             Runnable onRelease) {
         this.socket = socket;
         this.file = file;
@@ -64,6 +68,7 @@ final class ServerLink {
         this.replyArena = replyArena;
         this.requestArena = requestArena;
         this.requestMemory = requestArena.memory();
+        this.count = count;
         this.onRelease = onRelease;
         this.refs = ArenaTable.create();
         refs.add(requestArena);
@@ -91,9 +96,9 @@ final class ServerLink {
         return socket.fd();
     }
 
-    /** Reads the client's rings; negative once it is gone. */
-    int drainRings() {
-        return socket.drain();
+    /** Reads the client's rings; negative once it is gone. Those with a number are tickets of calls that it cancels. */
+    int drainRings(LongConsumer cancelled) {
+        return socket.drain(cancelled);
     }
 
     void ring() {
@@ -190,9 +195,10 @@ final class ServerLink {
         return new ReplyScope(replyArena.newScope(FIRST_REPLY_BYTES, refs));
     }
 
-    /** The caller of {@code ticket} owns the scope now. A scope from which nothing was returned is closed. */
-    synchronized void handOver(ReplyScope reply, long ticket) {
-        if (reply.roots().isEmpty()) {
+    /** The caller of {@code ticket} owns the scope now. A scope from which nothing was returned, or that nobody wants, is closed. */
+    synchronized void handOver(ReplyScope reply, long ticket, BooleanSupplier unwanted) {
+        // Whoever cancels says so before he looks here for what he does not want.
+        if (reply.roots().isEmpty() || unwanted.getAsBoolean()) {
             reply.discard();
             return;
         }
@@ -229,6 +235,7 @@ final class ServerLink {
 
     /** Closes the socket: the client sees the connection end. */
     void hangUp() {
+        count.hangsUp();
         socket.close();
     }
 
@@ -240,6 +247,7 @@ final class ServerLink {
                 file.close();
                 shared.leave(welcome.participant());
             } finally {
+                count.isReleased();
                 onRelease.run();
             }
         }

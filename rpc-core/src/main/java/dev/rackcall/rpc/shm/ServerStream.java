@@ -120,10 +120,7 @@ final class ServerStream<T> {
         lock.lock();
         try {
             if (waiting != null) {
-                call.fail(Status.Code.FAILED_PRECONDITION
-                        .with("%s: stream %d is already being pulled; one reader at a time", method, id)
-                        .asException());
-                call.endDeferred();
+                refuse(call);
                 return;
             }
             waiting = call;
@@ -135,12 +132,27 @@ final class ServerStream<T> {
         }
     }
 
+    private void refuse(ShmServerCall call) {
+        if (call.mayAnswer()) {
+            try {
+                call.fail(Status.Code.FAILED_PRECONDITION
+                        .with("%s: stream %d is already being pulled; one reader at a time", method, id)
+                        .asException());
+            } finally {
+                call.endAnswer();
+            }
+        }
+    }
+
     private void answerWaiting() {
         ShmServerCall call = waiting;
         if (call == null) {
             return;
         }
         waiting = null;
+        if (!call.mayAnswer()) {
+            return;
+        }
         try {
             if (ready.isEmpty() && failure != null) {
                 owner.forget(id);
@@ -155,7 +167,7 @@ final class ServerStream<T> {
             call.fail(e);
         } finally {
             room.signalAll();
-            call.endDeferred();
+            call.endAnswer();
         }
     }
 

@@ -75,6 +75,8 @@ final class ShmClientCall extends ClientCall {
     private boolean encoding;
     private boolean sent;
     private boolean unwanted;
+    /** Bytes of the answer, if it lay outside the slot. */
+    private long outsideBytes;
 
     ShmClientCall(ShmClientConnection connection, int index) {
         this.connection = connection;
@@ -140,7 +142,7 @@ final class ShmClientCall extends ClientCall {
     boolean reapIfAnswered() {
         long seen = (long) WORD.getAcquire(this);
         return state(seen) == ABANDONED
-                && SlotLayout.isOf(SlotLayout.responseWord(memory, slot), seen >>> STATE_BITS)
+                && isAnswered(seen >>> STATE_BITS)
                 && WORD.compareAndSet(this, seen, seen & ~STATE_MASK);
     }
 
@@ -170,8 +172,13 @@ final class ShmClientCall extends ClientCall {
         return isAnswered(ticket());
     }
 
+    /** Never once the connection's memory is gone: whoever does not hold the slot may look after that. */
     boolean isAnswered(long ticket) {
-        return SlotLayout.isOf(SlotLayout.responseWord(memory, slot), ticket);
+        try {
+            return SlotLayout.isOf(SlotLayout.responseWord(memory, slot), ticket);
+        } catch (IllegalStateException e) {
+            return connection.rethrowIfOpen(e);
+        }
     }
 
     // ---- encoding and sending
@@ -204,6 +211,7 @@ final class ShmClientCall extends ClientCall {
         encoding = false;
         sent = false;
         unwanted = false;
+        outsideBytes = 0;
         if (buffer == null) {
             makeCodec();
         }
@@ -261,7 +269,12 @@ final class ShmClientCall extends ClientCall {
         if (stateWhileSent != HELD) {
             setState(stateWhileSent);
         }
-        connection.publish(slot, word);
+        try {
+            connection.publish(slot, word);
+        } catch (IllegalStateException e) {
+            // Unmapped, as it may be for whoever does not hold the slot: whoever ended the connection ends this call.
+            connection.rethrowIfOpen(e);
+        }
     }
 
     @Override
@@ -349,6 +362,7 @@ final class ShmClientCall extends ClientCall {
                 throw malformed(
                         "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside the reply arena");
             }
+            outsideBytes = length;
             reader.begin(connection.link.replyMemory(), Ref.offset(ref), length);
         }
         if (SlotLayout.methodOrStatus(word) != 0) {
@@ -399,7 +413,17 @@ final class ShmClientCall extends ClientCall {
     void endAsync() {
         future = null;
         buffer.trim();
+        releaseRead();
+    }
+
+    /** As {@link #release}, after the answer was read: the server keeps a large one until it is told so. */
+    private void releaseRead() {
+        long ticket = ticket();
+        boolean large = outsideBytes > PayloadBuffer.KEPT_PAYLOAD_BYTES;
         release();
+        if (large) {
+            connection.control(ControlOp.READ, ticket);
+        }
     }
 
     @Override
@@ -432,7 +456,7 @@ final class ShmClientCall extends ClientCall {
             setState(ABANDONED);
             connection.cancel(ticket);
         } else {
-            release();
+            releaseRead();
         }
     }
 

@@ -3,7 +3,6 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.KryoCodec;
 import dev.rackcall.rpc.spi.ClientCall;
@@ -18,10 +17,7 @@ import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The client's end of a connection: hands out slots in turn, publishes requests, rings when the server does not watch.
@@ -50,13 +46,11 @@ final class ShmClientConnection extends ClientConnection {
     /** Threads of this process that wait for longer than a few microseconds. */
     private static final AtomicInteger SPINNING = new AtomicInteger();
 
-    private static final long CONTROL_BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-    private static final Logger LOG = LoggerFactory.getLogger(ShmClientConnection.class);
-
     final ClientLink link;
     final MemorySegment memory;
     final ClientSpec spec;
     final AsyncCalls async;
+    final ControlQueue controls = new ControlQueue(this);
 
     private final ShmClientCall[] slots;
     private final int mask;
@@ -114,18 +108,29 @@ final class ShmClientConnection extends ClientConnection {
 
     private ShmClientCall claimSlowly(long deadline) {
         SpinWait wait = new SpinWait(spec.waiting(), deadline, defaultTimeoutNanos);
-        int skipped = 0;
         while (true) {
+            ShmClientCall call = tryClaim();
+            if (call != null) {
+                return call;
+            }
+            async.poll();
+            awaitRoom(wait);
+        }
+    }
+
+    /** The next free slot; null if there is none, or if the server is a whole lap behind. */
+    ShmClientCall tryClaim() {
+        int skipped = 0;
+        while (skipped <= mask) {
             if (!open) {
                 throw link.failure();
             }
             long ticket = (long) TAIL.getAcquire(this);
             ShmClientCall call = slots[(int) ticket & mask];
-            boolean room = call.wasLeftBy(ticket - mask - 1) || hasRoom(ticket);
-            if (!room) {
-                async.poll();
-                awaitRoom(wait);
-            } else if (!call.isBusy() || call.reapIfAnswered()) {
+            if (!call.wasLeftBy(ticket - mask - 1) && !hasRoom(ticket)) {
+                return null;
+            }
+            if (!call.isBusy() || call.reapIfAnswered()) {
                 if (TAIL.compareAndSet(this, ticket, ticket + 1)) {
                     call.occupy(ticket);
                     if (open) {
@@ -133,17 +138,20 @@ final class ShmClientConnection extends ClientConnection {
                     }
                     call.release();
                 }
-            } else if (skipped <= mask) {
+            } else if (TAIL.compareAndSet(this, ticket, ticket + 1)) {
                 // An earlier call still occupies the slot: tell the server to pass over it and try the next one.
-                if (TAIL.compareAndSet(this, ticket, ticket + 1)) {
-                    publish(call.slot, SlotLayout.word(ticket, 0, SlotLayout.SKIP, 0));
-                    skipped++;
-                }
-            } else {
-                async.poll();
-                awaitRoom(wait);
-                skipped = 0;
+                skip(call, ticket);
+                skipped++;
             }
+        }
+        return null;
+    }
+
+    private void skip(ShmClientCall call, long ticket) {
+        try {
+            publish(call.slot, SlotLayout.word(ticket, 0, SlotLayout.SKIP, 0));
+        } catch (IllegalStateException e) {
+            rethrowIfOpen(e);
         }
     }
 
@@ -164,7 +172,19 @@ final class ShmClientConnection extends ClientConnection {
 
     /** Whether the server has taken the request one lap before {@code ticket}, so that the slot's word may be written again. */
     private boolean hasRoom(long ticket) {
-        return ticket - Math.min(ControlLayout.consumed(memory), ticket) <= mask;
+        try {
+            return ticket - Math.min(ControlLayout.consumed(memory), ticket) <= mask;
+        } catch (IllegalStateException e) {
+            return rethrowIfOpen(e);
+        }
+    }
+
+    /** For whoever looks at the memory without a slot that keeps it mapped: false, if that is because the connection has ended. */
+    boolean rethrowIfOpen(IllegalStateException thrown) {
+        if (open) {
+            throw thrown;
+        }
+        return false;
     }
 
     /** Makes the request half of {@code slot} visible to the server and wakes it if it does not watch. */
@@ -250,13 +270,9 @@ final class ShmClientConnection extends ClientConnection {
         control(ControlOp.CANCEL, ticket);
     }
 
-    /** Sends a control request that nobody waits for; without effect if the connection is gone or jammed: its end frees everything. */
+    /** Sends a control request that nobody waits for, now or as soon as there is room; the end of the connection does the same to all. */
     void control(int op, long operand) {
-        try {
-            claim(System.nanoTime() + CONTROL_BOUND_NANOS).sendControl(op, operand);
-        } catch (RpcException e) {
-            LOG.debug("control request {} for {} was not sent: {}", op, operand, e.getMessage());
-        }
+        controls.send(op, operand);
     }
 
     @Override

@@ -21,7 +21,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,7 +51,7 @@ final class ShmServer implements ServerEndpoint {
     private final List<Door> doors = new ArrayList<>();
     private final List<Poller> pollers = new ArrayList<>();
     private final Handlers handlers;
-    private final AtomicInteger connections = new AtomicInteger();
+    private final ConnectionCount connections = new ConnectionCount();
     /** Oldest first. */
     private final LinkedHashMap<Long, Guest> guests = new LinkedHashMap<>();
 
@@ -208,7 +207,7 @@ final class ShmServer implements ServerEndpoint {
                 refuse(
                         socket,
                         Status.Code.UNAVAILABLE.with("channel %s: its server is shutting down", hello.channel()));
-            } else if (connections.get() >= spec.maxConnections()) {
+            } else if (connections.isFull(spec.maxConnections())) {
                 refuse(
                         socket,
                         Status.Code.RESOURCE_EXHAUSTED.with(
@@ -239,12 +238,13 @@ final class ShmServer implements ServerEndpoint {
     private void connect(Guest guest, Handshake.Hello hello) {
         PeerCredentials credentials = guest.socket().peer();
         Peer peer = new Peer(credentials.pid(), credentials.uid(), credentials.gid());
-        connections.incrementAndGet();
+        connections.comes();
         ShmServerConnection connection;
         try {
-            connection = guest.door().factory().connect(guest.socket(), hello, peer, connections::decrementAndGet);
+            connection = guest.door().factory().connect(guest.socket(), hello, peer, connections);
         } catch (RuntimeException | Error e) {
-            connections.decrementAndGet();
+            connections.hangsUp();
+            connections.isReleased();
             throw e;
         }
         Poller quietest = pollers.getFirst();
@@ -305,7 +305,7 @@ final class ShmServer implements ServerEndpoint {
 
     @Override
     public int connections() {
-        return connections.get();
+        return connections.connected();
     }
 
     @Override

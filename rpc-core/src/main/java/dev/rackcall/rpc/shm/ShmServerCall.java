@@ -109,6 +109,8 @@ final class ShmServerCall extends ServerCall {
         if (isBusy()) {
             throw new ProtocolException("request " + takenTicket + " came in a slot whose call is still under way");
         }
+        // That there is another request says that the answer to the last one has been read, or that nobody wants it.
+        buffer.trim();
         ticket = takenTicket;
         methodIndex = SlotLayout.methodOrStatus(word);
         flags = SlotLayout.flags(word);
@@ -317,7 +319,7 @@ final class ShmServerCall extends ServerCall {
     /** From now on the call ends by {@link #succeed} or {@link #fail}, on whatever thread. */
     void defer() {
         deferredTicket = ticket;
-        connection.callStarts();
+        connection.answerDeferred();
     }
 
     @Override
@@ -327,6 +329,9 @@ final class ShmServerCall extends ServerCall {
         }
         defer();
         stage.whenComplete((value, failure) -> {
+            if (!mayAnswer()) {
+                return;
+            }
             try {
                 if (failure != null) {
                     fail(failure);
@@ -337,9 +342,29 @@ final class ShmServerCall extends ServerCall {
             } catch (Throwable t) {
                 fail(t);
             } finally {
-                endDeferred();
+                endAnswer();
             }
         });
+    }
+
+    /** Whether a deferred call may still be answered, which {@link #endAnswer} then ends. If its client is gone, it has ended with this. */
+    boolean mayAnswer() {
+        if (connection.enter()) {
+            return true;
+        }
+        forsake();
+        connection.deferredEnds();
+        return false;
+    }
+
+    /** After a deferred call was answered. */
+    void endAnswer() {
+        try {
+            connection.wakeSleepers();
+        } finally {
+            connection.deferredEnds();
+            connection.leave();
+        }
     }
 
     private RpcException nullResult(String instead) {
@@ -348,8 +373,8 @@ final class ShmServerCall extends ServerCall {
                 .asException();
     }
 
-    /** After a deferred call was answered. */
-    void endDeferred() {
+    /** After a handler has returned on another thread than the poller's. */
+    void endAside() {
         if (!connection.isClosed()) {
             connection.wakeSleepers();
         }
@@ -371,8 +396,14 @@ final class ShmServerCall extends ServerCall {
 
     // ---- ending it
 
-    /** Publishes what was encoded. */
+    /** Publishes what was encoded, unless nobody wants it any more. */
     void succeed() {
+        if (unwanted) {
+            fail(Status.Code.CANCELLED
+                    .with("%s: its caller no longer waits", name())
+                    .asException());
+            return;
+        }
         int inlineLength = 0;
         int resultFlags = 0;
         if (encoding) {
@@ -384,7 +415,7 @@ final class ShmServerCall extends ServerCall {
             }
         }
         if (reply != null) {
-            connection.link.handOver(reply, ticket);
+            connection.link.handOver(reply, ticket, () -> unwanted);
         }
         respond(SlotLayout.word(ticket, 0, resultFlags, inlineLength), Status.OK);
     }
@@ -416,6 +447,29 @@ final class ShmServerCall extends ServerCall {
     }
 
     private void respond(long word, Status ended) {
+        CallObserver toTell = settle();
+        // Release: pairs with the acquire in isBusy(); the poller that begins the slot's next call sees this one's
+        // fields settled.
+        BUSY.setRelease(this, false);
+        SlotLayout.publishResponse(memory, slot, word);
+        // Behind the response, and release: pairs with the acquire in takeUnwoken(). Another thread that takes the mark
+        // wakes the sleeper, who then has to find the response: this thread will not wake him again.
+        UNWOKEN.setRelease(this, true);
+        Observers.tell(toTell, ended);
+    }
+
+    /** Ends the call though its client is gone, and the connection's memory may be, so that nothing can be published. */
+    private void forsake() {
+        if (reply != null) {
+            reply.discard();
+        }
+        CallObserver toTell = settle();
+        BUSY.setRelease(this, false);
+        Observers.tell(toTell, Status.Code.CANCELLED.with("%s: its client is gone", name()));
+    }
+
+    /** Gives back what the call had; returns who is to hear how it ended. */
+    private CallObserver settle() {
         CallObserver toTell = observer;
         // As in ShmClientCall: a comparison is cheaper than a reference store.
         if (toTell != CallObserver.NONE) {
@@ -437,14 +491,7 @@ final class ShmServerCall extends ServerCall {
         if (callMemory != null) {
             callMemory.leave();
         }
-        // Release: pairs with the acquire in isBusy(); the poller that begins the slot's next call sees this one's
-        // fields settled.
-        BUSY.setRelease(this, false);
-        SlotLayout.publishResponse(memory, slot, word);
-        // Behind the response, and release: pairs with the acquire in takeUnwoken(). Another thread that takes the mark
-        // wakes the sleeper, who then has to find the response: this thread will not wake him again.
-        UNWOKEN.setRelease(this, true);
-        Observers.tell(toTell, ended);
+        return toTell;
     }
 
     /** Whether a response was published here that nobody was woken for yet; of several who ask, one is told. */
@@ -469,6 +516,10 @@ final class ShmServerCall extends ServerCall {
                 connection.link.releaseReply(operand);
                 succeed();
             }
+            case ControlOp.READ -> {
+                connection.answerRead(operand);
+                succeed();
+            }
             case ControlOp.STREAM_PULL -> {
                 ServerStream<?> stream = connection.streams.find(operand);
                 if (stream == null) {
@@ -485,6 +536,13 @@ final class ShmServerCall extends ServerCall {
                 succeed();
             }
             default -> throw new ProtocolException("an unknown control request " + methodIndex);
+        }
+    }
+
+    /** The client has read the answer to the call with that ticket, the slot's last one. On the poller's thread, as {@link #begin}. */
+    void answerRead(long readTicket) {
+        if (!isBusy() && ticket == readTicket) {
+            buffer.trim();
         }
     }
 

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
 
 /**
  * The server's end of a connection: takes requests in slot order and wakes callers that sleep. Only the poller that owns it calls
@@ -19,6 +20,8 @@ final class ShmServerConnection {
     /** Requests taken in one turn, so that one client that always has more cannot starve the others of its poller. */
     private static final int REQUESTS_PER_TURN = 64;
 
+    private static final int CLOSED = Integer.MIN_VALUE;
+
     final ServerLink link;
     final ServiceBinding service;
     final MemorySegment memory;
@@ -27,9 +30,16 @@ final class ShmServerConnection {
     private final Handlers handlers;
     private final ShmServerCall[] calls;
     private final int mask;
+    /** Calls that have begun and not ended, but for those that the poller runs itself. */
     private final AtomicInteger underWay = new AtomicInteger();
+
+    /** Sign bit: closed. The rest: who may touch the memory: the poller until it closes, and threads between entering and leaving. */
+    private final AtomicInteger users = new AtomicInteger(1);
+
     /** Bytes of payloads outside the slots of calls under way. */
     private final AtomicLong payloadBytes = new AtomicLong();
+
+    private final LongConsumer cancelling = this::cancel;
 
     /** Requests taken so far. Poller only. */
     private long head;
@@ -41,8 +51,6 @@ final class ShmServerConnection {
     private boolean answered;
     /** Where the poller keeps it in its list; -1: not watched. Poller only. */
     int position = -1;
-
-    private volatile boolean closed;
 
     ShmServerConnection(ServerLink link, ServiceBinding service, Handlers handlers) {
         this.link = link;
@@ -184,6 +192,19 @@ final class ShmServerConnection {
         link.discardReply(ticket);
     }
 
+    /** Reads what came over the socket: rings, and cancellations for which no slot was free; negative once the client is gone. */
+    int drainRings() {
+        return link.drainRings(cancelling);
+    }
+
+    /** The client has read the answer to the call with that ticket, a number that it sent. */
+    void answerRead(long ticket) {
+        ShmServerCall call = calls[(int) ticket & mask];
+        if (call != null) {
+            call.answerRead(ticket);
+        }
+    }
+
     /**
      * Counts a payload that lies in the request arena; false, and not counted, if all payloads under way would then be longer than that arena. Those
      * of an honest client do not overlap; a hostile one could make each slot's call decode the whole arena into this process's heap.
@@ -201,14 +222,44 @@ final class ShmServerConnection {
         payloadBytes.addAndGet(-bytes);
     }
 
-    /** A call begins that the poller does not finish in the same turn. */
+    /** A handler begins, or goes on, on another thread than the poller's, which keeps the memory mapped. By who keeps it mapped meanwhile. */
     void callStarts() {
         underWay.incrementAndGet();
+        users.incrementAndGet();
     }
 
     /** Ends what {@link #callStarts} began. */
     void callEnds() {
-        if (underWay.decrementAndGet() == 0 && closed) {
+        underWay.decrementAndGet();
+        leave();
+    }
+
+    /** A handler has left its answer to somebody else, who may take as long as he likes: that does not keep the memory mapped. */
+    void answerDeferred() {
+        underWay.incrementAndGet();
+    }
+
+    /** Ends what {@link #answerDeferred} began. */
+    void deferredEnds() {
+        underWay.decrementAndGet();
+    }
+
+    /** Keeps the memory mapped until {@link #leave}; false if the connection is closed. */
+    boolean enter() {
+        while (true) {
+            int seen = users.get();
+            if (seen < 0) {
+                return false;
+            }
+            if (users.compareAndSet(seen, seen + 1)) {
+                return true;
+            }
+        }
+    }
+
+    /** Ends what {@link #enter} began. */
+    void leave() {
+        if (users.decrementAndGet() == CLOSED) {
             link.release();
         }
     }
@@ -224,16 +275,14 @@ final class ShmServerConnection {
     }
 
     boolean isClosed() {
-        return closed;
+        return users.get() < 0;
     }
 
-    /** Ends the connection. Its memory is unmapped once no call is under way. Called by its poller, or after that has ended. */
+    /** Ends the connection. Its memory is unmapped once no thread is in a handler. Called by its poller, or after that has ended. */
     void close() {
-        if (closed) {
+        if (users.getAndUpdate(seen -> seen | CLOSED) < 0) {
             return;
         }
-        underWay.incrementAndGet();
-        closed = true;
         try {
             link.hangUp();
             streams.closeAll();
@@ -243,7 +292,7 @@ final class ShmServerConnection {
                 }
             }
         } finally {
-            callEnds();
+            leave();
         }
     }
 }

@@ -61,7 +61,7 @@ class ReliefTest {
                 sockets.left(),
                 new Handshake.Hello(ControlLayout.VERSION, factory.channel(), 2, 1 << 20),
                 new Peer(0, 0, 0),
-                () -> {});
+                new ConnectionCount());
     }
 
     @AfterEach

@@ -1,0 +1,37 @@
+package dev.rackcall.rpc.shm;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * How many connections a server has. A client that is gone is not connected any more, but what it had is held until its last handler has
+ * returned: that is limited, too, or a client could come, call, and go without end. Thread-safe.
+ */
+final class ConnectionCount {
+    private final AtomicInteger connected = new AtomicInteger();
+    private final AtomicInteger held = new AtomicInteger();
+
+    /** Clients at the other end of an open socket. */
+    int connected() {
+        return connected.get();
+    }
+
+    /** Whether another one would be too many: clients, or, with as much again for those who are gone, memory. */
+    boolean isFull(int most) {
+        return connected.get() >= most || held.get() / 2 >= most;
+    }
+
+    void comes() {
+        connected.incrementAndGet();
+        held.incrementAndGet();
+    }
+
+    /** Its socket is closed. */
+    void hangsUp() {
+        connected.decrementAndGet();
+    }
+
+    /** Its memory is gone. */
+    void isReleased() {
+        held.decrementAndGet();
+    }
+}
