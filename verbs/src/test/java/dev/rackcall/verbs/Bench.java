@@ -15,21 +15,21 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /** One end of a test: an open device with a protection domain, memory and a completion queue. Closes what it made, last first. */
-final class Bench implements AutoCloseable {
-    static final long PATIENCE_NANOS = 20_000_000_000L;
-    static final int MEMORY_BYTES = 64 << 10;
+public final class Bench implements AutoCloseable {
+    public static final long PATIENCE_NANOS = 20_000_000_000L;
+    public static final int MEMORY_BYTES = 64 << 10;
 
-    final Context context;
-    final int gidIndex;
-    final ProtectionDomain domain;
-    final CompletionQueue completions;
-    final MemoryRegion region;
-    final MemorySegment memory;
+    public final Context context;
+    public final int gidIndex;
+    public final ProtectionDomain domain;
+    public final CompletionQueue completions;
+    public final MemoryRegion region;
+    public final MemorySegment memory;
     private final Completions batch = Completions.create(16);
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
 
     /** A completion, kept. */
-    record Done(
+    public record Done(
             long id,
             CompletionStatus status,
             CompletionOpcode opcode,
@@ -39,11 +39,11 @@ final class Bench implements AutoCloseable {
             int queuePair,
             int source) {}
 
-    Bench(Device device) {
+    public Bench(Device device) {
         this(device, CompletionQueueSpec.of(1024));
     }
 
-    Bench(Device device, CompletionQueueSpec spec) {
+    public Bench(Device device, CompletionQueueSpec spec) {
         context = keep(device.open());
         gidIndex = usableGid();
         domain = keep(context.allocateProtectionDomain());
@@ -62,42 +62,42 @@ final class Bench implements AutoCloseable {
         return 0;
     }
 
-    <T extends AutoCloseable> T keep(T child) {
+    public <T extends AutoCloseable> T keep(T child) {
         made.push(child);
         return child;
     }
 
     /** Closes it now instead of at the end. */
-    void drop(AutoCloseable child) throws Exception {
+    public void drop(AutoCloseable child) throws Exception {
         made.remove(child);
         child.close();
     }
 
-    MemoryRegion register(MemorySegment part, Set<Access> rights) {
+    public MemoryRegion register(MemorySegment part, Set<Access> rights) {
         return keep(domain.register(part, rights));
     }
 
-    Gid gid() {
+    public Gid gid() {
         return context.gid(1, gidIndex);
     }
 
-    AddressVector pathTo(Bench other) {
+    public AddressVector pathTo(Bench other) {
         return AddressVector.of(other.gid(), gidIndex);
     }
 
-    QueuePair queuePair(QueuePairType type) {
+    public QueuePair queuePair(QueuePairType type) {
         return queuePair(QueuePairSpec.of(type, completions).withSegments(3));
     }
 
-    QueuePair queuePair(QueuePairSpec spec) {
+    public QueuePair queuePair(QueuePairSpec spec) {
         return keep(domain.createQueuePair(spec));
     }
 
-    void connect(QueuePair own, Bench other, QueuePair peer) {
+    public void connect(QueuePair own, Bench other, QueuePair peer) {
         connect(own, other, peer, ReadyToSend.defaults(), InitAttributes.connected());
     }
 
-    void connect(QueuePair own, Bench other, QueuePair peer, ReadyToSend patience, InitAttributes init) {
+    public void connect(QueuePair own, Bench other, QueuePair peer, ReadyToSend patience, InitAttributes init) {
         own.toInit(init);
         own.toReadyToReceive(ReadyToReceive.from(pathTo(other), peer.number())
                 .withFirstPacket(peer.number() & 0xFFFF)
@@ -105,31 +105,31 @@ final class Bench implements AutoCloseable {
         own.toReadyToSend(patience.withFirstPacket(own.number() & 0xFFFF));
     }
 
-    void fill(long seed) {
+    public void fill(long seed) {
         Random random = new Random(seed);
         for (long i = 0; i < memory.byteSize(); i += Long.BYTES) {
             memory.set(ValueLayout.JAVA_LONG, i, random.nextLong());
         }
     }
 
-    ReceiveRequest receive(long id, long offset, int length) {
+    public ReceiveRequest receive(long id, long offset, int length) {
         return ReceiveRequest.create(1).start(id).into(region, offset, length);
     }
 
     /** The next completion; fails if none comes in time. */
-    Done next() {
+    public Done next() {
         return next(completions);
     }
 
-    Done next(CompletionQueue queue) {
+    public Done next(CompletionQueue queue) {
         return next(queue, 1).getFirst();
     }
 
-    List<Done> next(int count) {
+    public List<Done> next(int count) {
         return next(completions, count);
     }
 
-    List<Done> next(CompletionQueue queue, int count) {
+    public List<Done> next(CompletionQueue queue, int count) {
         List<Done> all = new ArrayList<>();
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         Completions single = Completions.create(1);
@@ -147,7 +147,7 @@ final class Bench implements AutoCloseable {
     }
 
     /** All that are there now. */
-    List<Done> now() {
+    public List<Done> now() {
         List<Done> all = new ArrayList<>();
         for (int count = completions.poll(batch); count > 0; count = completions.poll(batch)) {
             for (int i = 0; i < count; i++) {
@@ -169,7 +169,7 @@ final class Bench implements AutoCloseable {
                 from.sourceQueuePair(i));
     }
 
-    static void waitUntil(String what, BooleanSupplier condition) {
+    public static void waitUntil(String what, BooleanSupplier condition) {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime()).as("waiting until " + what).isLessThan(deadline);

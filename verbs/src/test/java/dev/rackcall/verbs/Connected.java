@@ -3,21 +3,21 @@ package dev.rackcall.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Two benches with a connected queue pair each. */
-final class Connected implements AutoCloseable {
-    final Bench a;
-    final Bench b;
-    final QueuePair qa;
-    final QueuePair qb;
+public final class Connected implements AutoCloseable {
+    public final Bench a;
+    public final Bench b;
+    public final QueuePair qa;
+    public final QueuePair qb;
 
-    Connected(Device device) {
+    public Connected(Device device) {
         this(device, ReadyToSend.defaults(), InitAttributes.connected());
     }
 
-    Connected(Device device, ReadyToSend patience, InitAttributes rights) {
+    public Connected(Device device, ReadyToSend patience, InitAttributes rights) {
         this(new Bench(device), new Bench(device), patience, rights);
     }
 
-    Connected(Bench a, Bench b, ReadyToSend patience, InitAttributes rights) {
+    public Connected(Bench a, Bench b, ReadyToSend patience, InitAttributes rights) {
         this.a = a;
         this.b = b;
         qa = a.queuePair(QueuePairType.RC);
@@ -27,7 +27,7 @@ final class Connected implements AutoCloseable {
     }
 
     /** Posts and returns how it ended; for requests that are signaled or fail. */
-    Bench.Done run(WorkRequest request) {
+    public Bench.Done run(WorkRequest request) {
         assertThat(qa.postSend(request)).as("room in the send queue").isTrue();
         return a.next();
     }

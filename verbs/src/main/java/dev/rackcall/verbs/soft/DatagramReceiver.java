@@ -33,7 +33,7 @@ final class DatagramReceiver {
         boolean whole = frame.get(INT, at + FrameLayout.OFFSET) == 0 && length == payload;
         // The key of a datagram travels where a WRITE has its region's key.
         boolean welcome = whole
-                && owner.queueKey() == frame.get(INT, at + FrameLayout.REMOTE_KEY)
+                && owner.peer().queueKey() == frame.get(INT, at + FrameLayout.REMOTE_KEY)
                 && payload <= owner.maxMessageBytes();
         if (!welcome || !side.ring().take(slot)) {
             return true;

@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -28,13 +27,10 @@ abstract class Link {
     private final AtomicInteger wanted = new AtomicInteger();
     private final AtomicBoolean ended = new AtomicBoolean();
     private final ReentrantLock receiving = new ReentrantLock();
-    private final Outbox outbox = new Outbox();
-    private final ByteBuffer inbox = ByteBuffer.allocateDirect(4 * FrameLayout.MAX_FRAME);
-    private final MemorySegment frames = MemorySegment.ofBuffer(inbox);
+    private Outbox outbox;
+    private Inbox inbox;
     private final ReadInterest interest = new ReadInterest(this);
     private final ArrayDeque<ByteBuf> decrypted = new ArrayDeque<>();
-    private int start;
-    private int end;
     private volatile boolean open;
     private volatile boolean sendable;
     private volatile boolean direct;
@@ -62,6 +58,9 @@ abstract class Link {
 
     /** The connection stands (and TLS is agreed): greetings follow. On the event loop. */
     void connected(LinkChannel newChannel, boolean plain) {
+        // Not before: whoever connects and says nothing shall cost little. The volatile fields below publish them.
+        outbox = new Outbox();
+        inbox = new Inbox();
         channel = newChannel;
         direct = plain;
         if (plain) {
@@ -197,12 +196,11 @@ abstract class Link {
         try {
             handled = handleFrames();
             for (int i = 0; i < READS_AT_A_TIME && !interest.isCongested(); i++) {
-                int count = channel.read(inbox.limit(inbox.capacity()).position(end));
+                int count = inbox.read(channel);
                 if (count <= 0) {
                     total = count < 0 ? -1 : total;
                     break;
                 }
-                end += count;
                 total += count;
                 handled |= handleFrames();
             }
@@ -236,9 +234,7 @@ abstract class Link {
             handled = handleFrames();
             while (!decrypted.isEmpty() && !interest.isCongested()) {
                 ByteBuf first = decrypted.element();
-                int count = Math.min(first.readableBytes(), inbox.capacity() - end);
-                first.readBytes(inbox.limit(end + count).position(end));
-                end += count;
+                inbox.take(first);
                 if (!first.isReadable()) {
                     decrypted.remove().release();
                 }
@@ -255,35 +251,28 @@ abstract class Link {
 
     private boolean handleFrames() throws ProtocolException {
         boolean handled = false;
-        if (!open && end - start >= FrameLayout.GREETING_BYTES) {
-            greeted(frames, start);
+        if (!open && inbox.available() >= FrameLayout.GREETING_BYTES) {
+            greeted(inbox.memory(), inbox.position());
             open = true;
-            start += FrameLayout.GREETING_BYTES;
+            inbox.consume(FrameLayout.GREETING_BYTES);
         }
-        while (open && end - start >= Integer.BYTES && !isCongested()) {
-            int length = FrameLayout.length(frames, start);
+        while (open && inbox.available() >= Integer.BYTES && !isCongested()) {
+            int length = FrameLayout.length(inbox.memory(), inbox.position());
             if (length < smallestFrame() || length > FrameLayout.MAX_FRAME) {
                 throw new ProtocolException("a frame of " + Integer.toUnsignedLong(length) + " bytes; allowed are "
                         + smallestFrame() + " to " + FrameLayout.MAX_FRAME);
             }
-            if (end - start < length) {
+            if (inbox.available() < length) {
                 break;
             }
-            frame(frames, start, length);
-            start += length;
+            frame(inbox.memory(), inbox.position(), length);
+            inbox.consume(length);
             handled = true;
         }
         if (isCongested()) {
             interest.congested();
         }
-        if (start == end) {
-            start = 0;
-            end = 0;
-        } else if (inbox.capacity() - end < FrameLayout.MAX_FRAME) {
-            MemorySegment.copy(frames, start, frames, 0, end - start);
-            end -= start;
-            start = 0;
-        }
+        inbox.tidy();
         return handled;
     }
 
@@ -299,6 +288,17 @@ abstract class Link {
             } else {
                 handleDecrypted();
             }
+        } finally {
+            receiving.unlock();
+        }
+    }
+
+    /** The pipeline is closed: what it gave and nobody handled is given back. On the event loop. */
+    void discard() {
+        receiving.lock();
+        try {
+            decrypted.forEach(ByteBuf::release);
+            decrypted.clear();
         } finally {
             receiving.unlock();
         }

@@ -42,6 +42,7 @@ final class LinkHandler extends ChannelInboundHandlerAdapter {
     @Override
     public void channelInactive(ChannelHandlerContext channel) {
         link.end("closed by the peer");
+        link.discard();
     }
 
     @Override

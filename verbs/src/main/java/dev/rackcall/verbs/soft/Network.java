@@ -132,7 +132,9 @@ final class Network implements AutoCloseable {
                 .connect(address)
                 .addListener(connected -> {
                     if (!connected.isSuccess()) {
-                        link.end("cannot connect: " + connected.cause().getMessage());
+                        // Not here: the caller may hold a queue pair's monitor, and the end tells all queue pairs.
+                        eventLoop.execute(() ->
+                                link.end("cannot connect: " + connected.cause().getMessage()));
                     }
                 });
     }

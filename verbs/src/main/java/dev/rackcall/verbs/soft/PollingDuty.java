@@ -28,7 +28,7 @@ final class PollingDuty {
             any |= link.poll();
         }
         if (any && !taken.get() && taken.compareAndSet(false, true)) {
-            context.openLinks().forEach(link -> link.interest().polled(true));
+            setPolled(true);
             context.eventLoop().execute(this::watch);
         }
         return any;
@@ -49,6 +49,12 @@ final class PollingDuty {
             return;
         }
         taken.set(false);
-        context.openLinks().forEach(link -> link.interest().polled(false));
+        setPolled(false);
+    }
+
+    private void setPolled(boolean now) {
+        for (Link link : context.openLinks()) {
+            link.interest().polled(now);
+        }
     }
 }

@@ -6,15 +6,22 @@ import static dev.rackcall.verbs.soft.FrameLayout.LONG;
 import dev.rackcall.verbs.Gid;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A connection that this device made: requests go out, answers come back. All queue pairs that talk to that device share it. */
 final class RequesterLink extends Link {
     private final Gid target;
+    private final AtomicBoolean fresh = new AtomicBoolean(true);
     private final ArrayDeque<SendQueue> active = new ArrayDeque<>();
 
     RequesterLink(SoftContext context, Gid target) {
         super(context);
         this.target = target;
+    }
+
+    /** True once: for the one who has to connect it. */
+    boolean isFresh() {
+        return fresh.getAndSet(false);
     }
 
     Gid target() {

@@ -100,7 +100,10 @@ final class Responder {
             }
             if (opcode.isReceived() && !side.ring().take(slot)) {
                 link.refuse(
-                        frame, at, Refusal.NOT_READY_TO_RECEIVE, owner.remote().rnrTimer());
+                        frame,
+                        at,
+                        Refusal.NOT_READY_TO_RECEIVE,
+                        owner.peer().remote().rnrTimer());
                 skipping = true;
                 return AsyncEvent.Type.UNKNOWN;
             }
@@ -138,7 +141,7 @@ final class Responder {
     }
 
     private AsyncEvent.Type read(MemorySegment frame, long at, long length, ResponderLink link) {
-        if (readsUnderWay >= owner.remote().maxReadAtomic()) {
+        if (readsUnderWay >= owner.peer().remote().maxReadAtomic()) {
             return refuse(frame, at, link, Refusal.INVALID_REQUEST);
         }
         if (!isGranted(frame, at, length, Access.REMOTE_READ)) {
@@ -179,7 +182,9 @@ final class Responder {
         }
         SoftMemoryRegion region = owner.domain().region(frame.get(INT, at + FrameLayout.REMOTE_KEY));
         long address = frame.get(LONG, at + FrameLayout.REMOTE_ADDRESS);
-        return owner.grants(right) && region != null && region.allows(owner.domain(), address, length, right.bit());
+        return owner.peer().grants(right)
+                && region != null
+                && region.allows(owner.domain(), address, length, right.bit());
     }
 
     private boolean store(boolean write, MemorySegment frame, long at, int payload) {

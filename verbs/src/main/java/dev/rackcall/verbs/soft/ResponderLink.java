@@ -79,7 +79,7 @@ final class ResponderLink extends Link {
         } else if (owner != null
                 && owner.isReceiving()
                 && owner.type() == QueuePairType.RC
-                && isPeer(owner, memory, at)) {
+                && owner.peer().isPeer(peer, memory.get(INT, at + FrameLayout.SOURCE))) {
             AsyncEvent.Type violation = owner.receiveSide().responder().handle(memory, at, payload, this);
             if (violation != AsyncEvent.Type.UNKNOWN) {
                 owner.violated(violation);
@@ -89,10 +89,6 @@ final class ResponderLink extends Link {
         } else {
             answers.refuse(memory, at, Refusal.NO_ANSWER, 0);
         }
-    }
-
-    private boolean isPeer(SoftQueuePair owner, MemorySegment memory, long at) {
-        return owner.peerGid().equals(peer) && owner.peer() == memory.get(INT, at + FrameLayout.SOURCE);
     }
 
     private void datagram(SoftQueuePair owner, MemorySegment memory, long at, int payload) {

@@ -1,10 +1,7 @@
 package dev.rackcall.verbs.soft;
 
-import static dev.rackcall.verbs.soft.FrameLayout.INT;
-import static dev.rackcall.verbs.soft.FrameLayout.LONG;
 import static dev.rackcall.verbs.soft.FrameLayout.PACKET_MASK;
 
-import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Opcode;
 import dev.rackcall.verbs.QueuePairType;
@@ -28,6 +25,7 @@ final class SendQueue {
     }
 
     private final SoftQueuePair owner;
+    private final RequestWriter writer;
     private final SendSlot[] slots;
     private long posted;
     private long next;
@@ -50,6 +48,7 @@ final class SendQueue {
 
     SendQueue(SoftQueuePair owner, int capacity, int maxSegments, int maxInline) {
         this.owner = owner;
+        writer = new RequestWriter(owner);
         slots = new SendSlot[capacity];
         for (int i = 0; i < capacity; i++) {
             slots[i] = new SendSlot(maxSegments, maxInline);
@@ -85,7 +84,9 @@ final class SendQueue {
 
     /** The connection for the next request. */
     RequesterLink way() {
-        return owner.type().isAddressedPerRequest() ? slot(next).destination.link() : owner.peerLink();
+        return owner.type().isAddressedPerRequest()
+                ? slot(next).destination.link()
+                : owner.peer().link();
     }
 
     boolean hasUnsent() {
@@ -111,8 +112,10 @@ final class SendQueue {
             if (!out.hasRoom(FrameLayout.REQUEST_BYTES + payload)) {
                 return Progress.FULL;
             }
-            if (write(slot, payload, out)) {
+            if (writer.write(slot, offset, payload, target.isFirst(next), out)) {
                 advance(slot, payload);
+            } else {
+                failLocally(CompletionStatus.LOCAL_PROTECTION_ERROR);
             }
         }
         return Progress.IDLE;
@@ -136,73 +139,12 @@ final class SendQueue {
                 return false;
             }
         }
-        CompletionStatus problem = problem(slot);
+        CompletionStatus problem = slot.problem(owner);
         if (problem != CompletionStatus.SUCCESS) {
             failLocally(problem);
             return false;
         }
         return true;
-    }
-
-    private CompletionStatus problem(SendSlot slot) {
-        if (slot.length > owner.maxMessageBytes()) {
-            return CompletionStatus.LOCAL_LENGTH_ERROR;
-        }
-        if (slot.opcode.isAtomic() && slot.length != Long.BYTES) {
-            return CompletionStatus.LOCAL_LENGTH_ERROR;
-        }
-        int right = slot.opcode.isReadOrAtomic() ? Access.LOCAL_WRITE.bit() : 0;
-        return slot.list.isUsable(owner.domain(), right)
-                ? CompletionStatus.SUCCESS
-                : CompletionStatus.LOCAL_PROTECTION_ERROR;
-    }
-
-    /** @return false if the memory was not there any more */
-    private boolean write(SendSlot slot, int payload, Outbox out) {
-        boolean datagram = owner.type() == QueuePairType.UD;
-        if (datagram && owner.domain().context().faults().losesDatagram()) {
-            return true;
-        }
-        MemorySegment frame = out.memory();
-        int at = out.position();
-        int length = FrameLayout.REQUEST_BYTES + payload;
-        if (payload > 0 && !slot.load(owner.domain(), offset, frame, at + FrameLayout.REQUEST_BYTES, payload)) {
-            failLocally(CompletionStatus.LOCAL_PROTECTION_ERROR);
-            return false;
-        }
-        int kind = datagram ? FrameLayout.DATAGRAM : slot.opcode.code();
-        FrameLayout.start(frame, at, length, kind, flags(slot));
-        boolean addressed = owner.type().isAddressedPerRequest();
-        frame.set(INT, at + FrameLayout.DESTINATION, addressed ? slot.destinationQueuePair : owner.peer());
-        frame.set(INT, at + FrameLayout.SOURCE, owner.number());
-        frame.set(INT, at + FrameLayout.PACKET, slot.packet);
-        frame.set(INT, at + FrameLayout.MESSAGE_LENGTH, (int) slot.length);
-        frame.set(INT, at + FrameLayout.OFFSET, (int) offset);
-        frame.set(INT, at + FrameLayout.IMMEDIATE, slot.immediate);
-        frame.set(LONG, at + FrameLayout.REMOTE_ADDRESS, slot.remoteAddress);
-        frame.set(INT, at + FrameLayout.REMOTE_KEY, datagram ? (int) slot.destinationKey : slot.remoteKey);
-        frame.set(INT, at + FrameLayout.REMOTE_KEY + Integer.BYTES, 0);
-        frame.set(LONG, at + FrameLayout.COMPARE_ADD, slot.compareAdd);
-        frame.set(LONG, at + FrameLayout.SWAP, slot.swap);
-        frame.set(LONG, at + FrameLayout.TARGET_KEY, addressed ? slot.destinationKey : 0);
-        out.advance(length);
-        return true;
-    }
-
-    private int flags(SendSlot slot) {
-        int flags = 0;
-        if (slot.isAnswered() || owner.type() == QueuePairType.DC_INITIATOR) {
-            flags |= FrameLayout.WANTS_ANSWER;
-        }
-        if ((slot.flags & WorkRequest.SOLICITED) != 0) {
-            flags |= FrameLayout.IS_SOLICITED;
-        }
-        if (slot.opcode.hasImmediate()) {
-            flags |= FrameLayout.HAS_IMMEDIATE;
-        }
-        return owner.type() == QueuePairType.DC_INITIATOR && target.isFirst(next)
-                ? flags | FrameLayout.CONNECTS
-                : flags;
     }
 
     private void advance(SendSlot slot, int payload) {
@@ -354,7 +296,9 @@ final class SendQueue {
         if (!hasUnsent()) {
             return false;
         }
-        return owner.type().isAddressedPerRequest() ? slot(next).destination.isOver(link) : owner.isOver(link);
+        return owner.type().isAddressedPerRequest()
+                ? slot(next).destination.isOver(link)
+                : owner.peer().isOver(link);
     }
 
     SoftQueuePair owner() {

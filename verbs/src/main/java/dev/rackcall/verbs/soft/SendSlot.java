@@ -1,6 +1,8 @@
 package dev.rackcall.verbs.soft;
 
+import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionOpcode;
+import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Opcode;
 import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.Arena;
@@ -97,5 +99,16 @@ final class SendSlot {
             return true;
         }
         return list.load(domain, offset, to, at, bytes);
+    }
+
+    /** Why this cannot be sent, as far as the local side knows. */
+    CompletionStatus problem(SoftQueuePair owner) {
+        if (length > owner.maxMessageBytes() || (opcode.isAtomic() && length != Long.BYTES)) {
+            return CompletionStatus.LOCAL_LENGTH_ERROR;
+        }
+        int right = opcode.isReadOrAtomic() ? Access.LOCAL_WRITE.bit() : 0;
+        return list.isUsable(owner.domain(), right)
+                ? CompletionStatus.SUCCESS
+                : CompletionStatus.LOCAL_PROTECTION_ERROR;
     }
 }

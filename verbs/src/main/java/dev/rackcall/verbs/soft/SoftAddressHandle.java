@@ -14,8 +14,8 @@ final class SoftAddressHandle implements AddressHandle {
     SoftAddressHandle(SoftProtectionDomain domain, AddressVector vector) {
         this.domain = domain;
         this.vector = vector;
-        domain.children().add();
         link = domain.context().linkTo(vector.gid());
+        domain.children().add();
     }
 
     @Override

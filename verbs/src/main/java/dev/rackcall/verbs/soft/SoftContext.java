@@ -18,14 +18,13 @@ import io.netty.channel.EventLoop;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** An open software device: what was made in it, and the connections to others. */
 final class SoftContext implements Context {
@@ -46,7 +45,9 @@ final class SoftContext implements Context {
     private final KeyTable<SoftQueuePair> queuePairs = new KeyTable<>(SoftLimits.MAX_QUEUE_PAIRS, 24);
     private final Map<Gid, RequesterLink> requesters = new ConcurrentHashMap<>();
     private final Set<ResponderLink> responders = ConcurrentHashMap.newKeySet();
-    private final CopyOnWriteArrayList<Link> openLinks = new CopyOnWriteArrayList<>();
+    /** Replaced, never changed: who polls goes through it without an iterator. */
+    private volatile Link[] openLinks = {};
+
     private final LinkedBlockingQueue<AsyncEvent> events = new LinkedBlockingQueue<>(MAX_EVENTS);
     private final PollingDuty duty = new PollingDuty(this);
     private final Object atomics = new Object();
@@ -117,12 +118,15 @@ final class SoftContext implements Context {
 
     /** The connection to that device: the one that is there, or a new one. */
     RequesterLink linkTo(Gid target) {
+        RequesterLink present = requesters.get(target);
+        if (present != null && !present.isEnded()) {
+            return present;
+        }
         InetSocketAddress address = SoftGid.address(target);
-        RequesterLink fresh = new RequesterLink(this, target);
-        RequesterLink link =
-                requesters.compute(target, (key, present) -> present == null || present.isEnded() ? fresh : present);
-        if (link == fresh) {
-            network.connect(address, fresh);
+        RequesterLink link = requesters.compute(
+                target, (key, old) -> old == null || old.isEnded() ? new RequesterLink(this, target) : old);
+        if (link.isFresh()) {
+            network.connect(address, link);
         }
         return link;
     }
@@ -147,20 +151,28 @@ final class SoftContext implements Context {
         return responders.size() > options.maxPeers() ? Greeting.Answer.TOO_MANY_PEERS : Greeting.Answer.WELCOME;
     }
 
-    List<Link> openLinks() {
+    Link[] openLinks() {
         return openLinks;
     }
 
     void linkOpened(Link link) {
-        openLinks.add(link);
+        synchronized (requesters) {
+            openLinks = Stream.concat(Stream.of(openLinks), Stream.of(link)).toArray(Link[]::new);
+        }
         duty.opened(link);
         if (link.isEnded()) {
-            openLinks.remove(link);
+            close(link);
+        }
+    }
+
+    private void close(Link link) {
+        synchronized (requesters) {
+            openLinks = Stream.of(openLinks).filter(open -> open != link).toArray(Link[]::new);
         }
     }
 
     void linkEnded(Link link) {
-        openLinks.remove(link);
+        close(link);
         if (link instanceof RequesterLink requester) {
             requesters.remove(requester.target(), requester);
         } else {
@@ -169,9 +181,11 @@ final class SoftContext implements Context {
     }
 
     int cutConnections() {
-        List<Link> open = List.copyOf(openLinks);
-        open.forEach(link -> link.end("cut by the fault plan"));
-        return open.size();
+        Link[] open = openLinks;
+        for (Link link : open) {
+            link.end("cut by the fault plan");
+        }
+        return open.length;
     }
 
     /** Reads all connections on the calling thread. Returns whether anything came. */

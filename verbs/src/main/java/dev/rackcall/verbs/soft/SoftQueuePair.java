@@ -1,12 +1,9 @@
 package dev.rackcall.verbs.soft;
 
-import dev.rackcall.verbs.Access;
-import dev.rackcall.verbs.AddressVector;
 import dev.rackcall.verbs.AsyncEvent;
 import dev.rackcall.verbs.CompletionOpcode;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Errno;
-import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.Mtu;
 import dev.rackcall.verbs.QueuePair;
@@ -31,16 +28,14 @@ final class SoftQueuePair implements QueuePair {
     private final ReceiveSide receiveSide;
     private final SendQueue send;
     private volatile QueuePairState state = QueuePairState.RESET;
-    private volatile InitAttributes init = InitAttributes.connected();
-    private volatile ReadyToReceive remote = ReadyToReceive.unconnected();
-    private volatile Gid peerGid = Gid.NONE;
-    private volatile RequesterLink peerLink;
+    private final PeerPath peer;
     private boolean closed;
 
     private SoftQueuePair(SoftProtectionDomain domain, QueuePairSpec spec, int number) {
         this.domain = domain;
         this.spec = spec;
         this.number = number;
+        peer = new PeerPath(domain.context());
         sendCompletions = (SoftCompletionQueue) spec.sendQueue();
         receiveSide = new ReceiveSide(this, spec);
         send = new SendQueue(this, spec.maxSends(), spec.maxSegments(), spec.maxInline());
@@ -76,39 +71,12 @@ final class SoftQueuePair implements QueuePair {
         return receiveSide;
     }
 
-    /** The other side's queue pair (RC). */
-    int peer() {
-        return remote.peer();
-    }
-
-    Gid peerGid() {
-        return peerGid;
-    }
-
-    ReadyToReceive remote() {
-        return remote;
-    }
-
-    int queueKey() {
-        return init.queueKey();
-    }
-
-    boolean grants(Access right) {
-        return init.rights().contains(right);
+    PeerPath peer() {
+        return peer;
     }
 
     long maxMessageBytes() {
         return spec.type() == QueuePairType.UD ? Mtu.MTU_4096.bytes() : SoftLimits.MAX_MESSAGE_BYTES;
-    }
-
-    /** The connection to the peer (RC): a new one if the last has ended. */
-    RequesterLink peerLink() {
-        RequesterLink current = peerLink;
-        if (current.isEnded()) {
-            current = domain.context().linkTo(peerGid);
-            peerLink = current;
-        }
-        return current;
     }
 
     @Override
@@ -145,8 +113,7 @@ final class SoftQueuePair implements QueuePair {
     @Override
     public synchronized void toInit(InitAttributes attributes) {
         state.requireLeadsTo(QueuePairState.INIT, type(), number);
-        SoftContext.checkPort(attributes.port());
-        init = attributes;
+        peer.init(attributes);
         state = QueuePairState.INIT;
     }
 
@@ -154,16 +121,9 @@ final class SoftQueuePair implements QueuePair {
     public synchronized void toReadyToReceive(ReadyToReceive attributes) {
         state.requireLeadsTo(QueuePairState.READY_TO_RECEIVE, type(), number);
         if (type() == QueuePairType.RC) {
-            AddressVector path = attributes
-                    .path()
-                    .orElseThrow(() -> new VerbsException(
-                            "RC queue pair " + number + " has no peer",
-                            Errno.EINVAL,
-                            "use ReadyToReceive.from(path, peer)"));
-            peerGid = path.gid();
-            peerLink = domain.context().linkTo(peerGid);
+            peer.connect(attributes, number);
         }
-        remote = attributes;
+        peer.remote(attributes);
         receiveSide.start(attributes.firstPacket());
         state = QueuePairState.READY_TO_RECEIVE;
     }
@@ -330,11 +290,6 @@ final class SoftQueuePair implements QueuePair {
 
     boolean expectsAnswersOver(RequesterLink link) {
         return type() != QueuePairType.UD && send.isOver(link);
-    }
-
-    /** Whether this connection to the peer is the one used last (RC). */
-    boolean isOver(RequesterLink link) {
-        return peerLink == link;
     }
 
     /** The pause after a refusal is over. */

@@ -1,0 +1,161 @@
+package dev.rackcall.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.verbs.Bench;
+import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.Connected;
+import dev.rackcall.verbs.InitAttributes;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.QueuePairState;
+import dev.rackcall.verbs.QueuePairType;
+import dev.rackcall.verbs.ReadyToReceive;
+import dev.rackcall.verbs.ReadyToSend;
+import dev.rackcall.verbs.WorkRequest;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Connections that are cut, slow, lossy or silent. */
+class FaultPlanTest {
+    private final FaultPlan plan = FaultPlan.withSeed(42);
+    private final SoftDevice device =
+            SoftDevice.of("faulty", SoftOptions.local().withFaults(plan));
+    private final WorkRequest request = WorkRequest.create(1, 64);
+
+    private WorkRequest write(Bench to) {
+        return request.write(to.region.address(), to.region.remoteKey())
+                .inline(1)
+                .signaled();
+    }
+
+    @Test
+    void shouldFailWhatIsUnderWayWhenTheConnectionIsCut() throws Exception {
+        try (Connected pair = new Connected(device)) {
+            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+            // Nobody receives them, so they stay under way.
+            for (int i = 0; i < 5; i++) {
+                pair.qa.postSend(request.send().inline(i).id(i));
+            }
+            assertThat(plan.cutConnections()).isPositive();
+
+            List<Bench.Done> ended = pair.a.next(5);
+            assertThat(ended.getFirst().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
+            assertThat(ended.subList(1, 5))
+                    .allSatisfy(done -> assertThat(done.status()).isEqualTo(CompletionStatus.FLUSHED));
+            assertThat(ended.stream().map(Bench.Done::id)).containsExactly(0L, 1L, 2L, 3L, 4L);
+
+            pair.qa.toReset();
+            pair.qb.toReset();
+            pair.a.connect(pair.qa, pair.b, pair.qb);
+            pair.b.connect(pair.qb, pair.a, pair.qa);
+            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+        }
+    }
+
+    @Test
+    void shouldConnectAgainWhenNothingWasUnderWay() throws Exception {
+        try (Connected pair = new Connected(device)) {
+            for (int i = 0; i < 5; i++) {
+                assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+                plan.cutConnections();
+            }
+        }
+    }
+
+    @Test
+    void shouldHoldMessagesAndAnswersBack() throws Exception {
+        try (Connected pair = new Connected(device)) {
+            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+            plan.latency(Duration.ofMillis(30));
+            long start = System.nanoTime();
+            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofMillis(60));
+        }
+    }
+
+    @Test
+    void shouldLoseDatagrams() throws Exception {
+        try (Bench a = new Bench(device);
+                Bench b = new Bench(device)) {
+            QueuePair from = datagrams(a);
+            QueuePair to = datagrams(b);
+            var handle = a.keep(a.domain.createAddressHandle(a.pathTo(b)));
+            plan.datagramLoss(0.5);
+            for (int i = 0; i < 100; i++) {
+                to.postReceive(b.receive(i, 0, 64));
+                from.postSend(
+                        request.send().inline(i).to(handle, to.number(), 1).signaled());
+            }
+            assertThat(a.next(100)).allSatisfy(done -> assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS));
+            plan.datagramLoss(0);
+            to.postReceive(b.receive(100, 0, 64));
+            from.postSend(request.sendWithImmediate(-1).inline(0).to(handle, to.number(), 1));
+            int arrived = 0;
+            while (b.next().immediate() != -1) {
+                arrived++;
+            }
+            assertThat(arrived).as("of 100 with half of them lost").isBetween(20, 80);
+        }
+    }
+
+    private static QueuePair datagrams(Bench bench) {
+        QueuePair queuePair = bench.queuePair(QueuePairType.UD);
+        queuePair.toInit(InitAttributes.datagram(1));
+        queuePair.toReadyToReceive(ReadyToReceive.unconnected());
+        queuePair.toReadyToSend(ReadyToSend.defaults());
+        return queuePair;
+    }
+
+    @Test
+    void shouldLoseCompletions() throws Exception {
+        try (Connected pair = new Connected(device)) {
+            plan.loseCompletions(1);
+            pair.qa.postSend(write(pair.b).id(1));
+            pair.qa.postSend(write(pair.b).id(2));
+            assertThat(pair.a.next().id()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void shouldGiveUpAPeerThatIsSilent() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 5, SoftOptions.local().address());
+                Bench a = new Bench(device)) {
+            var gid = SoftGid.of(new java.net.InetSocketAddress(silent.getInetAddress(), silent.getLocalPort()));
+            QueuePair queuePair = a.queuePair(QueuePairType.RC);
+            queuePair.toInit(InitAttributes.connected());
+            queuePair.toReadyToReceive(ReadyToReceive.from(dev.rackcall.verbs.AddressVector.of(gid, 0), 77));
+            queuePair.toReadyToSend(ReadyToSend.defaults().withRetries(10, 2));
+            queuePair.postSend(request.write(0, 0).inline(1).id(5).signaled());
+            try (Socket peer = silent.accept()) {
+                byte[] hello = peer.getInputStream().readNBytes(FrameLayout.GREETING_BYTES);
+                assertThat(hello).hasSize(FrameLayout.GREETING_BYTES);
+                peer.getOutputStream()
+                        .write(RawPeer.toArray(RawPeer.greeting(FrameLayout.MAGIC, FrameLayout.VERSION, a.gid())
+                                .put(FrameLayout.GREETING_SOURCE, gid.toBytes())));
+                Bench.Done done = a.next();
+                assertThat(done.id()).isEqualTo(5);
+                assertThat(done.status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
+            }
+        }
+    }
+
+    @Test
+    void shouldGiveUpAPeerThatIsNotThere() throws Exception {
+        try (Bench a = new Bench(device)) {
+            dev.rackcall.verbs.Gid gone;
+            try (Bench b = new Bench(device)) {
+                gone = b.gid();
+            }
+            QueuePair queuePair = a.queuePair(QueuePairType.RC);
+            queuePair.toInit(InitAttributes.connected());
+            queuePair.toReadyToReceive(ReadyToReceive.from(dev.rackcall.verbs.AddressVector.of(gone, 0), 77));
+            queuePair.toReadyToSend(ReadyToSend.defaults());
+            queuePair.postSend(request.write(0, 0).inline(1).signaled());
+            assertThat(a.next().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
+            assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
+        }
+    }
+}

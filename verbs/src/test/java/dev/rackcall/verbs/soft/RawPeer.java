@@ -1,0 +1,81 @@
+package dev.rackcall.verbs.soft;
+
+import dev.rackcall.verbs.Gid;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** A peer that says what the test tells it to say. */
+final class RawPeer implements AutoCloseable {
+    private static final int PATIENCE_MILLIS = 10_000;
+
+    private final Socket socket;
+
+    RawPeer(Gid target) throws IOException {
+        socket = new Socket(
+                SoftGid.address(target).getAddress(), SoftGid.address(target).getPort());
+        socket.setSoTimeout(PATIENCE_MILLIS);
+    }
+
+    static ByteBuffer greeting(int magic, int version, Gid target) {
+        return ByteBuffer.allocate(FrameLayout.GREETING_BYTES)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(magic)
+                .putInt(version)
+                .put(new Gid(1, 2).toBytes())
+                .put(target.toBytes())
+                .rewind();
+    }
+
+    static ByteBuffer request(int length, int kind) {
+        return ByteBuffer.allocate(Math.max(FrameLayout.REQUEST_BYTES, length))
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(0, length)
+                .put(4, (byte) kind);
+    }
+
+    static byte[] toArray(ByteBuffer bytes) {
+        byte[] array = new byte[bytes.capacity()];
+        bytes.get(0, array);
+        return array;
+    }
+
+    void send(ByteBuffer bytes) throws IOException {
+        socket.getOutputStream().write(toArray(bytes));
+        socket.getOutputStream().flush();
+    }
+
+    void sendPart(ByteBuffer bytes, int length) throws IOException {
+        socket.getOutputStream().write(toArray(bytes), 0, length);
+        socket.getOutputStream().flush();
+    }
+
+    ByteBuffer read(int length) throws IOException {
+        byte[] bytes = socket.getInputStream().readNBytes(length);
+        if (bytes.length < length) {
+            throw new EOFException("after " + bytes.length + " bytes");
+        }
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** Whether the device closes the connection, within the time-out. */
+    boolean isClosed() {
+        try {
+            while (socket.getInputStream().read() >= 0) {
+                // Whatever it still says.
+            }
+            return true;
+        } catch (java.net.SocketTimeoutException e) {
+            return false;
+        } catch (IOException reset) {
+            return true;
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

@@ -1,0 +1,183 @@
+package dev.rackcall.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.AddressVector;
+import dev.rackcall.verbs.Bench;
+import dev.rackcall.verbs.CompletionQueueSpec;
+import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.Connected;
+import dev.rackcall.verbs.Device;
+import dev.rackcall.verbs.Devices;
+import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.InitAttributes;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.QueuePairState;
+import dev.rackcall.verbs.QueuePairType;
+import dev.rackcall.verbs.ReadyToReceive;
+import dev.rackcall.verbs.ReadyToSend;
+import dev.rackcall.verbs.ReceiveRequest;
+import dev.rackcall.verbs.VerbsException;
+import dev.rackcall.verbs.WorkRequest;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
+import java.util.EnumSet;
+import org.junit.jupiter.api.Test;
+
+/** What only the software device promises. */
+class SoftDeviceTest {
+    private final Device device = SoftDevice.of("test", SoftOptions.local());
+    private final WorkRequest request = WorkRequest.create(1, 64);
+
+    @Test
+    void shouldBeThereEverywhere() {
+        assertThat(Devices.list()).extracting(Device::name).contains("soft:local");
+        assertThat(Devices.find("soft:anything").name()).isEqualTo("soft:anything");
+        assertThat(Devices.diagnosis()).anyMatch(line -> line.contains("soft:NAME"));
+        assertThatThrownBy(() -> Devices.find("nope0"))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("nope0")
+                .hasMessageContaining("soft:local");
+    }
+
+    @Test
+    void shouldSayWhereItCannotListen() throws Exception {
+        try (Bench a = new Bench(device)) {
+            int port = SoftGid.address(a.gid()).getPort();
+            SoftOptions taken = SoftOptions.local().at(SoftOptions.local().address(), port);
+            assertThatThrownBy(() -> SoftDevice.of("second", taken).open())
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining(String.valueOf(port));
+        }
+        SoftOptions ipv6 = SoftOptions.local().at(InetAddress.ofLiteral("::1"), 0);
+        assertThatThrownBy(() -> SoftDevice.of("six", ipv6).open()).isInstanceOf(VerbsException.class);
+    }
+
+    @Test
+    void shouldRefuseAGidOfAnotherKind() throws Exception {
+        try (Bench a = new Bench(device)) {
+            AddressVector elsewhere = AddressVector.of(new Gid(0, 0xFFFF0A000001L), 0);
+            assertThatThrownBy(() -> a.domain.createAddressHandle(elsewhere))
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("not a software device's GID");
+        }
+    }
+
+    @Test
+    void shouldRefuseMemoryThatItCannotReach() throws Exception {
+        try (Bench a = new Bench(device);
+                Arena confined = Arena.ofConfined()) {
+            assertThatThrownBy(() -> a.register(MemorySegment.ofArray(new byte[8]), EnumSet.of(Access.LOCAL_WRITE)))
+                    .isInstanceOfSatisfying(
+                            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EFAULT));
+            assertThatThrownBy(() -> a.register(confined.allocate(64), EnumSet.of(Access.LOCAL_WRITE)))
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("shared arena");
+        }
+    }
+
+    @Test
+    void shouldSurviveMemoryThatVanishes() throws Exception {
+        try (Connected pair = new Connected(device)) {
+            Arena arena = Arena.ofShared();
+            var region = pair.b.register(arena.allocate(4096), EnumSet.allOf(Access.class));
+            arena.close();
+            request.write(region.address(), region.remoteKey()).inline(1).signaled();
+            assertThat(pair.run(request).status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+        }
+    }
+
+    @Test
+    void shouldFailALongDatagramAndComeBack() throws Exception {
+        try (Bench a = new Bench(device)) {
+            QueuePair queuePair = a.queuePair(QueuePairType.UD);
+            queuePair.toInit(InitAttributes.datagram(1));
+            queuePair.toReadyToReceive(ReadyToReceive.unconnected());
+            queuePair.toReadyToSend(ReadyToSend.defaults());
+            var self = a.keep(a.domain.createAddressHandle(a.pathTo(a)));
+            queuePair.postSend(request.send().from(a.region, 0, 4097).to(self, queuePair.number(), 1));
+            assertThat(a.next().status()).isEqualTo(CompletionStatus.LOCAL_LENGTH_ERROR);
+            assertThat(queuePair.state()).isEqualTo(QueuePairState.SEND_QUEUE_ERROR);
+
+            queuePair.toReadyToSend(ReadyToSend.defaults());
+            queuePair.postReceive(a.receive(1, 0, 100));
+            queuePair.postSend(request.send()
+                    .from(a.region, 0, 10)
+                    .to(self, queuePair.number(), 1)
+                    .id(2));
+            assertThat(a.next().id()).isEqualTo(1);
+        }
+    }
+
+    /** As on hardware: who never asks for a completion never gets the places back. */
+    @Test
+    void shouldKeepPlacesUntilASignal() throws Exception {
+        try (Connected pair = new Connected(device)) {
+            request.write(pair.b.region.address(), pair.b.region.remoteKey());
+            for (int i = 0; i < 127; i++) {
+                assertThat(pair.qa.postSend(request.inline(i))).isTrue();
+            }
+            assertThat(pair.run(request.signaled()).status()).isEqualTo(CompletionStatus.SUCCESS);
+            request.write(pair.b.region.address(), pair.b.region.remoteKey()).inline(1);
+            for (int i = 0; i < 128; i++) {
+                assertThat(pair.qa.postSend(request)).isTrue();
+            }
+            assertThat(pair.qa.postSend(request)).isFalse();
+        }
+    }
+
+    /** B's program polls busily for a while and then stops: its memory can be written all the same. */
+    @Test
+    void shouldServeOneSidedRequestsAfterABusyPollerHasGone() throws Exception {
+        CompletionQueueSpec busy = CompletionQueueSpec.of(64).polledBusily();
+        try (Connected pair = new Connected(
+                new Bench(device, busy), new Bench(device, busy), ReadyToSend.defaults(), InitAttributes.connected())) {
+            Completions none = Completions.create(1);
+            request.write(pair.b.region.address(), pair.b.region.remoteKey());
+            for (int i = 1; i <= 1000; i++) {
+                pair.qa.postSend(request.inline(i).signaled());
+                long expected = i;
+                Bench.waitUntil("B has it", () -> {
+                    pair.b.completions.poll(none);
+                    return pair.b.memory.get(ValueLayout.JAVA_LONG, 0) == expected;
+                });
+                assertThat(pair.a.next().status()).isEqualTo(CompletionStatus.SUCCESS);
+            }
+            assertThat(pair.run(request.inline(-1).signaled()).status()).isEqualTo(CompletionStatus.SUCCESS);
+        }
+    }
+
+    @Test
+    void shouldAllocateNothingPerMessage() throws Exception {
+        CompletionQueueSpec busy = CompletionQueueSpec.of(64).polledBusily();
+        try (Connected pair = new Connected(
+                new Bench(device, busy), new Bench(device, busy), ReadyToSend.defaults(), InitAttributes.connected())) {
+            ReceiveRequest receive = pair.b.receive(1, 0, 64);
+            Completions batch = Completions.create(4);
+            var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+            long id = Thread.currentThread().threadId();
+            pingPong(pair, receive, batch, 3000);
+            long before = threads.getThreadAllocatedBytes(id);
+            pingPong(pair, receive, batch, 2000);
+            long perMessage = (threads.getThreadAllocatedBytes(id) - before) / 2000;
+            assertThat(perMessage).as("bytes a message").isZero();
+        }
+    }
+
+    private void pingPong(Connected pair, ReceiveRequest receive, Completions batch, int count) {
+        for (int i = 0; i < count; i++) {
+            pair.qb.postReceive(receive);
+            pair.qa.postSend(request.send().from(pair.a.region, 0, 64).signaled());
+            for (int done = 0; done < 2; ) {
+                done += pair.b.completions.poll(batch) + pair.a.completions.poll(batch);
+            }
+        }
+    }
+}

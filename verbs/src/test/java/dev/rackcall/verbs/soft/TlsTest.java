@@ -1,0 +1,128 @@
+package dev.rackcall.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.Bench;
+import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.Connected;
+import dev.rackcall.verbs.InitAttributes;
+import dev.rackcall.verbs.ReadyToSend;
+import dev.rackcall.verbs.VerbsException;
+import dev.rackcall.verbs.WorkRequest;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Software devices with certificates. */
+class TlsTest {
+    @TempDir
+    private static Path folder;
+
+    private static Certificates certificates;
+
+    private final WorkRequest request = WorkRequest.create(1, 64);
+
+    @BeforeAll
+    static void makeCertificates() throws Exception {
+        certificates = new Certificates(folder);
+        for (String name : new String[] {"a", "b", "stranger"}) {
+            certificates.make(name);
+        }
+    }
+
+    private static Bench bench(String name, String... trusted) throws Exception {
+        return new Bench(SoftDevice.of(name, SoftOptions.local().withTls(certificates.options(name, trusted))));
+    }
+
+    private static Connected connected(Bench a, Bench b) {
+        return new Connected(a, b, ReadyToSend.defaults(), InitAttributes.connected());
+    }
+
+    @Test
+    void shouldTalkToWhomItTrusts() throws Exception {
+        try (Connected pair = connected(bench("a", "b"), bench("b", "a"))) {
+            int length = 1 << 20;
+            MemorySegment from = Arena.ofAuto().allocate(length);
+            MemorySegment to = Arena.ofAuto().allocate(length);
+            from.fill((byte) 7);
+            var source = pair.a.register(from, EnumSet.allOf(Access.class));
+            var target = pair.b.register(to, EnumSet.allOf(Access.class));
+
+            assertThat(pair.run(request.write(target.address(), target.remoteKey())
+                                    .from(source, 0, length)
+                                    .signaled())
+                            .status())
+                    .isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(from.mismatch(to)).isEqualTo(-1);
+
+            from.fill((byte) 0);
+            assertThat(pair.run(request.read(target.address(), target.remoteKey())
+                                    .from(source, 0, length)
+                                    .signaled())
+                            .status())
+                    .isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(from.mismatch(to)).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldServeManyRequestsAtOnce() throws Exception {
+        try (Connected pair = connected(bench("a", "b"), bench("b", "a"))) {
+            for (int round = 0; round < 20; round++) {
+                for (int i = 0; i < 100; i++) {
+                    request.read(pair.b.region.address(), pair.b.region.remoteKey())
+                            .from(pair.a.region, 0, 4000)
+                            .id(i)
+                            .signaled();
+                    assertThat(pair.qa.postSend(request)).isTrue();
+                }
+                assertThat(pair.a.next(100))
+                        .allSatisfy(done -> assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS));
+            }
+        }
+    }
+
+    @Test
+    void shouldNotTalkToAStranger() throws Exception {
+        try (Connected pair = connected(bench("a", "b", "stranger"), bench("stranger", "a"));
+                Bench b = bench("b", "a")) {
+            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+            var toB = pair.b.queuePair(dev.rackcall.verbs.QueuePairType.RC);
+            var atB = b.queuePair(dev.rackcall.verbs.QueuePairType.RC);
+            pair.b.connect(toB, b, atB);
+            b.connect(atB, pair.b, toB);
+            toB.postSend(write(b));
+            assertThat(pair.b.next().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
+        }
+    }
+
+    @Test
+    void shouldNotTalkWithoutTls() throws Exception {
+        try (Connected pair = connected(new Bench(SoftDevice.of("plain", SoftOptions.local())), bench("b", "a"))) {
+            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
+        }
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWithItsFiles() throws Exception {
+        Path junk = Files.writeString(folder.resolve("junk.pem"), "junk");
+        SoftOptions options = SoftOptions.local().withTls(new TlsOptions(junk, junk, certificates.certificate("a")));
+        assertThatThrownBy(() -> SoftDevice.of("junk", options).open())
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining("junk.pem")
+                .hasMessageContaining("PEM");
+    }
+
+    private WorkRequest write(Bench to) {
+        return request.write(to.region.address(), to.region.remoteKey())
+                .inline(1)
+                .signaled();
+    }
+}
