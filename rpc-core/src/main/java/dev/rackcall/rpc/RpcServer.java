@@ -103,6 +103,9 @@ public final class RpcServer implements AutoCloseable {
 
     /** Collects what a server needs to know. Every setting but the services has a default. */
     public static final class Builder {
+        private static final long LEAST_QUOTA = 64L << 10;
+        private static final long MOST_QUOTA = 1L << 40;
+
         private final List<ServerSpec.Service<?>> services = new ArrayList<>();
         private final List<ServerInterceptor> interceptors = new ArrayList<>();
         private Dispatch dispatch = Dispatch.direct();
@@ -162,15 +165,15 @@ public final class RpcServer implements AutoCloseable {
             return this;
         }
 
-        /** Bytes that one client's request arena, and its reply arena, may grow to; 256 MiB by default. Memory is taken as it is needed. */
+        /** Bytes that one client's request arena, and its reply arena, may grow to; 256 MiB by default, 64 KiB at least. Memory is taken as it is needed. */
         public Builder arenaQuota(long bytes) {
-            arenaQuota = bytes;
+            arenaQuota = quota(bytes, "arenaQuota");
             return this;
         }
 
         /** Bytes that a channel's shared arena may grow to; 4 GiB by default. Memory is taken as it is needed. */
         public Builder sharedQuota(long bytes) {
-            sharedQuota = bytes;
+            sharedQuota = quota(bytes, "sharedQuota");
             return this;
         }
 
@@ -224,6 +227,14 @@ public final class RpcServer implements AutoCloseable {
                     .map(service -> service.definition().channel())
                     .toList();
             return started(Transports.first().serve(spec), channels);
+        }
+
+        static long quota(long bytes, String what) {
+            if (bytes < LEAST_QUOTA || bytes > MOST_QUOTA) {
+                throw new IllegalArgumentException(
+                        what + " must be " + LEAST_QUOTA + " to " + MOST_QUOTA + " bytes, not " + bytes);
+            }
+            return bytes;
         }
 
         private static int positive(int value, String what) {

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.runtime;
 
 import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.OwnerLock;
 import dev.rackcall.shm.os.Uid;
 import java.io.IOException;
@@ -24,6 +25,9 @@ import java.util.Optional;
 public final class RuntimeDirectory {
     private static final String SOCKET = ".sock";
     private static final String LOCK = ".lock";
+    private static final int MAX_ATTEMPTS = 16;
+    /** A socket's name with its suffix, in the longest path of a directory's descriptor, has to fit into a socket's address. */
+    private static final int MAX_NAME = 80;
 
     private final Path path;
 
@@ -58,11 +62,13 @@ public final class RuntimeDirectory {
      */
     public void create() {
         try {
-            Files.createDirectories(path.getParent());
-            Files.createDirectory(
-                    path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        } catch (FileAlreadyExistsException e) {
-            checkPrivate();
+            int attempts = 0;
+            while (!makeOrCheck()) {
+                // The last server that was in it has removed it just now.
+                if (++attempts == MAX_ATTEMPTS) {
+                    throw new NoSuchFileException(path.toString());
+                }
+            }
         } catch (IOException e) {
             throw Status.Code.FAILED_PRECONDITION
                     .with("the runtime directory %s cannot be made: %s; set RACKCALL_DIR to a writable place", path, e)
@@ -70,7 +76,21 @@ public final class RuntimeDirectory {
         }
     }
 
-    private void checkPrivate() {
+    /** Whether the directory is there, made now or before. */
+    private boolean makeOrCheck() throws IOException {
+        try {
+            if (path.getParent() != null) {
+                Files.createDirectories(path.getParent());
+            }
+            Files.createDirectory(
+                    path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            return true;
+        } catch (FileAlreadyExistsException e) {
+            return isThereAndPrivate();
+        }
+    }
+
+    private boolean isThereAndPrivate() throws IOException {
         try {
             PosixFileAttributes attributes =
                     Files.readAttributes(path, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
@@ -84,15 +104,21 @@ public final class RuntimeDirectory {
                                 path, Uid.current(), mode, uid)
                         .asException();
             }
-        } catch (IOException e) {
-            throw Status.Code.FAILED_PRECONDITION
-                    .with("the runtime directory %s cannot be examined: %s", path, e)
-                    .asException(e);
+            return true;
+        } catch (NoSuchFileException e) {
+            return false;
         }
     }
 
-    /** Checks a channel's name: {@code /} and segments of letters, digits, {@code . _ -}. */
+    /** Checks a channel's name: {@code /} and segments of letters, digits, {@code . _ -}; 80 characters at most. */
     public static void checkName(String channel) {
+        if (channel.length() > MAX_NAME) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with(
+                            "the channel name %s... has %d characters; use %d at most",
+                            channel.substring(0, MAX_NAME), channel.length(), MAX_NAME)
+                    .asException();
+        }
         if (!channel.matches("(/[A-Za-z0-9._-]+)+")) {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
@@ -143,7 +169,18 @@ public final class RuntimeDirectory {
         if (!Files.exists(lock(channel))) {
             return false;
         }
-        Optional<OwnerLock> lock = OwnerLock.tryAcquire(lock(channel));
+        Optional<OwnerLock> lock;
+        try {
+            lock = OwnerLock.tryAcquire(lock(channel));
+        } catch (OsException e) {
+            if (Files.exists(path)) {
+                throw Status.Code.FAILED_PRECONDITION
+                        .with("what a dead server of %s left cannot be removed: %s", channel, e.getMessage())
+                        .asException(e);
+            }
+            // A server that has just ended was the last in the directory.
+            return false;
+        }
         if (lock.isEmpty()) {
             return false;
         }

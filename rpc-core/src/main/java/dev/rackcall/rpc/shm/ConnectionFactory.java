@@ -36,10 +36,21 @@ final class ConnectionFactory implements AutoCloseable {
         this.spec = spec;
         this.handlers = handlers;
         this.sharedId = ids.take();
-        this.shared = new SharedPool(service.definition().channel(), sharedId, spec.sharedQuota());
         this.scratchId = ids.take();
         this.scratch = new Scratch(service.definition().channel(), scratchId, spec.sharedQuota());
-        this.binding = new ServiceBinding(service, spec, shared, scratch);
+        SharedPool pool = null;
+        try {
+            pool = new SharedPool(service.definition().channel(), sharedId, spec.sharedQuota());
+            this.binding = new ServiceBinding(service, spec, pool, scratch);
+            this.shared = pool;
+        } catch (RuntimeException | Error e) {
+            if (pool != null) {
+                pool.close();
+            }
+            ids.give(sharedId);
+            ids.give(scratchId);
+            throw e;
+        }
     }
 
     String channel() {

@@ -88,6 +88,9 @@ abstract sealed class Handlers implements AutoCloseable {
         void serve(Poller poller, ShmServerCall call) {
             call.connection.callStarts();
             if (queue.offer(call)) {
+                if (stopped) {
+                    refuseWaiting();
+                }
                 // The queue's own volatile update is before this look; a worker looks at the queue after it has
                 // announced to park.
                 Thread idle = parked.poll();
@@ -99,6 +102,16 @@ abstract sealed class Handlers implements AutoCloseable {
                         .with(
                                 "all %d workers are busy and %d calls wait; add workers or call less",
                                 threads.size(), QUEUE)
+                        .asException());
+                call.endAside();
+            }
+        }
+
+        /** Their callers know that the server is closed; but what these calls hold has to be given back. */
+        private void refuseWaiting() {
+            for (ShmServerCall call = queue.poll(); call != null; call = queue.poll()) {
+                call.fail(Status.Code.UNAVAILABLE
+                        .with("the server was closed before the handler could start")
                         .asException());
                 call.endAside();
             }
@@ -133,6 +146,7 @@ abstract sealed class Handlers implements AutoCloseable {
         public void close() {
             stopped = true;
             threads.forEach(LockSupport::unpark);
+            refuseWaiting();
         }
     }
 }

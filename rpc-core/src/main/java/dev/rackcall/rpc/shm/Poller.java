@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.shm.os.EventPoll;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -53,13 +54,21 @@ final class Poller {
     private volatile boolean stopping;
     private volatile boolean sleeping;
 
-    Poller(WaitStrategy waiting, String name) {
+    private Poller(WaitStrategy waiting, String name) {
         this.waiting = waiting;
         this.relief = new Relief(this::run, name);
     }
 
-    void start() {
-        relief.start();
+    /** A poller whose thread runs. */
+    static Poller start(WaitStrategy waiting, String name) {
+        Poller poller = new Poller(waiting, name);
+        try {
+            poller.relief.start();
+        } catch (RuntimeException | Error e) {
+            poller.events.close();
+            throw e;
+        }
+        return poller;
     }
 
     /** Hands over a connection that has been agreed with its client. Any thread. */
@@ -83,11 +92,15 @@ final class Poller {
         return new ArrayList<>(connections.values());
     }
 
-    /** Ends the thread and all connections; returns when that is done or {@code nanos} have passed. */
-    void stop(long nanos) {
+    /** Ends the thread and all connections; returns when that is done or {@code nanos} have passed. Only once nobody else asks for relief. */
+    void stop(long nanos, Duration stuckAfter) {
         stopping = true;
         events.wakeUp();
-        relief.join(nanos);
+        long end = System.nanoTime() + nanos;
+        while (!relief.join(stuckAfter) && System.nanoTime() - end < 0) {
+            // It may be in a handler that never returns; its connections end all the same.
+            relief.relieveIfStuck();
+        }
     }
 
     /** Whether no request waits and no call is under way; asked of the polling thread, false if it does not answer in time. */
@@ -125,6 +138,7 @@ final class Poller {
             }
         }
         if (isMine()) {
+            readMail();
             for (ShmServerConnection connection : connections()) {
                 guarded("closing a connection", connection::close);
             }
@@ -278,6 +292,10 @@ final class Poller {
                 guarded("reading a connection's socket", () -> rung(connection));
             }
         }
+        readMail();
+    }
+
+    private void readMail() {
         for (Runnable action = mail.poll(); action != null; action = mail.poll()) {
             guarded("an action for the poller", action);
         }

@@ -4,7 +4,7 @@ import dev.rackcall.rpc.spi.CallThread;
 import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -119,15 +119,17 @@ final class Relief {
         next.start();
     }
 
-    /** Waits for the thread on duty to end. */
-    void join(long nanos) {
+    /** Waits for the thread on duty to end; returns whether it has, or is the current thread. */
+    boolean join(Duration bound) {
         Thread thread = onDuty;
-        if (thread != null && thread != Thread.currentThread()) {
-            try {
-                thread.join(TimeUnit.NANOSECONDS.toMillis(nanos) + 1);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+        if (thread == null || thread == Thread.currentThread()) {
+            return true;
+        }
+        try {
+            return thread.join(bound);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return true;
         }
     }
 

@@ -51,8 +51,19 @@ final class SharedPool implements AutoCloseable {
 
     SharedPool(String channel, int arenaId, long quota) {
         file = SharedFile.memfd("rackcall" + channel + "-shared", quota);
-        mapping = file.map();
-        arena = Arena.create(new ArenaSpec(arenaId, mapping.memory(), file, 0, TableHome.SHARED, SERVER, FIRST_BYTES));
+        Mapping mapped = null;
+        try {
+            mapped = file.map();
+            arena = Arena.create(
+                    new ArenaSpec(arenaId, mapped.memory(), file, 0, TableHome.SHARED, SERVER, FIRST_BYTES));
+            mapping = mapped;
+        } catch (RuntimeException | Error e) {
+            if (mapped != null) {
+                mapped.close();
+            }
+            file.close();
+            throw e;
+        }
         taken.set(0);
         taken.set(SERVER);
         file.tryLock(LOCKS + SERVER, MAX_PARTICIPANTS);

@@ -6,6 +6,7 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.os.EventPoll;
 import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
@@ -39,6 +40,10 @@ final class ShmServer implements ServerEndpoint {
     /** A client that has connected but not said hello is dropped after this. */
     private static final long HELLO_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+    /** How long a lock may be held by somebody who only cleans up. */
+    private static final long LOCK_BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    private static final long LOCK_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
     private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** After accepting failed, for want of descriptors mostly: the waiting client is still there, so the next wait would not wait. */
     private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
@@ -58,7 +63,7 @@ final class ShmServer implements ServerEndpoint {
     private long lastTag;
     private volatile boolean draining;
     private volatile boolean stopping;
-    private Thread acceptor;
+    private final Thread acceptor = new Thread(this::accept, "rackcall-accept");
 
     /** One channel: its lock, its listening socket, what it serves. */
     private record Door(long tag, OwnerLock lock, UnixSocket socket, ConnectionFactory factory) {}
@@ -70,6 +75,7 @@ final class ShmServer implements ServerEndpoint {
         this.spec = spec;
         this.directory = RuntimeDirectory.at(spec.directory());
         this.handlers = Handlers.of(spec.dispatch());
+        acceptor.setDaemon(true);
     }
 
     static ShmServer start(ServerSpec spec) {
@@ -79,44 +85,87 @@ final class ShmServer implements ServerEndpoint {
             for (ServerSpec.Service<?> service : spec.services()) {
                 server.openDoor(service);
             }
+            for (int i = 0; i < spec.pollers(); i++) {
+                server.pollers.add(Poller.start(spec.waiting(), "rackcall-poll-" + i));
+            }
+            server.acceptor.start();
         } catch (RuntimeException | Error e) {
-            server.closeDoors();
-            server.events.close();
+            server.close();
             throw e;
         }
-        for (int i = 0; i < spec.pollers(); i++) {
-            Poller poller = new Poller(spec.waiting(), "rackcall-poll-" + i);
-            server.pollers.add(poller);
-            poller.start();
-        }
-        server.acceptor = new Thread(server::accept, "rackcall-accept");
-        server.acceptor.setDaemon(true);
-        server.acceptor.start();
         return server;
     }
 
     private void openDoor(ServerSpec.Service<?> service) {
         String channel = service.definition().channel();
         RuntimeDirectory.checkName(channel);
-        OwnerLock lock = OwnerLock.tryAcquire(directory.lock(channel))
-                .orElseThrow(() -> Status.Code.ALREADY_EXISTS
-                        .with(
-                                "channel %s already has a living server in %s; stop it, or serve another channel",
-                                channel, directory.path())
-                        .asException());
-        UnixSocket socket;
+        OwnerLock lock = acquire(channel);
+        UnixSocket socket = null;
+        ConnectionFactory factory = null;
         try {
             Files.deleteIfExists(directory.socket(channel));
+            factory = new ConnectionFactory(spec, service, handlers);
             socket = UnixSocket.listen(directory.socket(channel), BACKLOG);
-        } catch (IOException | OsException e) {
+            Door door = new Door(++lastTag, lock, socket, factory);
+            events.add(socket.fd(), door.tag());
+            doors.add(door);
+        } catch (IOException | RuntimeException | Error e) {
+            if (socket != null) {
+                socket.close();
+            }
+            if (factory != null) {
+                factory.close();
+            }
             lock.close();
-            throw Status.Code.FAILED_PRECONDITION
-                    .with("channel %s: cannot listen in %s: %s", channel, directory.path(), e.getMessage())
-                    .asException(e);
+            throw whyNotOpened(channel, e);
         }
-        Door door = new Door(++lastTag, lock, socket, new ConnectionFactory(spec, service, handlers));
-        doors.add(door);
-        events.add(socket.fd(), door.tag());
+    }
+
+    private RuntimeException whyNotOpened(String channel, Throwable cause) {
+        return switch (cause) {
+            case IOException e -> cannotListen(channel, e);
+            case OsException e -> cannotListen(channel, e);
+            case OutOfArenaException e ->
+                Status.Code.RESOURCE_EXHAUSTED
+                        .with("channel %s: no memory for its shared arena: %s", channel, e.getMessage())
+                        .asException(e);
+            case RuntimeException e -> e;
+            case Error e -> throw e;
+            default -> throw new AssertionError(cause);
+        };
+    }
+
+    private RpcException cannotListen(String channel, Exception cause) {
+        return Status.Code.FAILED_PRECONDITION
+                .with("channel %s: cannot be served from %s: %s", channel, directory.path(), cause.getMessage())
+                .asException(cause);
+    }
+
+    /** The channel's lock. Whoever removes what a dead server left holds it for a moment, and may remove the directory when he was the last. */
+    private OwnerLock acquire(String channel) {
+        long end = System.nanoTime() + LOCK_BOUND_NANOS;
+        while (true) {
+            boolean last = System.nanoTime() - end >= 0;
+            try {
+                Optional<OwnerLock> lock = OwnerLock.tryAcquire(directory.lock(channel));
+                if (lock.isPresent()) {
+                    return lock.get();
+                }
+                if (last) {
+                    throw Status.Code.ALREADY_EXISTS
+                            .with(
+                                    "channel %s already has a living server in %s; stop it, or serve another channel",
+                                    channel, directory.path())
+                            .asException();
+                }
+            } catch (OsException e) {
+                if (last || Files.exists(directory.path())) {
+                    throw cannotListen(channel, e);
+                }
+                directory.create();
+            }
+            LockSupport.parkNanos(LOCK_POLL_NANOS);
+        }
     }
 
     // ---- the accepting thread
@@ -320,7 +369,7 @@ final class ShmServer implements ServerEndpoint {
         }
         closeDoors();
         guests.values().forEach(guest -> guest.socket().close());
-        pollers.forEach(poller -> poller.stop(TimeUnit.SECONDS.toNanos(5)));
+        pollers.forEach(poller -> poller.stop(TimeUnit.SECONDS.toNanos(5), spec.stuckAfter()));
         handlers.close();
         doors.forEach(door -> door.factory().close());
         events.close();

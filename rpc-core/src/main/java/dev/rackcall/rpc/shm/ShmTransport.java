@@ -73,7 +73,7 @@ public final class ShmTransport implements Transport {
             }
             return checked(UnixSocket.connect(directory.socket(spec.channel()), spec.connectTimeout()), spec);
         } catch (OsException e) {
-            if (directory.clean(spec.channel())) {
+            if (directory.clean(spec.channel()) || !Files.exists(directory.socket(spec.channel()))) {
                 throw notServed(spec, directory);
             }
             throw Status.Code.UNAVAILABLE

@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.shm.waiting.WaitStrategy;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -12,8 +13,7 @@ import org.junit.jupiter.api.Test;
 class PollerFailureTest {
     @Test
     void shouldPollOnAfterAnActionThatThrows() throws InterruptedException {
-        Poller poller = new Poller(WaitStrategy.blocking(), "rackcall-poll-test");
-        poller.start();
+        Poller poller = Poller.start(WaitStrategy.blocking(), "rackcall-poll-test");
         try {
             CountDownLatch after = new CountDownLatch(1);
             poller.post(() -> {
@@ -26,7 +26,7 @@ class PollerFailureTest {
             assertThat(after.await(30, TimeUnit.SECONDS)).isTrue();
             assertThat(poller.isDrained(TimeUnit.SECONDS.toNanos(30))).isTrue();
         } finally {
-            poller.stop(TimeUnit.SECONDS.toNanos(30));
+            poller.stop(TimeUnit.SECONDS.toNanos(30), Duration.ofSeconds(1));
         }
     }
 
