@@ -11,4 +11,18 @@ package dev.rackcall.perf;
  * @param count calls that were made and validated
  * @param opsPerS calls a second
  */
-record Measurement(long p50Ns, long p99Ns, long p999Ns, long minNs, long maxNs, long count, double opsPerS) {}
+record Measurement(long p50Ns, long p99Ns, long p999Ns, long minNs, long maxNs, long count, double opsPerS) {
+    /** The same for one of several repetitions in each operation. */
+    Measurement dividedBy(int repetitions) {
+        return repetitions == 1
+                ? this
+                : new Measurement(
+                        p50Ns / repetitions,
+                        p99Ns / repetitions,
+                        p999Ns / repetitions,
+                        minNs / repetitions,
+                        maxNs / repetitions,
+                        count * repetitions,
+                        opsPerS * repetitions);
+    }
+}

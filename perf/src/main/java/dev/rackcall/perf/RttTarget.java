@@ -1,8 +1,11 @@
 package dev.rackcall.perf;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * Round trips, one call in flight: closed loop, or at a fixed rate if the plan has one.
@@ -16,26 +19,27 @@ final class RttTarget {
     private static final double ALLOCATION_SECONDS = 0.3;
 
     private static final int ROUNDS = 20;
-    private static final String FLOOR = "raw-pingpong";
-
+    private final Target target;
     private final Plan plan;
     private final Workspace workspace;
     private final Runner runner;
 
-    RttTarget(Plan plan, Workspace workspace, Runner runner) {
+    RttTarget(Target target, Plan plan, Workspace workspace, Runner runner) {
+        this.target = target;
         this.plan = plan;
         this.workspace = workspace;
         this.runner = runner;
     }
 
-    /** Those that spin together, each of the others alone. */
-    static List<List<Subject>> groups(List<Subject> subjects) {
-        List<Subject> spinning = subjects.stream().filter(Subject::spins).toList();
-        List<List<Subject>> groups = new ArrayList<>();
-        if (!spinning.isEmpty()) {
-            groups.add(spinning);
-        }
-        subjects.stream().filter(subject -> !subject.spins()).forEach(subject -> groups.add(List.of(subject)));
+    /** Of the subjects that the target measures, those that spin together, each of the others alone. */
+    static List<List<Subject>> groups(Target target, List<Subject> subjects) {
+        List<Subject> own =
+                subjects.stream().filter(subject -> subject.target() == target).toList();
+        Map<String, List<Subject>> spinning = own.stream()
+                .filter(Subject::spins)
+                .collect(Collectors.groupingBy(Subject::group, LinkedHashMap::new, Collectors.toList()));
+        List<List<Subject>> groups = new ArrayList<>(spinning.values());
+        own.stream().filter(subject -> !subject.spins()).forEach(subject -> groups.add(List.of(subject)));
         return groups;
     }
 
@@ -43,7 +47,7 @@ final class RttTarget {
         List<Lane> lanes = new ArrayList<>();
         try {
             for (Subject subject : group) {
-                runner.attempt(Target.RTT, subject, () -> lanes.add(Lane.start(subject, workspace.newPart(), plan)));
+                runner.attempt(target, subject, () -> lanes.add(Lane.start(subject, workspace.newPart(), plan)));
             }
             return plan.rate().isPresent() ? atRate(lanes, plan.rate().getAsDouble()) : closedLoop(lanes);
         } finally {
@@ -56,25 +60,23 @@ final class RttTarget {
         for (int round = 0; round < ROUNDS; round++) {
             for (Lane lane : lanes) {
                 if (!broken.contains(lane)
-                        && !runner.attempt(
-                                Target.RTT, lane.subject(), () -> lane.slice(plan.durationNanos() / ROUNDS))) {
+                        && !runner.attempt(target, lane.subject(), () -> lane.slice(plan.durationNanos() / ROUNDS))) {
                     broken.add(lane);
                 }
             }
         }
-        Optional<Lane> floor = lanes.stream()
-                .filter(lane -> lane.subject().name().equals(FLOOR) && !broken.contains(lane))
-                .findFirst();
         List<Result> results = new ArrayList<>();
         for (Lane lane : lanes) {
             if (!broken.contains(lane)) {
-                runner.attempt(Target.RTT, lane.subject(), () -> {
+                runner.attempt(target, lane.subject(), () -> {
                     Measurement all = lane.client().ask(Order.of(Order.Action.RESULT), Measurement.class);
                     Result result = result(lane, all, "closed loop");
+                    Optional<Lane> floor = lanes.stream()
+                            .filter(each ->
+                                    each.subject().name().equals(lane.subject().floor()) && !broken.contains(each))
+                            .findFirst();
                     results.add(withAllocation(
-                            floor.map(raw -> result.with("raw_ratio", lane.ratioTo(raw)))
-                                    .orElse(result),
-                            lane));
+                            floor.map(each -> compared(result, lane, each)).orElse(result), lane));
                 });
             }
         }
@@ -84,7 +86,7 @@ final class RttTarget {
     private List<Result> atRate(List<Lane> lanes, double rate) {
         List<Result> results = new ArrayList<>();
         for (Lane lane : lanes) {
-            runner.attempt(Target.RTT, lane.subject(), () -> {
+            runner.attempt(target, lane.subject(), () -> {
                 Measurement all = lane.turn(Order.atRate(plan.durationNanos(), rate), Measurement.class);
                 results.add(result(lane, all, "fixed rate"));
             });
@@ -92,8 +94,15 @@ final class RttTarget {
         return results;
     }
 
-    private static Result result(Lane lane, Measurement measurement, String mode) {
-        return Result.of(lane.subject().name(), Target.RTT, 1, lane.subject().bytes(), measurement)
+    private Result compared(Result result, Lane lane, Lane floor) {
+        return target == Target.RTT
+                ? result.with("raw_ratio", lane.ratioTo(floor))
+                : result.with("floor_ratio", lane.ratioTo(floor)).with("above_floor_ns", lane.above(floor));
+    }
+
+    private Result result(Lane lane, Measurement measurement, String mode) {
+        int repetitions = lane.subject().repetitions();
+        return Result.of(lane.subject().name(), target, 1, lane.subject().bytes(), measurement.dividedBy(repetitions))
                 .with("mode", mode)
                 .with("settled", lane.warmUp().settled());
     }

@@ -25,6 +25,26 @@ abstract class Subject {
         return bytes;
     }
 
+    /** The target that measures its round trips. */
+    Target target() {
+        return Target.RTT;
+    }
+
+    /** Subjects of a target that spin and have the same group take turns. */
+    String group() {
+        return "";
+    }
+
+    /** The subject that this one's round trips are compared with, turn by turn, if it is of the same group. */
+    String floor() {
+        return "raw-pingpong";
+    }
+
+    /** How often one timed call does what is measured; more than once where reading the clock would take most of the time. */
+    int repetitions() {
+        return 1;
+    }
+
     /** What was chosen for this subject (transport, threads, waiting, payload), in one line for the report. */
     abstract String settings();
 

@@ -2,10 +2,11 @@ package dev.rackcall.perf;
 
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** All that can be measured, in the order of the report. */
 final class Subjects {
-    private static final List<Subject> ALL = List.of(
+    private static final List<Subject> CALLS = List.of(
             new RawPingPong(),
             new RackcallSubject("rackcall-noop", RackcallSubject.Argument.NUMBER, Long.BYTES),
             new RackcallSubject("rackcall-value-64", RackcallSubject.Argument.VALUE, 64),
@@ -18,6 +19,9 @@ final class Subjects {
             new GrpcSubject("grpc-uds-4096", GrpcTransport.UNIX_SOCKET, 4096),
             new GrpcSubject("grpc-uds-1048576", GrpcTransport.UNIX_SOCKET, 1 << 20),
             new GrpcSubject("grpc-tcp", GrpcTransport.TCP, 64));
+
+    private static final List<Subject> ALL =
+            Stream.concat(CALLS.stream(), IsolationSubjects.all().stream()).toList();
 
     private Subjects() {}
 

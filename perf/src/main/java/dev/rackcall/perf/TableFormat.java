@@ -40,6 +40,8 @@ final class TableFormat {
             case CONNECT -> "A new connection: time to its first reply, memory of both sides together";
             case IDLE -> "Idle: rare calls and what idle processes use; a busy connection among idle ones";
             case START -> "From the start of the client's JVM to its first reply";
+            case ISOLATION ->
+                "Isolation: calls that pass a scope of some pages; what snapshots, seals and sandboxes cost";
             case JMH -> "Micro-benchmarks (JMH, mean time)";
         };
     }
@@ -90,6 +92,7 @@ final class TableFormat {
         return switch (target) {
             case RTT ->
                 columns("raw_ratio", "to raw", "alloc_client_b", "alloc client", "alloc_server_b", "alloc server");
+            case ISOLATION -> columns("floor_ratio", "to trusted", "above_floor_ns", "above trusted");
             case CONNECT -> columns("shared_b", "shared", "private_b", "private", "heap_b", "heap");
             case IDLE ->
                 columns(
@@ -115,6 +118,9 @@ final class TableFormat {
         return Optional.ofNullable(result.more().get(key))
                 .map(value -> {
                     double number = ((Number) value).doubleValue();
+                    if (key.endsWith("_ns")) {
+                        return Figures.time(number);
+                    }
                     if (key.endsWith("_b")) {
                         return Figures.bytes(number);
                     }

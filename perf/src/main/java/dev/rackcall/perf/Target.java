@@ -14,6 +14,8 @@ enum Target {
     IDLE,
     /** Time from the start of a client's JVM to its first reply. */
     START,
+    /** What seals, snapshots and sandboxes cost. */
+    ISOLATION,
     /** Micro-benchmarks by JMH. */
     JMH;
 

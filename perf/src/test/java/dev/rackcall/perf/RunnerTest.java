@@ -53,10 +53,11 @@ class RunnerTest {
 
     @Test
     void shouldLetSpinningSubjectsTakeTurnsAndMeasureTheOthersAlone() {
-        List<List<String>> groups =
-                RttTarget.groups(Subjects.only(List.of("grpc-uds", "raw-pingpong", "aeron-ipc", "grpc-tcp"))).stream()
-                        .map(group -> group.stream().map(Subject::name).toList())
-                        .toList();
+        List<List<String>> groups = RttTarget.groups(
+                        Target.RTT, Subjects.only(List.of("grpc-uds", "raw-pingpong", "aeron-ipc", "grpc-tcp")))
+                .stream()
+                .map(group -> group.stream().map(Subject::name).toList())
+                .toList();
         assertThat(groups)
                 .containsExactly(List.of("raw-pingpong", "aeron-ipc"), List.of("grpc-uds"), List.of("grpc-tcp"));
     }

@@ -1,0 +1,134 @@
+package dev.rackcall.perf;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.SandboxPolicy;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedLongArray;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** A call that passes a scope of so many pages in one of the isolation modes. */
+final class IsolationSubject extends Subject {
+    static final int PAGE = 4096;
+    /** Room in the scope's pages for its own header, the head and the array's header. */
+    private static final int OVERHEAD = 160;
+
+    private final Isolation isolation;
+    private final int pages;
+    private final boolean reads;
+
+    IsolationSubject(Isolation isolation, int pages, boolean reads) {
+        super(name(isolation, pages, reads), pages * PAGE);
+        this.isolation = isolation;
+        this.pages = pages;
+        this.reads = reads;
+    }
+
+    private static String name(Isolation isolation, int pages, boolean reads) {
+        return isolation.name().toLowerCase(Locale.ROOT) + (reads ? "-read-" : "-") + pages;
+    }
+
+    @Override
+    Target target() {
+        return Target.ISOLATION;
+    }
+
+    @Override
+    String group() {
+        return (reads ? "read-" : "") + pages;
+    }
+
+    @Override
+    String floor() {
+        return name(Isolation.TRUSTED, pages, reads);
+    }
+
+    @Override
+    String settings() {
+        return "a scope of " + pages + " pages by pointer, " + isolation + "; the handler "
+                + (reads ? "reads all of it" : "looks at its head")
+                + ", synchronous typed stub, handlers on the polling thread, default (adaptive) waiting on both sides";
+    }
+
+    @Override
+    boolean spins() {
+        return true;
+    }
+
+    @Override
+    ServerSide serve(Path directory) {
+        RpcServer server = RpcServer.builder()
+                .service(BenchVault.class, new Handlers())
+                .sandbox(SandboxPolicy.STRICT)
+                .directory(directory.resolve("rackcall"))
+                .start();
+        return server::close;
+    }
+
+    @Override
+    ClientSide connect(Path directory) {
+        RpcChannel channel = RpcChannel.builder("/bench/vault")
+                .directory(directory.resolve("rackcall"))
+                .open();
+        BenchVault vault = channel.stub(BenchVault.class, CallOptions.DEFAULT.withIsolation(isolation));
+        return new Client(name(), channel, vault, fill(channel, pages), reads);
+    }
+
+    private static Argument fill(RpcChannel channel, int pages) {
+        Scope scope = channel.newScope((long) pages * PAGE - OVERHEAD);
+        BenchPages root = scope.create(BenchPages.class);
+        SharedLongArray words = SharedLongArray.create(scope, (pages * PAGE - OVERHEAD - OVERHEAD) / Long.BYTES);
+        for (int i = 0; i < words.length(); i++) {
+            words.set(i, i);
+        }
+        root.words(words);
+        if (scope.bytesHeld() != (long) pages * PAGE) {
+            throw new IllegalStateException(
+                    "the argument takes " + scope.bytesHeld() + " bytes, not " + pages + " pages");
+        }
+        return new Argument(scope, root);
+    }
+
+    private record Argument(Scope scope, BenchPages root) {}
+
+    private record Client(String name, RpcChannel channel, BenchVault vault, Argument argument, boolean reads)
+            implements ClientSide {
+        @Override
+        public void call(long sequence) {
+            argument.root().sequence(sequence);
+            long reply = reads ? vault.read(argument.root()) : vault.touch(argument.root());
+            if (reply != sequence) {
+                throw new WrongReplyException(name, sequence, reply);
+            }
+        }
+
+        @Override
+        public void close() {
+            argument.scope().close();
+            channel.close();
+        }
+    }
+
+    private static final class Handlers implements BenchVault {
+        private long read;
+
+        @Override
+        public long touch(BenchPages pages) {
+            return pages.sequence();
+        }
+
+        @Override
+        public long read(BenchPages pages) {
+            SharedLongArray words = pages.words();
+            long sum = 0;
+            for (int i = 0, n = words.length(); i < n; i++) {
+                sum += words.get(i);
+            }
+            read = sum;
+            return pages.sequence() + (read - sum);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package dev.rackcall.perf;
+
+import java.nio.file.Path;
+
+/** Something that one process does by itself, measured beside calls to tell what they are made of. */
+final class LocalSubject extends Subject {
+    /** Sets up what is measured; runs in the measured process. */
+    @FunctionalInterface
+    interface Setup {
+        ClientSide prepare();
+    }
+
+    private final String group;
+    private final String settings;
+    private final Setup setup;
+    private final int repetitions;
+
+    LocalSubject(String name, String group, int bytes, int repetitions, String settings, Setup setup) {
+        super(name, bytes);
+        this.repetitions = repetitions;
+        this.group = group;
+        this.settings = settings;
+        this.setup = setup;
+    }
+
+    @Override
+    Target target() {
+        return Target.ISOLATION;
+    }
+
+    @Override
+    String group() {
+        return group;
+    }
+
+    @Override
+    int repetitions() {
+        return repetitions;
+    }
+
+    @Override
+    String settings() {
+        return settings;
+    }
+
+    @Override
+    boolean crossProcess() {
+        return false;
+    }
+
+    @Override
+    boolean spins() {
+        return true;
+    }
+
+    @Override
+    ServerSide serve(Path directory) {
+        return () -> {};
+    }
+
+    @Override
+    ClientSide connect(Path directory) {
+        return setup.prepare();
+    }
+}
