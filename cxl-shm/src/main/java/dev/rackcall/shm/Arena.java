@@ -18,6 +18,7 @@ public final class Arena {
     private final PageAllocator pages;
     private final boolean allocates;
     private final ArenaTable self = ArenaTable.create();
+    private final RefSpace.Window window = new RefSpace.Window();
 
     private Arena(ArenaSpec spec, Extents extents, boolean allocates) {
         this.id = spec.id();
@@ -33,6 +34,7 @@ public final class Arena {
                         participant,
                         extents::reservedPages)
                 : PageAllocator.alone(PageTable.inHeap(allocates ? count : 0), participant, extents::reservedPages);
+        window.set(memory, 0, memory.byteSize());
         self.add(this);
     }
 
@@ -69,6 +71,10 @@ public final class Arena {
     /** All of its memory; offsets in Refs index it. */
     public MemorySegment memory() {
         return memory;
+    }
+
+    RefSpace.Window window() {
+        return window;
     }
 
     /** Bytes that it may grow to. */

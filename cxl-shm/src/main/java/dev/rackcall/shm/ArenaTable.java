@@ -1,6 +1,5 @@
 package dev.rackcall.shm;
 
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
@@ -39,7 +38,7 @@ public final class ArenaTable extends RefSpace {
     }
 
     @Override
-    public MemorySegment memory(long ref) {
+    public Window window(long ref) {
         int id = Ref.arenaId(ref);
         for (Arena arena : arenas) {
             if (arena.id() == id) {
@@ -47,15 +46,10 @@ public final class ArenaTable extends RefSpace {
                 if (complaint != null) {
                     throw new RefException(Ref.describe(ref) + " cannot be followed: " + complaint);
                 }
-                return arena.memory();
+                return arena.window();
             }
         }
         throw new RefException(
                 Ref.describe(ref) + (ref == Ref.NULL ? " is null" : " names an arena that is not mapped here"));
-    }
-
-    @Override
-    public long offset(long ref) {
-        return Ref.offset(ref);
     }
 }

@@ -53,14 +53,14 @@ final class GraphCopy {
             type.checkedBytes(to, Ref.offset(known), to.byteSize(), original);
             return known;
         }
-        MemorySegment from = source.memory(original);
-        long at = source.offset(original);
-        int bytes = type.checkedBytes(source, from, at, original);
+        RefSpace.Window window = source.follow(original);
+        long at = window.at(original);
+        int bytes = type.checkedBytes(window, at, original);
         count(type, original, bytes);
         long copy = target.allocate(bytes);
         MemorySegment to = target.arena().memory();
         long base = Ref.offset(copy);
-        MemorySegment.copy(from, at, to, base, bytes);
+        MemorySegment.copy(window.memory(), at, to, base, bytes);
         to.set(ObjectLayout.LONG, base, ObjectLayout.header(type.typeId(), bytes));
         copies.put(original, copy);
         push(type, copy, bytes);

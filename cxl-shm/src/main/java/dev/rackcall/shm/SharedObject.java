@@ -53,7 +53,7 @@ public abstract class SharedObject {
      */
     public static long liveRefOf(Object sharedObject) {
         long ref = refOf(sharedObject);
-        of(sharedObject).space.memory(ref);
+        of(sharedObject).space.window(ref);
         return ref;
     }
 
@@ -85,10 +85,10 @@ public abstract class SharedObject {
 
     /** Puts this flyweight onto a checked object, or leaves it as it is and throws. */
     final void bind(RefSpace newSpace, Scope newScope, long newRef) {
-        MemorySegment newMemory = newSpace.memory(newRef);
-        long newBase = newSpace.offset(newRef);
-        int bytes = type.checkedBytes(newSpace, newMemory, newBase, newRef);
-        place(newSpace, newScope, newMemory, newRef, newBase, 0, bytes);
+        RefSpace.Window window = newSpace.follow(newRef);
+        long newBase = window.at(newRef);
+        int bytes = type.checkedBytes(window, newBase, newRef);
+        place(newSpace, newScope, window.memory(), newRef, newBase, 0, bytes);
     }
 
     /** Writes the header of a new object and puts this flyweight onto it. */
@@ -113,6 +113,7 @@ public abstract class SharedObject {
                 bytes);
     }
 
+    @SuppressWarnings("MemorySegmentReferenceEquality") // only to save a store of the same reference
     private void place(
             RefSpace newSpace,
             Scope newScope,
@@ -121,9 +122,16 @@ public abstract class SharedObject {
             long newBase,
             long newInside,
             int bytes) {
-        space = newSpace;
-        scope = newScope;
-        memory = newMemory;
+        // Storing a reference costs a garbage collector's barrier, and most moves are to a neighbour.
+        if (space != newSpace) {
+            space = newSpace;
+        }
+        if (scope != newScope) {
+            scope = newScope;
+        }
+        if (memory != newMemory) {
+            memory = newMemory;
+        }
         ref = newRef;
         base = newBase;
         inside = newInside;

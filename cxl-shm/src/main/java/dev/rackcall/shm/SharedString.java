@@ -36,10 +36,10 @@ public final class SharedString extends SharedSequence {
 
     /** The text that a Ref leads to, without a flyweight. */
     static String read(RefSpace space, long ref) {
-        MemorySegment memory = space.memory(ref);
-        long at = space.offset(ref);
-        int bytes = TYPE.checkedBytes(space, memory, at, ref);
-        return decode(memory, at + ObjectLayout.HEADER_BYTES, bytes - ObjectLayout.HEADER_BYTES);
+        RefSpace.Window window = space.follow(ref);
+        long at = window.at(ref);
+        int bytes = TYPE.checkedBytes(window, at, ref);
+        return decode(window.memory(), at + ObjectLayout.HEADER_BYTES, bytes - ObjectLayout.HEADER_BYTES);
     }
 
     static String decode(MemorySegment memory, long at, int length) {

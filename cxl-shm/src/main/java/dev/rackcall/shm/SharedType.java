@@ -192,8 +192,8 @@ public abstract class SharedType<T> {
      *
      * @throws RefException unless a whole object of this type lies there
      */
-    final int checkedBytes(RefSpace space, MemorySegment memory, long at, long ref) {
-        return checkedBytes(memory, at, space.end(ref, memory), ref);
+    final int checkedBytes(RefSpace.Window window, long at, long ref) {
+        return checkedBytes(window.memory(), at, window.end(), ref);
     }
 
     /** As above, of an object that must end before {@code end}. */

@@ -11,14 +11,16 @@ final class LocalSubject extends Subject {
     }
 
     private final String group;
+    private final String floor;
     private final String settings;
     private final Setup setup;
     private final int repetitions;
 
-    LocalSubject(String name, String group, int bytes, int repetitions, String settings, Setup setup) {
+    LocalSubject(String name, String group, String floor, int bytes, int repetitions, String settings, Setup setup) {
         super(name, bytes);
         this.repetitions = repetitions;
         this.group = group;
+        this.floor = floor;
         this.settings = settings;
         this.setup = setup;
     }
@@ -36,6 +38,11 @@ final class LocalSubject extends Subject {
     @Override
     int repetitions() {
         return repetitions;
+    }
+
+    @Override
+    String floor() {
+        return floor;
     }
 
     @Override

@@ -17,25 +17,20 @@ import java.util.Arrays;
  * that was handed the arguments properly.
  */
 public final class ArgumentSpace extends RefSpace {
-    /** What the high bits of a Ref, moved down, never are. */
-    private static final long NO_ARENA = -1L;
+    /** Where no Ref leads. */
+    private static final Run NOWHERE = new Run();
 
     private final RefSpace declared;
     private final SnapshotMemory buffers;
     private final long maxSteps;
-    private final ScopeRuns runs = new ScopeRuns();
-
-    /** Runs are found by the high bits of a Ref and by its offset; {@code shift} leads from that to the place in {@link #memory}. */
-    private long[] high = {NO_ARENA};
-
-    private long[] from = new long[1];
-    private long[] bytes = new long[1];
-    private long[] shift = new long[1];
+    private final boolean bounded;
+    private final ScopeRuns read = new ScopeRuns();
+    private Run[] runs = {new Run()};
     private int count;
     private MemorySegment memory;
     private MemorySegment buffer;
     /** The run that the last Ref led into: most Refs lead into the same one as the Ref before. Only a hint, so races on it do no harm. */
-    private int last;
+    private Run last = NOWHERE;
 
     private long steps;
 
@@ -50,6 +45,7 @@ public final class ArgumentSpace extends RefSpace {
         this.declared = declared;
         this.buffers = buffers;
         this.maxSteps = maxSteps;
+        this.bounded = maxSteps != Long.MAX_VALUE;
     }
 
     /**
@@ -60,10 +56,10 @@ public final class ArgumentSpace extends RefSpace {
      */
     public void fence(Arena arena, long firstRun) {
         leave();
-        runs.read(arena, firstRun);
+        read.read(arena, firstRun);
         memory = arena.memory();
-        for (int i = 0; i < runs.count(); i++) {
-            add(i, 0);
+        for (int i = 0; i < read.count(); i++) {
+            add(i, read.objectsAt(i));
         }
         steps = maxSteps;
     }
@@ -79,7 +75,7 @@ public final class ArgumentSpace extends RefSpace {
         fence(arena, seals.claim(seal));
         try {
             // Only now, since the scope's links could change until the claim.
-            seals.requireCovered(seal, runs);
+            seals.requireCovered(seal, read);
         } catch (SealException e) {
             leave();
             throw e;
@@ -96,42 +92,38 @@ public final class ArgumentSpace extends RefSpace {
      */
     public void snapshot(Arena arena, long firstRun) {
         leave();
-        runs.read(arena, firstRun);
-        buffer = buffers.take(runs.totalBytes(), buffer);
+        read.read(arena, firstRun);
+        buffer = buffers.take(read.totalBytes(), buffer);
         memory = buffer;
         MemorySegment source = arena.memory();
         long at = 0;
-        for (int i = 0; i < runs.count(); i++) {
-            MemorySegment.copy(source, runs.objectsAt(i), buffer, at, runs.objectBytes(i));
-            add(i, at - runs.objectsAt(i));
-            at += (runs.objectBytes(i) + Long.BYTES - 1) & -Long.BYTES;
+        for (int i = 0; i < read.count(); i++) {
+            MemorySegment.copy(source, read.objectsAt(i), buffer, at, read.objectBytes(i));
+            add(i, at);
+            at += (read.objectBytes(i) + Long.BYTES - 1) & -Long.BYTES;
         }
         steps = maxSteps;
     }
 
-    private void add(int run, long by) {
-        if (count == high.length) {
-            grow();
+    private void add(int index, long at) {
+        if (count == runs.length) {
+            runs = Arrays.copyOf(runs, 2 * count);
+            for (int i = count; i < runs.length; i++) {
+                runs[i] = new Run();
+            }
         }
-        high[count] = runs.ref(run) >>> Ref.OFFSET_BITS;
-        from[count] = runs.objectsAt(run);
-        bytes[count] = runs.objectBytes(run);
-        shift[count++] = by;
-    }
-
-    private void grow() {
-        high = Arrays.copyOf(high, 2 * count);
-        from = Arrays.copyOf(from, 2 * count);
-        bytes = Arrays.copyOf(bytes, 2 * count);
-        shift = Arrays.copyOf(shift, 2 * count);
+        Run run = runs[count++];
+        long offset = read.objectsAt(index);
+        run.first = (read.ref(index) & -1L << Ref.OFFSET_BITS) | offset;
+        run.bytes = read.objectBytes(index);
+        run.window.set(memory, at - offset, at + run.bytes);
     }
 
     /** Ends what the last {@link #fence} or {@link #snapshot} began: no Ref leads into its scope any more. Idempotent. */
     public void leave() {
         if (count != 0) {
             count = 0;
-            last = 0;
-            high[0] = NO_ARENA;
+            last = NOWHERE;
             buffer = buffers.give(buffer);
             memory = null;
         }
@@ -144,59 +136,60 @@ public final class ArgumentSpace extends RefSpace {
 
     /** Whether a Ref leads into the scope that was entered. */
     public boolean holds(long ref) {
-        return runOf(ref) >= 0;
+        return runOf(ref) != NOWHERE;
     }
 
     @Override
-    public MemorySegment memory(long ref) {
-        return runOf(ref) >= 0 ? memory : elsewhere(ref);
+    public Window window(long ref) {
+        Run run = runOf(ref);
+        return run != NOWHERE ? run.window : elsewhere(ref);
     }
 
     @Override
-    public long offset(long ref) {
-        // Counted here, since whoever follows a Ref asks for this once, but may look at the memory more often.
-        if (--steps < 0 && maxSteps != Long.MAX_VALUE) {
+    protected Window follow(long ref) {
+        if (bounded && --steps < 0) {
             throw new SandboxException("the arguments were followed through more than " + maxSteps
                     + " Refs; a cycle, or a graph larger than the service declared");
         }
-        int run = runOf(ref);
-        return run >= 0 ? Ref.offset(ref) + shift[run] : declared.offset(ref);
+        return window(ref);
     }
 
-    @Override
-    public long end(long ref, MemorySegment in) {
-        int run = runOf(ref);
-        return run >= 0 ? from[run] + bytes[run] + shift[run] : declared.end(ref, in);
+    private Run runOf(long ref) {
+        Run hint = last;
+        return hint.holds(ref) ? hint : find(ref);
     }
 
-    /** The run that a Ref leads into; negative: none. */
-    private int runOf(long ref) {
-        int hint = last;
-        return leadsInto(hint, ref) ? hint : find(ref);
-    }
-
-    private boolean leadsInto(int run, long ref) {
-        return ref >>> Ref.OFFSET_BITS == high[run]
-                && Long.compareUnsigned(Ref.offset(ref) - from[run], bytes[run]) < 0;
-    }
-
-    private int find(long ref) {
+    private Run find(long ref) {
         for (int i = 0; i < count; i++) {
-            if (leadsInto(i, ref)) {
-                last = i;
-                return i;
+            if (runs[i].holds(ref)) {
+                last = runs[i];
+                return runs[i];
             }
         }
-        return -1;
+        return NOWHERE;
     }
 
-    private MemorySegment elsewhere(long ref) {
+    private Window elsewhere(long ref) {
         try {
-            return declared.memory(ref);
+            return declared.window(ref);
         } catch (RefException e) {
             throw new SandboxException(Ref.describe(ref)
                     + " leads neither into the scope of this call's arguments nor into an arena that the service declared: "
                     + e.getMessage());
+        }
+    }
+
+    /** One run of the scope; constant while a call lasts. */
+    private static final class Run {
+        /** Ref of its first object's first byte. */
+        private long first;
+
+        private long bytes;
+        private final Window window = new Window();
+
+        /** One comparison for arena, generation and bounds: Refs that differ in their high bits are further apart than any run is long. */
+        boolean holds(long ref) {
+            return Long.compareUnsigned(ref - first, bytes) < 0;
         }
     }
 }
