@@ -26,7 +26,7 @@ final class ProcessChecks {
                 cores(),
                 descriptors(),
                 compiler(),
-                RuntimeFolderCheck.of(environment).finding());
+                RuntimeFolderCheck.ofThisUser().finding());
     }
 
     private static Finding java() {

@@ -23,6 +23,7 @@ import picocli.CommandLine.ScopeType;
             BenchCommand.class,
             TestCommand.class,
             DoctorCommand.class,
+            CleanCommand.class,
             VersionCommand.class,
             TrainCommand.class,
             HelpCommand.class,

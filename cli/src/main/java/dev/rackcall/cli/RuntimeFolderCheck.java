@@ -1,12 +1,13 @@
 package dev.rackcall.cli;
 
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Map;
+import java.util.List;
 
 /** The folder where servers of this user leave their sockets and lock files: whose it is and who may look in. */
 final class RuntimeFolderCheck {
@@ -23,27 +24,8 @@ final class RuntimeFolderCheck {
         this.user = user;
     }
 
-    static RuntimeFolderCheck of(Map<String, String> environment) {
-        return new RuntimeFolderCheck(location(environment), System.getProperty("user.name"));
-    }
-
-    private static Path location(Map<String, String> environment) {
-        String chosen = environment.getOrDefault("RACKCALL_DIR", "");
-        if (!chosen.isEmpty()) {
-            return Path.of(chosen);
-        }
-        String session = environment.getOrDefault("XDG_RUNTIME_DIR", "");
-        return session.isEmpty()
-                ? Path.of(System.getProperty("java.io.tmpdir"), "rackcall-" + userNumber())
-                : Path.of(session, "rackcall");
-    }
-
-    private static String userNumber() {
-        try {
-            return Files.getAttribute(Path.of("/proc/self"), "unix:uid").toString();
-        } catch (IOException | UnsupportedOperationException e) {
-            return "unknown";
-        }
+    static RuntimeFolderCheck ofThisUser() {
+        return new RuntimeFolderCheck(RuntimeDirectory.defaultPath(), System.getProperty("user.name"));
     }
 
     Finding finding() {
@@ -72,8 +54,20 @@ final class RuntimeFolderCheck {
                             + "; set RACKCALL_DIR to a folder of your own.");
         }
         return permissions.equals("rwx------")
-                ? Finding.ok(SUBJECT, folder + " is yours alone.")
+                ? inUse()
                 : Finding.problem(SUBJECT, folder + " is open to others (" + permissions + "): chmod 700 " + folder);
+    }
+
+    private Finding inUse() {
+        RuntimeDirectory directory = RuntimeDirectory.at(folder);
+        List<String> channels = directory.channels();
+        long dead = channels.stream()
+                .filter(channel -> !directory.isServed(channel))
+                .count();
+        String served = folder + " is yours alone; channels served: " + (channels.size() - dead) + ".";
+        return dead == 0
+                ? Finding.ok(SUBJECT, served)
+                : Finding.note(SUBJECT, served + " Dead servers have left files of " + dead + ": ./rackcall clean");
     }
 
     private Finding absent() {

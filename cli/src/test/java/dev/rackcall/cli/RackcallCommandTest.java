@@ -15,7 +15,9 @@ class RackcallCommandTest {
     @Test
     void shouldListEveryCommandInTheHelp() {
         assertThat(run("help")).isZero();
-        assertThat(out.toString()).contains("demo", "test", "doctor", "version").doesNotContain("train");
+        assertThat(out.toString())
+                .contains("demo", "test", "doctor", "clean", "version")
+                .doesNotContain("train");
     }
 
     @Test

@@ -22,6 +22,19 @@ class RuntimeFolderCheckTest {
     }
 
     @Test
+    void shouldPointOutWhatDeadServersHaveLeft() throws IOException {
+        Path folder = folder("rwx------");
+        Files.createFile(folder.resolve("shop+old.lock"));
+
+        assertThat(check(folder, ME))
+                .isEqualTo(
+                        Finding.note(
+                                "runtime folder",
+                                folder
+                                        + " is yours alone; channels served: 0. Dead servers have left files of 1: ./rackcall clean"));
+    }
+
+    @Test
     void shouldBeContentWithAFolderThatIsYetToBeMade() {
         assertThat(check(temporary.resolve("later"), ME).level()).isEqualTo(Level.OK);
     }

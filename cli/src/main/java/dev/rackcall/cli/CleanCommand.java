@@ -1,0 +1,50 @@
+package dev.rackcall.cli;
+
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code rackcall clean}: removes what dead servers have left in the runtime folder. What living ones have there stays. */
+@Command(
+        name = "clean",
+        description = "Removes the sockets and lock files of dead servers.",
+        footer = "Safe at any time: a living server holds a lock that the kernel releases only when it dies.")
+final class CleanCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = "--dir",
+            paramLabel = "FOLDER",
+            description =
+                    "The runtime folder (default: RACKCALL_DIR, or where servers of this user leave their sockets).")
+    private Optional<Path> folder = Optional.empty();
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        RuntimeDirectory directory = RuntimeDirectory.at(folder.orElseGet(RuntimeDirectory::defaultPath));
+        List<String> removed = directory.cleanAll();
+        removed.forEach(channel -> out.println("removed  " + channel));
+        List<String> living = directory.channels();
+        living.forEach(channel -> out.println("served   " + channel));
+        out.printf(
+                "%s: %s removed, %s.%n",
+                directory.path(),
+                removed.isEmpty() ? "nothing" : count(removed.size(), "dead channel"),
+                living.isEmpty() ? "nobody serves here" : count(living.size(), "channel") + " served");
+        out.flush();
+        return 0;
+    }
+
+    private static String count(int number, String what) {
+        return number + " " + what + (number == 1 ? "" : "s");
+    }
+}
