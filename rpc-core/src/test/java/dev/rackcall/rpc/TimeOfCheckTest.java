@@ -1,0 +1,161 @@
+package dev.rackcall.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.Audit.Verdict;
+import dev.rackcall.rpc.Catalogue.Node;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedDataException;
+import dev.rackcall.shm.SharedObject;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ConcurrentModificationException;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The time-of-check attack: a client rewrites its argument all the time, in the hope that the server's handler checks one value and uses another. In the safe modes that
+ * never happens; that it does in the trusted one shows that the attack is one. {@code -Drackcall.cases=1000000} makes so many calls in each mode.
+ */
+@Timeout(3600)
+class TimeOfCheckTest {
+    private static final int CALLS = Integer.getInteger("rackcall.cases", 1000);
+    private static final int MOST_TRUSTED_CALLS = 1_000_000;
+    private static final int NODES = 5;
+
+    @TempDir
+    Path directory;
+
+    private final long seed = Long.getLong("rackcall.seed", System.nanoTime() & Integer.MAX_VALUE);
+    private volatile boolean stop;
+
+    /** Reads everything twice, with a moment in between. */
+    private static final class AuditService implements Audit {
+        private static final int MOMENT = 300;
+        private final CatalogueService reader = new CatalogueService();
+
+        @Override
+        public Verdict judge(Node root) {
+            long checked;
+            try {
+                checked = reader.walk(root);
+            } catch (RefException
+                    | SharedDataException
+                    | RpcException
+                    | IndexOutOfBoundsException
+                    | ConcurrentModificationException e) {
+                return Verdict.REFUSED;
+            }
+            for (int i = 0; i < MOMENT; i++) {
+                Thread.onSpinWait();
+            }
+            try {
+                return reader.walk(root) == checked ? Verdict.SAME : Verdict.CHANGED;
+            } catch (RefException
+                    | SharedDataException
+                    | RpcException
+                    | IndexOutOfBoundsException
+                    | ConcurrentModificationException e) {
+                return Verdict.CHANGED;
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SNAPSHOT, private",
+        "SNAPSHOT, shared",
+        "SEALED, private",
+        "SEALED, shared",
+        "AUTO, private",
+        "AUTO, shared"
+    })
+    void shouldUseWhatItHasChecked(Isolation isolation, String arena) throws InterruptedException {
+        Map<Verdict, Integer> verdicts = attack(isolation, arena.equals("shared"), CALLS, null);
+        assertThat(verdicts).as("seed %d", seed).doesNotContainKey(Verdict.CHANGED);
+        assertThat(verdicts)
+                .as("seed %d: the attack must not spoil every call", seed)
+                .containsKey(Verdict.SAME);
+    }
+
+    @Test
+    void shouldSucceedAgainstATrustingServer() throws InterruptedException {
+        assertThat(attack(Isolation.TRUSTED, false, MOST_TRUSTED_CALLS, Verdict.CHANGED))
+                .as("seed %d: an attack that never succeeds shows nothing", seed)
+                .containsKey(Verdict.CHANGED);
+    }
+
+    private Map<Verdict, Integer> attack(Isolation isolation, boolean shared, int calls, Verdict enough)
+            throws InterruptedException {
+        Map<Verdict, Integer> verdicts = new EnumMap<>(Verdict.class);
+        try (RpcServer server = RpcServer.builder()
+                        .service(Audit.class, new AuditService())
+                        .minimumIsolation(isolation)
+                        .directory(directory)
+                        .start();
+                RpcChannel channel =
+                        RpcChannel.builder("/test/audit").directory(directory).open();
+                Scope scope = shared ? channel.newSharedScope(16 << 10) : channel.newScope(16 << 10)) {
+            Audit audit = channel.stub(Audit.class, CallOptions.DEFAULT.withIsolation(isolation));
+            Node root = CatalogueService.build(scope, "text", NODES);
+            long from = Ref.offset(SharedObject.refOf(root));
+            MemorySegment graph = scope.arena().memory().asSlice(from, Ref.offset(scope.allocate(Long.BYTES)) - from);
+            Thread attacker = Thread.ofPlatform().name("attacker").start(() -> rewrite(graph));
+            try {
+                for (int call = 0; call < calls && (enough == null || !verdicts.containsKey(enough)); call++) {
+                    verdicts.merge(judge(audit, root), 1, Integer::sum);
+                }
+            } finally {
+                stop = true;
+                attacker.join();
+            }
+            assertThat(server.connections()).isEqualTo(1);
+        }
+        return verdicts;
+    }
+
+    private static Verdict judge(Audit audit, Node root) {
+        try {
+            return audit.judge(root);
+        } catch (RpcException e) {
+            assertThat(e.code())
+                    .as(e.getMessage())
+                    .isIn(Status.Code.INVALID_ARGUMENT, Status.Code.PERMISSION_DENIED, Status.Code.UNKNOWN);
+            return Verdict.REFUSED;
+        }
+    }
+
+    /** Changes one word after the other, and puts each back, so that most of the time the graph is whole and about to change. */
+    private void rewrite(MemorySegment graph) {
+        Random random = new Random(seed);
+        long words = graph.byteSize() / Long.BYTES;
+        while (!stop) {
+            long at = random.nextLong(words) * Long.BYTES;
+            long sane = graph.get(ValueLayout.JAVA_LONG, at);
+            long other = random.nextBoolean() ? sane ^ (1L << random.nextInt(Long.SIZE)) : random.nextInt(64);
+            boolean stored = store(graph, at, other);
+            while (stored && !store(graph, at, sane) && !stop) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    /** Stores; false if the memory is sealed now. */
+    private static boolean store(MemorySegment graph, long at, long value) {
+        try {
+            graph.set(ValueLayout.JAVA_LONG, at, value);
+            return true;
+        } catch (RuntimeException | InternalError e) {
+            return false;
+        }
+    }
+}
