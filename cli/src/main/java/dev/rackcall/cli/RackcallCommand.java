@@ -22,6 +22,7 @@ import picocli.CommandLine.ScopeType;
             DemoCommand.class,
             BenchCommand.class,
             TestCommand.class,
+            StressCommand.class,
             DoctorCommand.class,
             CleanCommand.class,
             VersionCommand.class,
