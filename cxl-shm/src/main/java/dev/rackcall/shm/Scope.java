@@ -52,8 +52,8 @@ public final class Scope implements AutoCloseable {
     private long end;
     private int generation;
     private volatile State state = State.OPEN;
-    /** The call that has the scope sealed, else null. Read without order: who stores in spite of it meets write-protected pages. */
-    private Object sealedBy;
+    /** What has the scope sealed, else null. Read without order: who stores in spite of it meets write-protected pages. */
+    private ScopeSeal sealedBy;
 
     private Scope(Arena arena, RefSpace space) {
         this.arena = arena;
@@ -218,7 +218,7 @@ public final class Scope implements AutoCloseable {
             throw new ScopeException("a scope of " + arena + " belongs to thread " + owner.getName() + ", not to "
                     + Thread.currentThread().getName() + "; open one scope per thread");
         }
-        if (state != State.OPEN) {
+        if (state != State.OPEN && !releasedNow()) {
             if (isSealed()) {
                 throw sealed();
             }
@@ -275,18 +275,19 @@ public final class Scope implements AutoCloseable {
      * For whoever write-protects the scope's pages, before it does: from now on allocating and resetting are refused, and {@link #close} waits for
      * {@link #unseal}. May be called by any thread, while no other uses the scope.
      *
-     * @param call what has the scope; its {@code toString} goes into messages
+     * @param by asked before a use of the scope is refused
      * @throws SealedScopeException if it is sealed already
      * @throws ScopeException if it is closed or detached
      */
-    public void seal(Object call) {
-        if (!STATE.compareAndSet(this, State.OPEN, State.SEALED)) {
+    public void seal(ScopeSeal by) {
+        if (!STATE.compareAndSet(this, State.OPEN, State.SEALED)
+                && !(releasedNow() && STATE.compareAndSet(this, State.OPEN, State.SEALED))) {
             throw isSealed()
                     ? sealed()
-                    : new ScopeException("a scope of " + arena + " was to be sealed for " + call
+                    : new ScopeException("a scope of " + arena + " was to be sealed for " + by
                             + " after it was closed or detached; open a new one");
         }
-        sealedBy = call;
+        sealedBy = by;
     }
 
     /** Ends {@link #seal}, once the pages are open again; frees the scope if it was closed meanwhile. Any thread may call it. Idempotent. */
@@ -312,7 +313,13 @@ public final class Scope implements AutoCloseable {
 
     /** Whether a store to {@code ref} is to be refused; cheap while nothing is sealed. */
     boolean maySealAt(long ref) {
-        return sealedBy != null && isSealed() && holds(ref);
+        return sealedBy != null && isSealed() && holds(ref) && !releasedNow();
+    }
+
+    /** Whether the scope was sealed, but could be unsealed, since the call that had it is done. */
+    private boolean releasedNow() {
+        ScopeSeal by = sealedBy;
+        return by != null && by.releaseIfDone() && state == State.OPEN;
     }
 
     SealedScopeException sealed() {

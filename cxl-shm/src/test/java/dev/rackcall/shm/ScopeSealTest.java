@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.shm.types.Point;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -13,6 +14,25 @@ import org.junit.jupiter.api.Test;
 /** What a scope refuses while it is sealed. The write protection of its pages is another module's. */
 class ScopeSealTest {
     private static final String CALL = "call /shop/search.index";
+    private final TestSeal seal = new TestSeal();
+
+    private static final class TestSeal implements ScopeSeal {
+        private Scope done;
+
+        @Override
+        public boolean releaseIfDone() {
+            if (done == null) {
+                return false;
+            }
+            done.unseal();
+            return true;
+        }
+
+        @Override
+        public String toString() {
+            return CALL;
+        }
+    }
 
     private final TestMemory memory = TestMemory.create(1 << 20);
     private final Scope scope = memory.scope();
@@ -25,7 +45,7 @@ class ScopeSealTest {
     @Test
     void shouldNameTheScopeAndTheCall() {
         Point point = scope.create(Point.class);
-        scope.seal(CALL);
+        scope.seal(seal);
 
         assertThatThrownBy(() -> point.x(1))
                 .isInstanceOf(SealedScopeException.class)
@@ -71,8 +91,8 @@ class ScopeSealTest {
         changes.put("allocate", () -> scope.allocate(8));
         changes.put("reset", scope::reset);
         changes.put("detach", scope::detach);
-        changes.put("seal again", () -> scope.seal("another call"));
-        scope.seal(CALL);
+        changes.put("seal again", () -> scope.seal(new TestSeal()));
+        scope.seal(seal);
 
         changes.forEach((name, change) -> assertThatThrownBy(change::run)
                 .as(name)
@@ -90,7 +110,7 @@ class ScopeSealTest {
         try (Scope other = scope.arena().newScope()) {
             Point elsewhere = other.create(Point.class);
             Point reached = SharedType.of(Point.class).attach(other.space(), scope, SharedObject.refOf(elsewhere));
-            scope.seal(CALL);
+            scope.seal(seal);
 
             assertThatCode(() -> reached.x(3)).doesNotThrowAnyException();
             assertThat(elsewhere.x()).isEqualTo(3);
@@ -103,7 +123,7 @@ class ScopeSealTest {
         Scope closing = arena.newScope();
         long ref = SharedObject.refOf(closing.create(Point.class));
         long used = arena.usedBytes();
-        closing.seal(CALL);
+        closing.seal(seal);
 
         closing.close();
         closing.closeForOwner();
@@ -120,16 +140,32 @@ class ScopeSealTest {
     }
 
     @Test
+    void shouldReleaseASealThatNobodyNeedsWhenTheScopeIsUsed() {
+        Point point = scope.create(Point.class);
+        List<Runnable> uses = List.of(() -> point.x(4), () -> scope.allocate(8), () -> scope.seal(new TestSeal()));
+        for (Runnable use : uses) {
+            scope.seal(seal);
+            assertThatThrownBy(use::run).isInstanceOf(SealedScopeException.class);
+            seal.done = scope;
+
+            use.run();
+            seal.done = null;
+            scope.unseal();
+        }
+        assertThat(point.x()).isEqualTo(4);
+    }
+
+    @Test
     void shouldNotSealWhatIsClosedOrDetached() {
         Scope closed = scope.arena().newScope();
         closed.close();
         Scope detached = scope.arena().newScope();
         detached.detach();
 
-        assertThatThrownBy(() -> closed.seal(CALL))
+        assertThatThrownBy(() -> closed.seal(seal))
                 .isInstanceOf(ScopeException.class)
                 .hasMessageContaining(CALL);
-        assertThatThrownBy(() -> detached.seal(CALL)).isInstanceOf(ScopeException.class);
+        assertThatThrownBy(() -> detached.seal(seal)).isInstanceOf(ScopeException.class);
         detached.close();
     }
 }

@@ -35,6 +35,11 @@ final class ReleaseBatch {
         return count >= threshold || pages >= threshold;
     }
 
+    /** Whether a seal that is held, if any, waits here. */
+    boolean contains(long seal) {
+        return table.isHeld(seal) && queued[SealRingLayout.index(seal)];
+    }
+
     int size() {
         return count;
     }

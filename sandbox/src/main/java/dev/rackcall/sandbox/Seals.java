@@ -9,6 +9,7 @@ import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeRuns;
+import dev.rackcall.shm.ScopeSeal;
 import dev.rackcall.shm.SealedScopeException;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
@@ -43,9 +44,11 @@ public final class Seals implements AutoCloseable {
     private final ScopeRuns runs = new ScopeRuns();
     private long[] refs = new long[4];
     private long[] bytes = new long[4];
-    private final Scope[] scopes;
-    private final Object[] calls;
+    private final Held[] held;
     private final long[] single = new long[1];
+    /** One that no seal uses now, or null. */
+    private Held spare;
+
     private boolean closed;
 
     private Seals(SealSpec spec, PageProtector protector) {
@@ -61,9 +64,37 @@ public final class Seals implements AutoCloseable {
                 memory.byteSize(),
                 spec.pageBytes());
         this.batch = new ReleaseBatch(table, spec.batch());
-        this.scopes = new Scope[table.capacity()];
-        this.calls = new Object[table.capacity()];
+        this.held = new Held[table.capacity()];
         this.registration = Guard.installed().map(guard -> guard.register(memory.address(), memory.byteSize()));
+    }
+
+    /** What a sealed scope knows of its seal. Reused, so that sealing allocates nothing. */
+    private final class Held implements ScopeSeal {
+        private Scope scope;
+        private Object call;
+        private long seal;
+
+        @Override
+        public boolean releaseIfDone() {
+            synchronized (Seals.this) {
+                if (closed || !batch.contains(seal) || !table.isDone(seal)) {
+                    return false;
+                }
+                releaseNow(seal, SealRingLayout.FREE);
+                return true;
+            }
+        }
+
+        private void unseal() {
+            Scope sealed = scope;
+            scope = null;
+            sealed.unseal();
+        }
+
+        @Override
+        public String toString() {
+            return String.valueOf(call);
+        }
     }
 
     /** Bytes of a ring of {@code descriptors}, of which each run of a sealed scope takes one; at most 65,536. */
@@ -132,7 +163,10 @@ public final class Seals implements AutoCloseable {
         }
         checkOpen();
         IsolationEvents.SealEvent event = IsolationEvents.sealBegins();
-        scope.seal(call);
+        Held by = spare == null ? new Held() : spare;
+        spare = null;
+        by.call = call;
+        scope.seal(by);
         long seal;
         try {
             readRuns(scope);
@@ -141,8 +175,12 @@ public final class Seals implements AutoCloseable {
             scope.unseal();
             throw e;
         }
-        scopes[SealRingLayout.index(seal)] = scope;
-        calls[SealRingLayout.index(seal)] = call;
+        by.scope = scope;
+        by.seal = seal;
+        int index = SealRingLayout.index(seal);
+        // What the index had before serves next.
+        spare = held[index];
+        held[index] = by;
         IsolationEvents.sealed(event, arena.id(), runs.totalBytes(), call);
         return seal;
     }
@@ -224,14 +262,15 @@ public final class Seals implements AutoCloseable {
     }
 
     private SealException notDone(long seal, String when) {
-        Object call = calls[SealRingLayout.index(seal)];
+        Object call = held[SealRingLayout.index(seal)].call;
         return new SealException("the receiver of " + SealRingLayout.describe(seal) + ", a scope of " + arena + " for "
                 + call + ", has not marked it done" + when
                 + "; wait longer, close the scope and go on without its memory, or revoke the seal");
     }
 
     /**
-     * Leaves the release to a later batch. The scope stays sealed until then; seals whose receiver is not done are looked at again each time.
+     * Leaves the release to a later batch. Seals whose receiver is not done are looked at again each time. If somebody uses the scope before, it is
+     * released early, should the receiver be done.
      *
      * @throws SealException if this is no seal in force
      */
@@ -281,12 +320,8 @@ public final class Seals implements AutoCloseable {
             throw new SealException("seals of " + arena + " cannot be released: " + e.getMessage(), e);
         }
         for (int i = 0; i < count; i++) {
-            int index = SealRingLayout.index(seals[i]);
-            Scope scope = scopes[index];
-            scopes[index] = null;
-            calls[index] = null;
             batch.released(seals[i]);
-            scope.unseal();
+            held[SealRingLayout.index(seals[i])].unseal();
         }
         IsolationEvents.released(event, arena.id(), count, passes, endState == SealRingLayout.REVOKED);
     }
@@ -336,9 +371,9 @@ public final class Seals implements AutoCloseable {
             return;
         }
         long offset = address.isPresent() ? address.getAsLong() - arena.memory().address() : 0;
-        for (int i = 0; i < scopes.length; i++) {
-            if (scopes[i] != null && (address.isEmpty() || table.holds(i, offset))) {
-                names.add("a scope of " + arena + ", sealed by " + calls[i]);
+        for (int i = 0; i < held.length; i++) {
+            if (held[i] != null && held[i].scope != null && (address.isEmpty() || table.holds(i, offset))) {
+                names.add("a scope of " + arena + ", sealed by " + held[i].call);
             }
         }
     }
@@ -355,10 +390,9 @@ public final class Seals implements AutoCloseable {
         SealViolations.forget(this);
         protector.close();
         registration.ifPresent(Guard.Registration::close);
-        for (int i = 0; i < scopes.length; i++) {
-            if (scopes[i] != null) {
-                scopes[i].unseal();
-                scopes[i] = null;
+        for (Held by : held) {
+            if (by != null && by.scope != null) {
+                by.unseal();
             }
         }
     }

@@ -316,6 +316,25 @@ class SealsTest {
     }
 
     @Test
+    void shouldReleaseEarlyWhatIsUsedBeforeItsBatch() {
+        Scope scope = bench.arena.newScope();
+        Node node = scope.create(Node.class);
+        long seal = seals.seal(scope, CALL);
+        assertThatThrownBy(() -> node.value(1)).isInstanceOf(SealedScopeException.class);
+        receiver.markDone(seal);
+        assertThatThrownBy(() -> node.value(1))
+                .as("done, but whoever sealed it has not said that it may go")
+                .isInstanceOf(SealedScopeException.class);
+        seals.releaseLater(seal);
+
+        node.value(1);
+
+        assertThat(node.value()).isEqualTo(1);
+        assertThat(scope.isSealed()).isFalse();
+        assertThat(seals.flush()).isZero();
+    }
+
+    @Test
     void shouldLeaveWhatIsNotDoneForALaterBatchAndItsPagesClosed() {
         List<Scope> scopes = new ArrayList<>();
         List<Long> all = new ArrayList<>();
