@@ -4,7 +4,10 @@ import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.sandbox.ArgumentSpace;
+import dev.rackcall.sandbox.SealException;
+import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedObject;
@@ -20,6 +23,8 @@ final class CallMemory {
     private final ServiceBinding service;
     private final ArgumentSpace arguments;
     private Scope temporary;
+    /** What the call's arguments are read under; 0: none. */
+    private long seal;
 
     CallMemory(ServerLink link, ServiceBinding service) {
         this.link = link;
@@ -32,13 +37,37 @@ final class CallMemory {
      *
      * @param flags the request's; SNAPSHOT or SEALED
      * @param scopeOrSeal the request's isolation field
-     * @throws dev.rackcall.shm.RefException if there is no such scope
+     * @param demanded what the method and the server ask for. The caller holds its seals itself, so whoever believes no caller copies what is sealed, too
+     * @throws RefException if there is no such scope, or the seal is none
      */
-    RefSpace arguments(int flags, long scopeOrSeal) {
+    RefSpace arguments(int flags, long scopeOrSeal, Isolation demanded) {
         if (!arguments.isEntered()) {
-            arguments.snapshot(link.argumentArena(scopeOrSeal), scopeOrSeal);
+            if ((flags & SlotLayout.SEALED) == 0) {
+                arguments.snapshot(link.argumentArena(scopeOrSeal), scopeOrSeal);
+            } else {
+                sealed(scopeOrSeal, demanded.compareTo(Isolation.SEALED) > 0);
+            }
         }
         return arguments;
+    }
+
+    private void sealed(long number, boolean copy) {
+        try {
+            SealedScopes seals = link.seals();
+            if (copy) {
+                arguments.snapshot(link.requestArena(), seals.claim(number));
+            } else {
+                arguments.fence(link.requestArena(), seals, number);
+            }
+        } catch (SealException e) {
+            throw new RefException(e.getMessage());
+        }
+        seal = number;
+    }
+
+    /** Whether this call's arguments are read under that seal, so that {@link #leave} marks it done. */
+    boolean has(long number) {
+        return seal == number;
     }
 
     /** Whether an object lies in the scope that the caller passed, which may be returned to it: the same Ref means its original there. */
@@ -71,6 +100,10 @@ final class CallMemory {
     /** The call has ended. */
     void leave() {
         arguments.leave();
+        if (seal != 0) {
+            link.markDone(seal);
+            seal = 0;
+        }
         if (temporary != null) {
             temporary.closeForOwner();
             temporary = null;

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.sandbox.Seals;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.ArenaTable;
@@ -19,6 +20,7 @@ import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.shm.os.UnixSocket;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -54,6 +56,10 @@ final class ClientLink {
     private ShmClientConnection connection;
     private long tag;
     private Mapping sharedMapping;
+    /** Null until the first scope is to be sealed. */
+    @SuppressWarnings("OptionalUsedAsFieldOrParameterType")
+    private volatile Optional<Seals> seals;
+
     private Arena sharedArena;
     private volatile Status end;
     /** The thread that ended the connection has told everybody, and no longer uses the memory itself. */
@@ -68,7 +74,7 @@ final class ClientLink {
             UnixSocket socket, SharedFile file, SharedFile sharedFile, Handshake.Welcome welcome, String channel)
             throws Handshake.MalformedException {
         // So that looking at the slots cannot fail, whatever kind of memory the server chose.
-        file.reserve(0, ControlLayout.controlBytes(welcome.slots()));
+        file.reserve(0, ControlLayout.slotBytes(welcome.slots()));
         Mapping mapping = file.map();
         try {
             if (!ControlLayout.isInitialised(mapping.memory(), welcome.slots(), welcome.instance())) {
@@ -321,6 +327,26 @@ final class ClientLink {
                 + " lies in a scope of the server's; copy it into a scope of channel.newScope() with scope.copy");
     }
 
+    /** The seals of the request arena, made for the first scope that is to be sealed; empty if this host has none. */
+    Optional<Seals> seals() {
+        Optional<Seals> present = seals;
+        return present != null ? present : makeSeals();
+    }
+
+    /** From how many bytes on AUTO seals a scope instead of having it copied. */
+    long sealFrom() {
+        return connection.spec.sealFrom();
+    }
+
+    private synchronized Optional<Seals> makeSeals() {
+        if (seals == null) {
+            requireOpen();
+            seals = SealMemory.open(file, mapping.memory(), welcome.slots())
+                    .flatMap(memory -> memory.sender(requestArena, file));
+        }
+        return seals;
+    }
+
     private static long liveRef(Object sharedObject, String method, String argument) {
         try {
             return SharedObject.liveRefOf(sharedObject);
@@ -408,6 +434,7 @@ final class ClientLink {
     /** A slot was released after the end: unmaps the memory once no thread uses it. */
     void memoryReleased() {
         if (settled && connection.isQuiet() && unmapped.compareAndSet(false, true)) {
+            closeSeals();
             mapping.close();
             file.close();
             synchronized (this) {
@@ -419,6 +446,12 @@ final class ClientLink {
                 sharedFile.close();
             }
             ENDED.remove(this);
+        }
+    }
+
+    private synchronized void closeSeals() {
+        if (seals != null) {
+            seals.ifPresent(Seals::close);
         }
     }
 

@@ -77,7 +77,7 @@ final class ConnectionFactory implements AutoCloseable {
             file = SharedFile.memfd(
                     "rackcall" + channel(),
                     welcome.reply().offset() + welcome.reply().bytes());
-            file.reserve(0, ControlLayout.controlBytes(welcome.slots()));
+            file.reserve(0, ControlLayout.slotBytes(welcome.slots()));
             mapping = file.map();
             MemorySegment memory = mapping.memory();
             ControlLayout.initialise(memory, welcome.slots(), welcome.instance());

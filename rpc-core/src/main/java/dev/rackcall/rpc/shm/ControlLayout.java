@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.sandbox.Seals;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -16,7 +17,9 @@ import java.lang.invoke.VarHandle;
  *    512  sleepers   : callers that sleep on a futex in their slot            client
  *    516  reactor    : 1 while the client's reactor thread sleeps             client
  *   4096  slots, 256 bytes each
- *      S  request arena   (S, R: from the handshake; page-aligned)
+ *      D  descriptors of seals, 1024                                         client
+ *      M  marks of seals, 1024                                               server
+ *      S  request arena   (S, R: from the handshake; all page-aligned)
  *      R  reply arena
  * </pre>
  */
@@ -24,7 +27,7 @@ final class ControlLayout {
     /** "RACKCALL" in ASCII, little-endian. */
     static final long MAGIC = 0x4c4c41434b434152L;
 
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     private static final long MAGIC_OFFSET = 0;
     private static final long VERSION_OFFSET = 8;
@@ -38,6 +41,9 @@ final class ControlLayout {
     static final long FIRST_SLOT = 4096;
     static final long PAGE = 4096;
 
+    /** Descriptors of seals, which are one for each run of a sealed scope: whole pages of them and of their marks. */
+    static final int SEALS = 1024;
+
     static final int STATE_OPEN = 1;
     static final int STATE_DRAINING = 2;
 
@@ -50,9 +56,24 @@ final class ControlLayout {
         return FIRST_SLOT + (long) index * SlotLayout.BYTES;
     }
 
-    /** Bytes of header and slots, in whole pages. */
-    static long controlBytes(int slots) {
+    /** Bytes of header and slots, in whole pages: what every connection needs from its start. */
+    static long slotBytes(int slots) {
         return (slot(slots) + PAGE - 1) & -PAGE;
+    }
+
+    /** Where the descriptors of seals are. They and the marks get their memory when the first scope is sealed. */
+    static long sealRing(int slots) {
+        return slotBytes(slots);
+    }
+
+    /** Where the marks of seals are. */
+    static long sealMarks(int slots) {
+        return sealRing(slots) + Seals.ringBytes(SEALS);
+    }
+
+    /** Bytes before the arenas, in whole pages. */
+    static long controlBytes(int slots) {
+        return sealMarks(slots) + Seals.marksBytes(SEALS);
     }
 
     static void initialise(MemorySegment memory, int slots, long instance) {

@@ -51,6 +51,8 @@ final class RpcFuture<T> extends CompletableFuture<T> {
     /** nanoTime; 0 until the reactor first looks, for calls with the default time-out: the common call never reads the clock. */
     private long deadline;
 
+    private long seal;
+
     /** Whether anything was attached before the end came. */
     private volatile int state;
 
@@ -65,6 +67,17 @@ final class RpcFuture<T> extends CompletableFuture<T> {
         this.observer = observer;
         this.name = call.name();
         this.deadline = call.deadline;
+    }
+
+    /** Before the call is sent: the seal of its arguments' scope, which this future releases. */
+    void sealed(long taken) {
+        seal = taken;
+    }
+
+    private void unseal(boolean answered) {
+        if (seal != SentArguments.NO_SEAL) {
+            SentArguments.release(connection.link, seal, answered);
+        }
     }
 
     /** Nanoseconds left until the deadline. Only for the reactor thread. */
@@ -107,6 +120,7 @@ final class RpcFuture<T> extends CompletableFuture<T> {
             failure = status.asException(e);
         } finally {
             call.endAsync();
+            unseal(true);
         }
         end(value, failure, status, mine);
         return true;
@@ -116,6 +130,7 @@ final class RpcFuture<T> extends CompletableFuture<T> {
     void lose(RpcException why) {
         if (call.take(ticket)) {
             call.endAsync();
+            unseal(false);
             end(null, why, why.status(), false);
         }
     }
@@ -123,6 +138,7 @@ final class RpcFuture<T> extends CompletableFuture<T> {
     /** Ends the future because its deadline has passed. */
     void expire() {
         if (call.giveUp(ticket)) {
+            unseal(false);
             connection.cancel(ticket);
             Status status = ShmClientCall.deadlineExceeded(name);
             end(null, status.asException(), status, false);
@@ -182,6 +198,7 @@ final class RpcFuture<T> extends CompletableFuture<T> {
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         if (call.giveUp(ticket)) {
+            unseal(false);
             connection.cancel(ticket);
             Observers.tell(observer, Status.Code.CANCELLED.with("%s: cancelled by its caller", name));
         }

@@ -2,8 +2,15 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.MethodDescriptor;
+import dev.rackcall.sandbox.SealException;
+import dev.rackcall.sandbox.Seals;
+import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.ScopeException;
+import dev.rackcall.shm.SharedObject;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -11,15 +18,19 @@ import java.lang.foreign.MemorySegment;
  * slot, made for the slot's first isolated call; used by whoever holds the slot.
  */
 final class SentArguments {
+    static final long NO_SEAL = 0;
+
     private final ClientLink link;
-    private long scope = Ref.NULL;
+    private long firstRun = Ref.NULL;
+    /** The same as an object of this process; null if the arguments were attached without it. */
+    private Scope scope;
 
     SentArguments(ClientLink link) {
         this.link = link;
     }
 
     /** Takes note of a shared argument. */
-    void add(long ref, String method, String argument) {
+    void add(Object sharedObject, long ref, String method, String argument) {
         long holder;
         try {
             holder = link.argumentArena(ref).scopeOf(ref);
@@ -28,7 +39,7 @@ final class SentArguments {
                     .with("%s: argument '%s' cannot be isolated: %s", method, argument, e.getMessage())
                     .asException(e);
         }
-        if (scope != Ref.NULL && scope != holder) {
+        if (firstRun != Ref.NULL && firstRun != holder) {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
                             "%s: argument '%s' lies in another scope than the ones before it; an isolated call passes one scope:"
@@ -36,21 +47,86 @@ final class SentArguments {
                             method, argument)
                     .asException();
         }
-        scope = holder;
+        firstRun = holder;
+        if (scope == null) {
+            scope = SharedObject.scopeOf(sharedObject)
+                    .filter(its -> its.isOpen() && its.firstRun() == holder)
+                    .orElse(null);
+        }
     }
 
-    /** Isolates what was added, says in the slot how, and forgets it; returns the request's flags for that. */
-    int isolate(Isolation isolation, MemorySegment memory, long slot) {
-        if (scope == Ref.NULL) {
-            return 0;
+    /**
+     * Isolates what was added, says in the slot how, and forgets it.
+     *
+     * @return the seal, which is to be released when the call has ended; {@link #NO_SEAL} if it is the server that isolates
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if another call has the scope sealed
+     */
+    long isolate(Isolation isolation, MethodDescriptor method, MemorySegment memory, long slot) {
+        long seal = NO_SEAL;
+        try {
+            if (wantsSeal(isolation)) {
+                seal = seal(method);
+            }
+            SlotLayout.requestIsolation(memory, slot, seal == NO_SEAL ? firstRun : seal);
+            return seal;
+        } finally {
+            forget();
         }
-        SlotLayout.requestIsolation(memory, slot, scope);
-        scope = Ref.NULL;
-        return SlotLayout.SNAPSHOT;
+    }
+
+    /** Scopes in other arenas than this client's own can be written by others, too, whatever is sealed here. */
+    private boolean wantsSeal(Isolation isolation) {
+        Arena arena = link.requestArena();
+        return scope != null
+                && scope.arena() == arena
+                && (isolation == Isolation.SEALED
+                        || (isolation == Isolation.AUTO && scope.bytesHeld() >= link.sealFrom()));
+    }
+
+    private long seal(MethodDescriptor method) {
+        Seals seals = link.seals().orElse(null);
+        if (seals == null) {
+            return NO_SEAL;
+        }
+        if (seals.waiting() > 0) {
+            seals.flush();
+        }
+        try {
+            return seals.seal(scope, method);
+        } catch (ScopeException e) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("%s: its arguments cannot be sealed: %s", method, e.getMessage())
+                    .asException(e);
+        } catch (SealException e) {
+            // No descriptor free, or the kernel refused: a snapshot gives the same and more, at its own price.
+            return NO_SEAL;
+        }
+    }
+
+    boolean isEmpty() {
+        return firstRun == Ref.NULL;
     }
 
     /** Forgets what was added for a call that was not sent. */
     void forget() {
-        scope = Ref.NULL;
+        firstRun = Ref.NULL;
+        scope = null;
+    }
+
+    /**
+     * The call has ended: opens the scope, now if the server is done with it, else when it is.
+     *
+     * @param answered whether there was an answer, before which the server marks the seal done
+     */
+    static void release(ClientLink link, long seal, boolean answered) {
+        try {
+            Seals seals = link.seals().orElseThrow();
+            if (!answered || !seals.tryRelease(seal)) {
+                seals.releaseLater(seal);
+            }
+        } catch (SealException | dev.rackcall.rpc.RpcException e) {
+            // The connection has ended, and its seals with it.
+            assert !link.isOpen();
+        }
     }
 }

@@ -3,6 +3,8 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.sandbox.SealException;
+import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.Ref;
@@ -41,6 +43,8 @@ final class ServerLink {
     private final ConnectionCount count;
     private final Runnable onRelease;
     private final AtomicBoolean released = new AtomicBoolean();
+    /** Null until the first sealed scope arrives. */
+    private volatile SealedScopes seals;
     /** Reply scopes that callers have not released, by the Refs that were returned from them. */
     private final Map<Long, ReplyScope> replies = new HashMap<>();
     /** The same by the tickets of their calls. */
@@ -139,6 +143,41 @@ final class ServerLink {
             return shared.arena();
         }
         throw new RefException(Ref.describe(ref) + " is no scope of its caller's");
+    }
+
+    /** What its client has sealed in its request arena. */
+    SealedScopes seals() {
+        SealedScopes present = seals;
+        return present != null ? present : makeSeals();
+    }
+
+    private synchronized SealedScopes makeSeals() {
+        if (seals == null) {
+            seals = SealMemory.open(file, mapping.memory(), welcome.slots())
+                    .map(memory -> memory.receiver(requestArena))
+                    .orElseThrow(() -> new SealException("the server has no memory left for the marks of seals"));
+        }
+        return seals;
+    }
+
+    /** Tells the client that a call no longer needs what it has sealed. */
+    void markDone(long seal) {
+        try {
+            seals().markDone(seal);
+        } catch (SealException e) {
+            // Without memory for marks the client takes its seal back at the end of the connection.
+            assert seals == null;
+        } catch (IllegalStateException e) {
+            // Unmapped: the connection, and its seals with it, ended before the handler did.
+            if (memory().scope().isAlive()) {
+                throw e;
+            }
+        }
+    }
+
+    /** The only arena in which scopes can be sealed: others than its client could write in the shared one. */
+    Arena requestArena() {
+        return requestArena;
     }
 
     long share(Object sharedObject, String method) {

@@ -72,6 +72,9 @@ final class ShmClientCall extends ClientCall {
     /** Null until the slot's first isolated call with a shared argument. */
     private SentArguments sharedArguments;
 
+    /** Of the call that has the slot, if it is released in {@link #close}. */
+    private long seal;
+
     private boolean encoding;
     private boolean sent;
     private boolean unwanted;
@@ -212,6 +215,7 @@ final class ShmClientCall extends ClientCall {
         sent = false;
         unwanted = false;
         outsideBytes = 0;
+        seal = SentArguments.NO_SEAL;
         if (buffer == null) {
             makeCodec();
         }
@@ -236,14 +240,18 @@ final class ShmClientCall extends ClientCall {
             if (sharedArguments == null) {
                 sharedArguments = new SentArguments(connection.link);
             }
-            sharedArguments.add(ref, method.fullName(), argument);
+            sharedArguments.add(sharedObject, ref, method.fullName(), argument);
         }
         return ref;
     }
 
-    /** Publishes the request. Whoever sets another state than HELD no longer owns this object when it returns. */
-    private void send(int methodOrOp, int flags, int stateWhileSent) {
+    /**
+     * Publishes the request. Whoever sets another state than HELD no longer owns this object when it returns, and must release the seal that is
+     * returned.
+     */
+    private long send(int methodOrOp, int flags, int stateWhileSent) {
         int allFlags = flags;
+        long taken = SentArguments.NO_SEAL;
         int inlineLength = 0;
         if (!headers.isEmpty()) {
             arguments();
@@ -257,8 +265,14 @@ final class ShmClientCall extends ClientCall {
                 SlotLayout.requestOutside(memory, slot, writer.length(), buffer.ref());
             }
         }
-        if (isolated && sharedArguments != null) {
-            allFlags |= sharedArguments.isolate(isolation, memory, slot);
+        if (isolated && sharedArguments != null && !sharedArguments.isEmpty()) {
+            taken = sharedArguments.isolate(isolation, method, memory, slot);
+            allFlags |= taken == SentArguments.NO_SEAL ? SlotLayout.SNAPSHOT : SlotLayout.SEALED;
+            if (stateWhileSent == HELD) {
+                seal = taken;
+            } else if (stateWhileSent == ASYNC) {
+                future.sealed(taken);
+            }
         }
         if (deadline != 0) {
             allFlags |= SlotLayout.DEADLINE;
@@ -275,6 +289,7 @@ final class ShmClientCall extends ClientCall {
             // Unmapped, as it may be for whoever does not hold the slot: whoever ended the connection ends this call.
             connection.rethrowIfOpen(e);
         }
+        return taken;
     }
 
     @Override
@@ -286,7 +301,10 @@ final class ShmClientCall extends ClientCall {
     @Override
     public void invokeOneWay() {
         CallObserver toTell = observer;
-        send(method.index(), SlotLayout.ONE_WAY, ABANDONED);
+        long taken = send(method.index(), SlotLayout.ONE_WAY, ABANDONED);
+        if (taken != SentArguments.NO_SEAL) {
+            SentArguments.release(connection.link, taken, false);
+        }
         Observers.tell(toTell, Status.OK);
     }
 
@@ -447,6 +465,9 @@ final class ShmClientCall extends ClientCall {
         }
         if (!sent && ended.isOk()) {
             ended = Status.Code.INTERNAL.with("%s: its arguments could not be encoded", name());
+        }
+        if (seal != SentArguments.NO_SEAL) {
+            SentArguments.release(connection.link, seal, !unwanted);
         }
         Observers.tell(observer, ended);
         if (!sent) {

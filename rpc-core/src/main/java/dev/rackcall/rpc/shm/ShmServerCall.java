@@ -86,6 +86,9 @@ final class ShmServerCall extends ServerCall {
     /** Which scope's or seal's the arguments are, if the flags say so. */
     private long isolation;
 
+    /** A stream reads on under the seal, and marks it done. */
+    private boolean sealIsStreams;
+
     ShmServerCall(ShmServerConnection connection, int index) {
         this.connection = connection;
         this.memory = connection.memory;
@@ -135,6 +138,7 @@ final class ShmServerCall extends ServerCall {
         }
         opened = false;
         encoding = false;
+        sealIsStreams = false;
         if (context != null) {
             context = null;
         }
@@ -244,10 +248,14 @@ final class ShmServerCall extends ServerCall {
 
     private RefSpace argumentSpace(String argument) {
         if (isIsolated()) {
-            return ownMemory().arguments(flags, isolation);
+            return isolatedArguments();
         }
         CallMemory.requireTrusted(connection.service.demanded(methodIndex), method(), argument);
         return connection.link.refs();
+    }
+
+    private RefSpace isolatedArguments() {
+        return ownMemory().arguments(flags, isolation, connection.service.demanded(methodIndex));
     }
 
     private CallMemory ownMemory() {
@@ -259,8 +267,7 @@ final class ShmServerCall extends ServerCall {
 
     /** Where the handler allocates what it needs until the call has ended. */
     Scope temporaryScope() {
-        return ownMemory()
-                .temporaryScope(isIsolated() ? ownMemory().arguments(flags, isolation) : connection.link.refs());
+        return ownMemory().temporaryScope(isIsolated() ? isolatedArguments() : connection.link.refs());
     }
 
     @Override
@@ -388,6 +395,7 @@ final class ShmServerCall extends ServerCall {
         }
         // The elements may still be computed from the arguments when this slot serves its next call.
         ServerStream<T> stream = connection.streams.open(elements, resultWriter, name(), callMemory);
+        sealIsStreams = callMemory != null && (flags & SlotLayout.SEALED) != 0 && callMemory.has(isolation);
         callMemory = null;
         defer();
         stream.pull(this);
@@ -488,10 +496,21 @@ final class ShmServerCall extends ServerCall {
             connection.givePayload(counted);
             counted = 0;
         }
+        leaveArguments();
+        return toTell;
+    }
+
+    /** Before the response, since whoever sees it may release the seal of the arguments. */
+    private void leaveArguments() {
+        boolean unread = (flags & SlotLayout.SEALED) != 0
+                && !sealIsStreams
+                && (callMemory == null || !callMemory.has(isolation));
         if (callMemory != null) {
             callMemory.leave();
         }
-        return toTell;
+        if (unread) {
+            connection.link.markDone(isolation);
+        }
     }
 
     /** Whether a response was published here that nobody was woken for yet; of several who ask, one is told. */

@@ -14,6 +14,7 @@ import java.time.Duration;
  * @param arenaQuota bytes that the connection's request arena, and its reply arena, may grow to
  * @param connectTimeout bound on connecting
  * @param defaultTimeout time-out of calls that set none
+ * @param sealFrom from how many bytes on a call with {@link dev.rackcall.rpc.Isolation#AUTO} seals its scope instead of having it copied
  */
 public record ClientSpec(
         String channel,
@@ -22,4 +23,5 @@ public record ClientSpec(
         int slots,
         long arenaQuota,
         Duration connectTimeout,
-        Duration defaultTimeout) {}
+        Duration defaultTimeout,
+        long sealFrom) {}

@@ -120,7 +120,8 @@ final class HostileCases {
                             HostileConnection.SLOTS,
                             HostileConnection.QUOTA,
                             Duration.ofSeconds(20),
-                            Duration.ofSeconds(20)));
+                            Duration.ofSeconds(20),
+                            Long.MAX_VALUE));
             connection.use(HostileScript.service(channel));
         }
 

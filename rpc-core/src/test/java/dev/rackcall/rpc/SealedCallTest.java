@@ -1,0 +1,320 @@
+package dev.rackcall.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.rackcall.rpc.Vault.Coin;
+import dev.rackcall.sandbox.IsolationEvents;
+import dev.rackcall.sandbox.os.UnsupportedFeatureException;
+import dev.rackcall.sandbox.os.Userfault;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SealedScopeException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Exchanger;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** From the moment a sealed call is sent until it has ended, its caller cannot change what it passed. */
+@Timeout(60)
+class SealedCallTest {
+    private static final int SECONDS = 20;
+
+    @TempDir
+    Path directory;
+
+    private final Service service = new Service();
+    private RpcServer server;
+    private RpcChannel channel;
+    private Scope scope;
+    private Coin coin;
+
+    private static final class Service implements SealedVault {
+        private final Exchanger<Boolean> turns = new Exchanger<>();
+        private volatile long told;
+
+        private void meet() {
+            try {
+                turns.exchange(true, SECONDS, TimeUnit.SECONDS);
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        @Override
+        public List<Long> valueTwice(Coin argument) {
+            long before = argument.value();
+            meet();
+            meet();
+            return List.of(before, argument.value());
+        }
+
+        @Override
+        public List<Long> copyTwice(Coin argument) {
+            return valueTwice(argument);
+        }
+
+        @Override
+        public CompletableFuture<List<Long>> valueTwiceLater(Coin argument) {
+            CompletableFuture<List<Long>> values = new CompletableFuture<>();
+            Thread.ofVirtual().start(() -> values.complete(valueTwice(argument)));
+            return values;
+        }
+
+        @Override
+        public Stream<Long> values(Coin argument) {
+            return Stream.generate(argument::value).limit(1000);
+        }
+
+        @Override
+        public void tell(Coin argument) {
+            meet();
+            told = argument.value();
+            meet();
+        }
+
+        @Override
+        public long fail(Coin argument) {
+            throw Status.Code.ABORTED.with("on purpose").asException();
+        }
+
+        @Override
+        public long value(Coin argument) {
+            return argument.value();
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        try {
+            Userfault.open().close();
+        } catch (UnsupportedFeatureException e) {
+            System.err.println("SKIPPED SealedCallTest: " + e.getMessage());
+            assumeThat(e).isNull();
+        }
+        server = RpcServer.builder()
+                .service(SealedVault.class, service)
+                .directory(directory)
+                .start();
+        channel = RpcChannel.builder("/test/sealed").directory(directory).open();
+        scope = channel.newScope();
+        coin = scope.create(Coin.class);
+        coin.value(5);
+    }
+
+    @AfterEach
+    void stop() {
+        if (server != null) {
+            channel.close();
+            server.close();
+        }
+    }
+
+    private SealedVault vault() {
+        return channel.stub(SealedVault.class);
+    }
+
+    private void meet() throws Exception {
+        service.turns.exchange(true, SECONDS, TimeUnit.SECONDS);
+    }
+
+    private static <T> CompletableFuture<T> inBackground(Callable<T> call) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                result.complete(call.call());
+            } catch (Exception e) {
+                result.completeExceptionally(e);
+            }
+        });
+        return result;
+    }
+
+    private void isSealedBy(String method) {
+        assertThatThrownBy(() -> coin.value(6))
+                .isInstanceOf(SealedScopeException.class)
+                .hasMessageContaining("is sealed by /test/sealed/" + method);
+        assertThat(coin.value()).isEqualTo(5);
+    }
+
+    private void isOpenAgain() {
+        coin.value(7);
+        assertThat(coin.value()).isEqualTo(7);
+        assertThat(vault().value(coin)).isEqualTo(7);
+        coin.value(5);
+    }
+
+    @Test
+    void shouldRefuseStoresUntilTheCallHasEnded() throws Exception {
+        long seals = IsolationEvents.counters().seals();
+        CompletableFuture<List<Long>> values = inBackground(() -> vault().valueTwice(coin));
+        meet();
+        isSealedBy("valueTwice");
+        assertThatThrownBy(() -> scope.allocate(8)).isInstanceOf(SealedScopeException.class);
+        assertThatThrownBy(scope::reset).isInstanceOf(SealedScopeException.class);
+        meet();
+
+        assertThat(values.get(SECONDS, TimeUnit.SECONDS)).containsExactly(5L, 5L);
+        isOpenAgain();
+        assertThat(IsolationEvents.counters().seals() - seals).isEqualTo(2);
+    }
+
+    @Test
+    void shouldSealForAnAsynchronousCallUntilItsFutureEnds() throws Exception {
+        CompletableFuture<List<Long>> values = vault().valueTwiceLater(coin);
+        meet();
+        isSealedBy("valueTwiceLater");
+        meet();
+
+        assertThat(values.get(SECONDS, TimeUnit.SECONDS)).containsExactly(5L, 5L);
+        isOpenAgain();
+    }
+
+    @Test
+    void shouldSealForAOneWayCallUntilItsHandlerHasReturned() throws Exception {
+        vault().tell(coin);
+        isSealedBy("tell");
+        meet();
+        meet();
+
+        Await.until("the handler has returned", () -> {
+            try {
+                coin.value(6);
+                return true;
+            } catch (SealedScopeException e) {
+                return false;
+            }
+        });
+        assertThat(service.told).isEqualTo(5);
+    }
+
+    @Test
+    void shouldSealForAStreamUntilItsLastElement() {
+        var values = vault().values(coin).iterator();
+        isSealedBy("values");
+        for (int i = 0; i < 1000; i++) {
+            assertThat(values.next()).isEqualTo(5);
+        }
+        assertThat(values.hasNext()).isFalse();
+
+        Await.until("the stream has ended", () -> {
+            try {
+                coin.value(6);
+                return true;
+            } catch (SealedScopeException e) {
+                return false;
+            }
+        });
+    }
+
+    @Test
+    void shouldOpenTheScopeOfACallThatFails() {
+        assertThatThrownBy(() -> vault().fail(coin)).hasMessageContaining("on purpose");
+        isOpenAgain();
+    }
+
+    @Test
+    void shouldPassOneScopeToOneCallAtATime() throws Exception {
+        CompletableFuture<List<Long>> values = inBackground(() -> vault().valueTwice(coin));
+        meet();
+
+        assertThatThrownBy(() -> vault().value(coin))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("FAILED_PRECONDITION")
+                .hasMessageContaining("is sealed by /test/sealed/valueTwice");
+        meet();
+
+        assertThat(values.get(SECONDS, TimeUnit.SECONDS)).containsExactly(5L, 5L);
+        isOpenAgain();
+    }
+
+    @Test
+    void shouldKeepTheScopeOfALateHandlerSealedAndFreeItWhenItIsDone() throws Exception {
+        SealedVault hasty = channel.stub(SealedVault.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(200)));
+        CompletableFuture<List<Long>> values = inBackground(() -> hasty.valueTwice(coin));
+        meet();
+        assertThatThrownBy(() -> values.get(SECONDS, TimeUnit.SECONDS)).hasMessageContaining("DEADLINE_EXCEEDED");
+        isSealedBy("valueTwice");
+        long used = scope.arena().usedBytes();
+        scope.close();
+        assertThat(scope.arena().usedBytes()).isEqualTo(used);
+        meet();
+
+        Await.until("the late handler's scope is free", () -> {
+            try (Scope other = channel.newScope()) {
+                Coin another = other.create(Coin.class);
+                vault().value(another);
+            }
+            return scope.arena().usedBytes() < used;
+        });
+    }
+
+    @Test
+    void shouldCopyWhatIsSealedWhereTheMethodBelievesNoCaller() throws Exception {
+        SealedVault sealing = channel.stub(SealedVault.class, CallOptions.DEFAULT.withIsolation(Isolation.SEALED));
+        CompletableFuture<List<Long>> values = inBackground(() -> sealing.copyTwice(coin));
+        meet();
+        isSealedBy("copyTwice");
+        meet();
+        assertThat(values.get(SECONDS, TimeUnit.SECONDS)).containsExactly(5L, 5L);
+        isOpenAgain();
+    }
+
+    @Test
+    void shouldLetAutoSealLargeScopesOnly() {
+        SealedVault auto = channel.stub(SealedVault.class, CallOptions.DEFAULT.withIsolation(Isolation.AUTO));
+        long seals = IsolationEvents.counters().seals();
+        assertThat(auto.value(coin)).isEqualTo(5);
+        assertThat(IsolationEvents.counters().seals()).isEqualTo(seals);
+
+        try (Scope large = channel.newScope(1 << 20)) {
+            Coin inLarge = large.create(Coin.class);
+            inLarge.value(9);
+            assertThat(auto.value(inLarge)).isEqualTo(9);
+        }
+        assertThat(IsolationEvents.counters().seals()).isEqualTo(seals + 1);
+    }
+
+    @Test
+    void shouldCopyScopesOfTheSharedArenaInsteadOfSealingThem() {
+        try (Scope shared = channel.newSharedScope()) {
+            long seals = IsolationEvents.counters().seals();
+            Coin there = shared.create(Coin.class);
+            there.value(4);
+
+            assertThat(vault().value(there)).isEqualTo(4);
+            assertThat(IsolationEvents.counters().seals()).isEqualTo(seals);
+        }
+    }
+
+    @Test
+    void shouldKeepTheSandboxAroundASealedScope() {
+        try (Scope other = channel.newScope()) {
+            coin.next(Ref.to(other.create(Coin.class)));
+            assertThat(vault().value(coin)).isEqualTo(5);
+            assertThatCode(() -> coin.value(5)).doesNotThrowAnyException();
+        }
+    }
+
+    @Test
+    void shouldEndSealsWithTheConnection() throws Exception {
+        CompletableFuture<List<Long>> values = inBackground(() -> vault().valueTwice(coin));
+        meet();
+        channel.close();
+        assertThatThrownBy(() -> values.get(SECONDS, TimeUnit.SECONDS)).hasCauseInstanceOf(RpcException.class);
+        meet();
+        assertThatThrownBy(() -> scope.allocate(8)).isInstanceOf(RuntimeException.class);
+        scope.close();
+    }
+}
