@@ -35,6 +35,7 @@ final class DoctorCommand implements Callable<Integer> {
         List<Finding> findings = new ArrayList<>();
         findings.addAll(new KernelChecks(host).findings());
         findings.addAll(new LiveChecks().findings());
+        findings.addAll(new IsolationChecks().findings());
         findings.addAll(new MemoryChecks(host).findings());
         findings.addAll(new DeviceChecks(host).findings());
         findings.addAll(new ProcessChecks(host, System.getenv()).findings());

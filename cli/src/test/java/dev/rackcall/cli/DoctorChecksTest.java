@@ -132,6 +132,17 @@ class DoctorChecksTest {
         assertThat(new LiveChecks().findings()).extracting(Finding::level).containsOnly(Level.OK);
     }
 
+    /** Whatever this host has: one sentence each, that says what to do where something is missing. */
+    @Test
+    void shouldSaySomethingAboutEachPartOfIsolation() {
+        List<Finding> findings = new IsolationChecks().findings();
+        assertThat(findings).extracting(Finding::subject).startsWith("seals", "guard");
+        assertThat(findings).allSatisfy(finding -> {
+            assertThat(finding.level()).isNotEqualTo(Level.PROBLEM);
+            assertThat(finding.sentence()).endsWith(".");
+        });
+    }
+
     private void write(String absolute, String text) throws IOException {
         Path file = host.path(absolute);
         Files.createDirectories(file.getParent());

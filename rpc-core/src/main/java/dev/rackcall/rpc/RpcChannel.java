@@ -167,7 +167,7 @@ public final class RpcChannel implements AutoCloseable {
         private long arenaQuota = 256L << 20;
         private Duration connectTimeout = Duration.ofSeconds(5);
         private Duration defaultTimeout = Duration.ofSeconds(30);
-        private long sealFrom = 512 << 10;
+        private long sealFrom = ClientSpec.DEFAULT_SEAL_FROM;
 
         private Builder(String channel) {
             RuntimeDirectory.checkName(channel);

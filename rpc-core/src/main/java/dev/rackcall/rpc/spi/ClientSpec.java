@@ -24,4 +24,19 @@ public record ClientSpec(
         long arenaQuota,
         Duration connectTimeout,
         Duration defaultTimeout,
-        long sealFrom) {}
+        long sealFrom) {
+    /** Where a copy and a seal cost about the same on most machines. */
+    public static final long DEFAULT_SEAL_FROM = 512 << 10;
+
+    /** With the customary {@link #sealFrom}. */
+    public ClientSpec(
+            String channel,
+            Path directory,
+            WaitStrategy waiting,
+            int slots,
+            long arenaQuota,
+            Duration connectTimeout,
+            Duration defaultTimeout) {
+        this(channel, directory, waiting, slots, arenaQuota, connectTimeout, defaultTimeout, DEFAULT_SEAL_FROM);
+    }
+}

@@ -120,8 +120,7 @@ final class HostileCases {
                             HostileConnection.SLOTS,
                             HostileConnection.QUOTA,
                             Duration.ofSeconds(20),
-                            Duration.ofSeconds(20),
-                            Long.MAX_VALUE));
+                            Duration.ofSeconds(20)));
             connection.use(HostileScript.service(channel));
         }
 
