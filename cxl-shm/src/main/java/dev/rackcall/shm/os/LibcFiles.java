@@ -24,6 +24,7 @@ final class LibcFiles {
     static final int F_SEAL_SEAL = 1;
     static final int F_SEAL_SHRINK = 2;
     static final int F_SEAL_GROW = 4;
+    static final int F_SEAL_FUTURE_WRITE = 0x10;
     static final int MFD_CLOEXEC = 1;
     static final int MFD_ALLOW_SEALING = 2;
     static final int MFD_HUGETLB = 4;

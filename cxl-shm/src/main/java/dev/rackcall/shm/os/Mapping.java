@@ -17,11 +17,18 @@ public final class Mapping implements AutoCloseable {
     }
 
     static Mapping of(int fd, long bytes, boolean sparse, String name) {
+        return of(fd, bytes, sparse, name, LibcMemory.PROT_READ | LibcMemory.PROT_WRITE);
+    }
+
+    static Mapping readOnly(int fd, long bytes, String name) {
+        return of(fd, bytes, true, name, LibcMemory.PROT_READ);
+    }
+
+    private static Mapping of(int fd, long bytes, boolean sparse, String name, int protection) {
         CallState state = CallState.current();
         // Without NORESERVE a mapping of huge pages would claim the whole quota at once; reserve() does that piece by
         // piece.
         int flags = LibcMemory.MAP_SHARED | (sparse ? LibcMemory.MAP_NORESERVE : 0);
-        int protection = LibcMemory.PROT_READ | LibcMemory.PROT_WRITE;
         long address = LibcMemory.mmap(state.errnoSegment(), 0, bytes, protection, flags, fd, 0);
         if (address == LibcMemory.MAP_FAILED) {
             throw new OsException(
@@ -31,7 +38,8 @@ public final class Mapping implements AutoCloseable {
         }
         Arena lifetime = Arena.ofShared();
         MemorySegment memory = MemorySegment.ofAddress(address).reinterpret(bytes, lifetime, Mapping::unmap);
-        return new Mapping(lifetime, memory);
+        return new Mapping(
+                lifetime, (protection & LibcMemory.PROT_WRITE) == 0 ? memory.asReadOnly() : memory);
     }
 
     private static void unmap(MemorySegment memory) {

@@ -71,7 +71,51 @@ public final class SharedFile implements AutoCloseable {
         }
     }
 
+    /**
+     * As {@link #memfd}, but {@link #shutOutWriters} is still to come: everybody who is to write maps it before.
+     *
+     * @param name for {@code /proc/PID/maps} only
+     */
+    public static SharedFile memfdForSomeWriters(String name, long bytes) {
+        return anonymous(name, bytes, Kind.MEMFD, SMALL_PAGE_BYTES, 0, WANTED_SEALS);
+    }
+
+    /**
+     * From now on nobody can write this memory but through mappings that exist: no new mapping for writing, no write(2), no hole. Of a
+     * {@link #memfdForSomeWriters}; needs Linux 5.1. Repeating it is harmless.
+     *
+     * @throws OsException if the file does not allow it
+     */
+    public void shutOutWriters() {
+        if (areWritersShutOut()) {
+            return;
+        }
+        inside(fd -> {
+            CallState state = CallState.current();
+            int seals = LibcFiles.F_SEAL_FUTURE_WRITE | LibcFiles.F_SEAL_SEAL;
+            if (LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_ADD_SEALS, seals) != 0) {
+                throw state.failure("shutting writers out of " + name);
+            }
+            return fd;
+        });
+    }
+
+    /** Whether {@link #shutOutWriters} was called, by anybody, and cannot be undone. */
+    public boolean areWritersShutOut() {
+        int wanted = LibcFiles.F_SEAL_FUTURE_WRITE | LibcFiles.F_SEAL_SEAL;
+        return kind != Kind.DAX
+                && inside(fd -> {
+                    CallState state = CallState.current();
+                    int seals = LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_GET_SEALS, 0);
+                    return seals >= 0 && (seals & wanted) == wanted;
+                });
+    }
+
     private static SharedFile anonymous(String name, long bytes, Kind kind, long pageBytes, int flags) {
+        return anonymous(name, bytes, kind, pageBytes, flags, ALL_SEALS);
+    }
+
+    private static SharedFile anonymous(String name, long bytes, Kind kind, long pageBytes, int flags, int seals) {
         long length = roundUp(checkedLength(name, bytes), pageBytes);
         CallState state = CallState.current();
         int fd;
@@ -87,7 +131,7 @@ public final class SharedFile implements AutoCloseable {
         SharedFile file = new SharedFile(fd, name, kind, length, pageBytes);
         try {
             file.truncate(length);
-            if (LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_ADD_SEALS, ALL_SEALS) != 0) {
+            if (LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_ADD_SEALS, seals) != 0) {
                 throw state.failure("sealing the length of " + name);
             }
             return file;
@@ -289,6 +333,15 @@ public final class SharedFile implements AutoCloseable {
      */
     public Mapping map() {
         return inside(fd -> Mapping.of(fd, bytes, kind != Kind.DAX, name));
+    }
+
+    /**
+     * Maps the whole file for reading only.
+     *
+     * @throws OsException if the kernel refuses
+     */
+    public Mapping mapReadOnly() {
+        return inside(fd -> Mapping.readOnly(fd, bytes, name));
     }
 
     /**
