@@ -36,7 +36,8 @@ final class IsolationChecks {
         try {
             Guard.tryBuild();
             return Finding.ok(
-                    "guard", "It can be built and loaded: faults by mprotect or protection keys become Java exceptions.");
+                    "guard",
+                    "It can be built and loaded: faults by mprotect or protection keys become Java exceptions.");
         } catch (UnsupportedFeatureException e) {
             return Finding.note("guard", e.getMessage() + " Only device-dax seals and protection keys need it.");
         }

@@ -38,8 +38,7 @@ public final class Mapping implements AutoCloseable {
         }
         Arena lifetime = Arena.ofShared();
         MemorySegment memory = MemorySegment.ofAddress(address).reinterpret(bytes, lifetime, Mapping::unmap);
-        return new Mapping(
-                lifetime, (protection & LibcMemory.PROT_WRITE) == 0 ? memory.asReadOnly() : memory);
+        return new Mapping(lifetime, (protection & LibcMemory.PROT_WRITE) == 0 ? memory.asReadOnly() : memory);
     }
 
     private static void unmap(MemorySegment memory) {
