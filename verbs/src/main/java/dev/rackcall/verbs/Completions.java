@@ -3,6 +3,8 @@ package dev.rackcall.verbs;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.rackcall.verbs.ffi.IbvWc;
+import dev.rackcall.verbs.ffi.IbvWcFlags;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -12,18 +14,18 @@ import java.lang.foreign.MemorySegment;
  */
 public final class Completions {
     /** Bytes of a struct ibv_wc. */
-    public static final long ENTRY_BYTES = 48;
+    public static final long ENTRY_BYTES = IbvWc.BYTES;
 
-    private static final long STATUS = 8;
-    private static final long OPCODE = 12;
-    private static final long VENDOR_ERROR = 16;
-    private static final long BYTE_LENGTH = 20;
-    private static final long IMMEDIATE = 24;
-    private static final long QP = 28;
-    private static final long SOURCE_QP = 32;
-    private static final long FLAGS = 36;
-    private static final int HAS_HEADER = 1;
-    private static final int HAS_IMMEDIATE = 1 << 1;
+    private static final long STATUS = IbvWc.STATUS;
+    private static final long OPCODE = IbvWc.OPCODE;
+    private static final long VENDOR_ERROR = IbvWc.VENDOR_ERR;
+    private static final long BYTE_LENGTH = IbvWc.BYTE_LEN;
+    private static final long IMMEDIATE = IbvWc.IMM_DATA;
+    private static final long QP = IbvWc.QP_NUM;
+    private static final long SOURCE_QP = IbvWc.SRC_QP;
+    private static final long FLAGS = IbvWc.WC_FLAGS;
+    private static final int HAS_HEADER = IbvWcFlags.IBV_WC_GRH;
+    private static final int HAS_IMMEDIATE = IbvWcFlags.IBV_WC_WITH_IMM;
 
     private final MemorySegment entries;
     private final int capacity;

@@ -3,6 +3,7 @@ package dev.rackcall.verbs;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.rackcall.verbs.ffi.IbvRecvWr;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -11,10 +12,10 @@ import java.lang.foreign.MemorySegment;
  * posts. Belongs to one thread at a time.
  */
 public final class ReceiveRequest {
-    private static final long NEXT = 8;
-    private static final long LIST = 16;
-    private static final long COUNT = 24;
-    private static final long BYTES = 32;
+    private static final long NEXT = IbvRecvWr.NEXT;
+    private static final long LIST = IbvRecvWr.SG_LIST;
+    private static final long COUNT = IbvRecvWr.NUM_SGE;
+    private static final long BYTES = IbvRecvWr.BYTES;
 
     private final MemorySegment struct;
     private final SegmentList segments;

@@ -3,6 +3,8 @@ package dev.rackcall.verbs;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.rackcall.verbs.ffi.IbvSendFlags;
+import dev.rackcall.verbs.ffi.IbvSendWr;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
@@ -21,29 +23,29 @@ import java.util.Optional;
  */
 public final class WorkRequest {
     /** Flag (enum ibv_send_flags): waits until the READs and atomics before it are done. */
-    public static final int FENCE = 1;
+    public static final int FENCE = IbvSendFlags.IBV_SEND_FENCE;
     /** Flag: makes a completion. */
-    public static final int SIGNALED = 1 << 1;
+    public static final int SIGNALED = IbvSendFlags.IBV_SEND_SIGNALED;
     /** Flag: the receiver's completion counts as solicited. */
-    public static final int SOLICITED = 1 << 2;
+    public static final int SOLICITED = IbvSendFlags.IBV_SEND_SOLICITED;
     /** Flag: the data travels inside the request. */
-    public static final int INLINE = 1 << 3;
+    public static final int INLINE = IbvSendFlags.IBV_SEND_INLINE;
 
-    private static final long NEXT = 8;
-    private static final long LIST = 16;
-    private static final long COUNT = 24;
-    private static final long OPCODE = 28;
-    private static final long FLAGS = 32;
-    private static final long IMMEDIATE = 36;
-    private static final long REMOTE_ADDRESS = 40;
-    private static final long REMOTE_KEY = 48;
-    private static final long COMPARE_ADD = 48;
-    private static final long SWAP = 56;
-    private static final long ATOMIC_KEY = 64;
-    private static final long HANDLE = 40;
-    private static final long REMOTE_QP = 48;
-    private static final long REMOTE_QUEUE_KEY = 52;
-    private static final long BYTES = 128;
+    private static final long NEXT = IbvSendWr.NEXT;
+    private static final long LIST = IbvSendWr.SG_LIST;
+    private static final long COUNT = IbvSendWr.NUM_SGE;
+    private static final long OPCODE = IbvSendWr.OPCODE;
+    private static final long FLAGS = IbvSendWr.SEND_FLAGS;
+    private static final long IMMEDIATE = IbvSendWr.IMM_DATA;
+    private static final long REMOTE_ADDRESS = IbvSendWr.WR_RDMA_REMOTE_ADDR;
+    private static final long REMOTE_KEY = IbvSendWr.WR_RDMA_RKEY;
+    private static final long COMPARE_ADD = IbvSendWr.WR_ATOMIC_COMPARE_ADD;
+    private static final long SWAP = IbvSendWr.WR_ATOMIC_SWAP;
+    private static final long ATOMIC_KEY = IbvSendWr.WR_ATOMIC_RKEY;
+    private static final long HANDLE = IbvSendWr.WR_UD_AH;
+    private static final long REMOTE_QP = IbvSendWr.WR_UD_REMOTE_QPN;
+    private static final long REMOTE_QUEUE_KEY = IbvSendWr.WR_UD_REMOTE_QKEY;
+    private static final long BYTES = IbvSendWr.BYTES;
 
     private final MemorySegment struct;
     private final SegmentList segments;
@@ -305,5 +307,37 @@ public final class WorkRequest {
     private WorkRequest counted() {
         struct.set(JAVA_INT, COUNT, segments.count());
         return this;
+    }
+
+    /**
+     * For a provider: what can be said at the moment of posting because it can never work.
+     *
+     * @throws VerbsException if the operation, the number of segments or the inline length is not for such a queue pair
+     */
+    public void requireFits(QueuePairSpec spec, int maxInline, int queuePair) {
+        if (!spec.type().allows(opcode())) {
+            throw misfit(queuePair, "a " + spec.type() + " queue pair cannot do it");
+        }
+        boolean carriesBytes = (flags() & INLINE) != 0;
+        if (carriesBytes && segmentLength(0) > maxInline) {
+            throw misfit(
+                    queuePair,
+                    segmentLength(0) + " bytes inline exceed its " + maxInline + ": make it with more (withInline)");
+        }
+        if (carriesBytes && opcode().isReadOrAtomic()) {
+            throw misfit(queuePair, "its result cannot be inline: give it a segment");
+        }
+        if (segments() > spec.maxSegments()) {
+            throw misfit(
+                    queuePair,
+                    segments() + " segments exceed its " + spec.maxSegments() + ": make it with more (withSegments)");
+        }
+        if (spec.type().isAddressedPerRequest() && destination.isEmpty()) {
+            throw misfit(queuePair, "name a destination");
+        }
+    }
+
+    private VerbsException misfit(int queuePair, String reason) {
+        return new VerbsException("posting " + opcode() + " to queue pair " + queuePair, Errno.EINVAL, reason);
     }
 }

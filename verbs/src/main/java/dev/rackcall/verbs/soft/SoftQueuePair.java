@@ -202,7 +202,7 @@ final class SoftQueuePair implements QueuePair {
     }
 
     private boolean enqueue(WorkRequest request) {
-        PostCheck.check(this, request);
+        request.requireFits(spec, spec.maxInline(), number);
         switch (state) {
             case READY_TO_SEND -> {
                 if (send.isFull()) {

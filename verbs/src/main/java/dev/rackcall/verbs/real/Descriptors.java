@@ -1,0 +1,38 @@
+package dev.rackcall.verbs.real;
+
+import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.Libc;
+import dev.rackcall.verbs.ffi.Pollfd;
+import dev.rackcall.verbs.ffi.VerbsMacros;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+
+/** Waits for file descriptors, always with a bound. */
+final class Descriptors {
+    private static final int EINTR = 4;
+
+    private Descriptors() {}
+
+    /** Whether it becomes readable within this time. */
+    static boolean isReadable(int descriptor, Duration atMost) {
+        long deadline = System.nanoTime() + atMost.toNanos();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment entry = arena.allocate(Pollfd.LAYOUT);
+            Pollfd.fd(entry, descriptor);
+            Pollfd.events(entry, (short) VerbsMacros.POLLIN);
+            while (true) {
+                long left = Math.max(0, deadline - System.nanoTime());
+                int millis = (int) Math.min(Integer.MAX_VALUE, (left + 999_999) / 1_000_000);
+                int ready = Libc.poll(CallState.current(), entry.address(), 1, millis);
+                if (ready >= 0) {
+                    return ready == 1;
+                }
+                if (CallState.errno() != EINTR) {
+                    throw Verb.failure("waiting for descriptor " + descriptor, Errno.EINVAL);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package dev.rackcall.verbs.real;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.VerbsException;
+import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.Libibverbs;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What ibv_get_device_list(3) says.
+ *
+ * @param devices the devices, possibly none
+ * @param errno why there are none; ENODEV if the list is just empty
+ */
+record DeviceList(List<RealDevice> devices, int errno) {
+    private static final int MAX_NAME_BYTES = 64;
+
+    static DeviceList read() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment count = arena.allocate(JAVA_INT);
+            long list = Libibverbs.ibvGetDeviceList(CallState.current(), count.address());
+            if (list == 0) {
+                return new DeviceList(List.of(), CallState.errno());
+            }
+            try {
+                List<RealDevice> devices = new ArrayList<>();
+                for (long pointer : pointers(list, count.get(JAVA_INT, 0))) {
+                    devices.add(new RealDevice(name(pointer)));
+                }
+                return new DeviceList(devices, Errno.ENODEV);
+            } finally {
+                Libibverbs.ibvFreeDeviceList(CallState.current(), list);
+            }
+        }
+    }
+
+    /** Opens the device of this name; returns its struct ibv_context. */
+    static long open(String name) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment count = arena.allocate(JAVA_INT);
+            String what = "opening RDMA device " + name;
+            long list = Verb.pointer(Libibverbs.ibvGetDeviceList(CallState.current(), count.address()), what);
+            try {
+                for (long pointer : pointers(list, count.get(JAVA_INT, 0))) {
+                    if (name(pointer).equals(name)) {
+                        return Verb.pointer(Libibverbs.ibvOpenDevice(CallState.current(), pointer), what);
+                    }
+                }
+                throw new VerbsException(what, Errno.ENODEV, "it has gone; list the devices again");
+            } finally {
+                Libibverbs.ibvFreeDeviceList(CallState.current(), list);
+            }
+        }
+    }
+
+    private static long[] pointers(long list, int count) {
+        return MemorySegment.ofAddress(list)
+                .reinterpret(count * ADDRESS.byteSize())
+                .toArray(JAVA_LONG);
+    }
+
+    private static String name(long device) {
+        long name = Libibverbs.ibvGetDeviceName(CallState.current(), device);
+        return MemorySegment.ofAddress(name).reinterpret(MAX_NAME_BYTES).getString(0);
+    }
+}

@@ -1,0 +1,72 @@
+package dev.rackcall.verbs.real;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.rackcall.verbs.CompletionChannel;
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.IbvCompChannel;
+import dev.rackcall.verbs.ffi.Libibverbs;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A struct ibv_comp_channel. */
+final class RealCompletionChannel implements CompletionChannel {
+    private final RealContext context;
+    private final long pointer;
+    private final int descriptor;
+    private final Map<Long, CompletionQueue> queues = new ConcurrentHashMap<>();
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    RealCompletionChannel(RealContext context, long pointer) {
+        this.context = context;
+        this.pointer = pointer;
+        descriptor = IbvCompChannel.fd(MemorySegment.ofAddress(pointer).reinterpret(IbvCompChannel.BYTES));
+        context.opened();
+    }
+
+    long pointer() {
+        return pointer;
+    }
+
+    void add(long queue, CompletionQueue object) {
+        queues.put(queue, object);
+    }
+
+    void remove(long queue) {
+        queues.remove(queue);
+    }
+
+    @Override
+    public synchronized Optional<CompletionQueue> await(Duration atMost) {
+        if (!Descriptors.isReadable(descriptor, atMost)) {
+            return Optional.empty();
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment queue = arena.allocate(JAVA_LONG);
+            MemorySegment cookie = arena.allocate(JAVA_LONG);
+            Verb.zero(
+                    Libibverbs.ibvGetCqEvent(CallState.current(), pointer, queue.address(), cookie.address()),
+                    "reading an event of a completion channel");
+            long announced = queue.get(JAVA_LONG, 0);
+            Libibverbs.ibvAckCqEvents(CallState.current(), announced, 1);
+            return Optional.ofNullable(queues.get(announced));
+        }
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            Closing.run(
+                    closed,
+                    () -> Libibverbs.ibvDestroyCompChannel(CallState.current(), pointer),
+                    "closing a completion channel");
+            context.closed();
+        }
+    }
+}

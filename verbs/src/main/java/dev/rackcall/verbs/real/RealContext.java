@@ -1,0 +1,211 @@
+package dev.rackcall.verbs.real;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.rackcall.verbs.AsyncEvent;
+import dev.rackcall.verbs.CompletionChannel;
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.CompletionQueueSpec;
+import dev.rackcall.verbs.Context;
+import dev.rackcall.verbs.Device;
+import dev.rackcall.verbs.DeviceAttributes;
+import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.Mtu;
+import dev.rackcall.verbs.PortAttributes;
+import dev.rackcall.verbs.PortState;
+import dev.rackcall.verbs.ProtectionDomain;
+import dev.rackcall.verbs.VerbsException;
+import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.IbvAsyncEvent;
+import dev.rackcall.verbs.ffi.IbvAtomicCap;
+import dev.rackcall.verbs.ffi.IbvContext;
+import dev.rackcall.verbs.ffi.IbvDeviceAttr;
+import dev.rackcall.verbs.ffi.IbvGid;
+import dev.rackcall.verbs.ffi.IbvPortAttr;
+import dev.rackcall.verbs.ffi.IbvQp;
+import dev.rackcall.verbs.ffi.Libibverbs;
+import dev.rackcall.verbs.ffi.VerbsMacros;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A struct ibv_context. */
+final class RealContext implements Context {
+    private static final int CLOSED = Integer.MIN_VALUE;
+    private static final int FIRMWARE_BYTES = 64;
+    private static final int MAX_PORTS = 255;
+
+    private final RealDevice device;
+    private final long pointer;
+    private final int eventDescriptor;
+    private final Operations operations;
+    private final AtomicInteger children = new AtomicInteger();
+
+    RealContext(RealDevice device, long pointer) {
+        this.device = device;
+        this.pointer = pointer;
+        MemorySegment struct = MemorySegment.ofAddress(pointer).reinterpret(IbvContext.BYTES);
+        eventDescriptor = IbvContext.asyncFd(struct);
+        operations = new Operations(struct);
+    }
+
+    long pointer() {
+        return pointer;
+    }
+
+    Operations operations() {
+        return operations;
+    }
+
+    void opened() {
+        children.incrementAndGet();
+    }
+
+    void closed() {
+        children.decrementAndGet();
+    }
+
+    @Override
+    public Device device() {
+        return device;
+    }
+
+    @Override
+    public DeviceAttributes attributes() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment all = arena.allocate(IbvDeviceAttr.LAYOUT);
+            Verb.zero(
+                    Libibverbs.ibvQueryDevice(CallState.current(), pointer, all.address()),
+                    "asking " + device + " for its attributes");
+            return new DeviceAttributes(
+                    all.asSlice(IbvDeviceAttr.FW_VER, FIRMWARE_BYTES).getString(0),
+                    IbvDeviceAttr.maxQp(all),
+                    IbvDeviceAttr.maxQpWr(all),
+                    IbvDeviceAttr.maxSge(all),
+                    IbvDeviceAttr.maxCq(all),
+                    IbvDeviceAttr.maxCqe(all),
+                    IbvDeviceAttr.maxMr(all),
+                    IbvDeviceAttr.maxQpRdAtom(all),
+                    IbvDeviceAttr.maxSrq(all),
+                    IbvDeviceAttr.physPortCnt(all) & 0xFF,
+                    IbvDeviceAttr.atomicCap(all) != IbvAtomicCap.IBV_ATOMIC_NONE,
+                    false);
+        }
+    }
+
+    @Override
+    public PortAttributes port(int port) {
+        checkPort(port);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment all = arena.allocate(IbvPortAttr.LAYOUT);
+            Verb.zero(
+                    Libibverbs.ibvQueryPort(CallState.current(), pointer, (byte) port, all.address()),
+                    "asking " + device + " for port " + port);
+            return new PortAttributes(
+                    PortState.ofCode(IbvPortAttr.state(all)),
+                    Mtu.ofCode(IbvPortAttr.activeMtu(all)),
+                    IbvPortAttr.lid(all) & 0xFFFF,
+                    IbvPortAttr.gidTblLen(all),
+                    Integer.toUnsignedLong(IbvPortAttr.maxMsgSz(all)),
+                    IbvPortAttr.linkLayer(all) == VerbsMacros.IBV_LINK_LAYER_ETHERNET);
+        }
+    }
+
+    @Override
+    public Gid gid(int port, int index) {
+        checkPort(port);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment gid = arena.allocate(IbvGid.LAYOUT);
+            int result = Libibverbs.ibvQueryGid(CallState.current(), pointer, (byte) port, index, gid.address());
+            // An entry that nobody uses is an error to some kernels.
+            return result == 0 ? Gid.of(gid.toArray(JAVA_BYTE)) : Gid.NONE;
+        }
+    }
+
+    private void checkPort(int port) {
+        if (port < 1 || port > MAX_PORTS) {
+            throw new VerbsException("port " + port + " of " + device, Errno.EINVAL, "ports are counted from 1");
+        }
+    }
+
+    @Override
+    public ProtectionDomain allocateProtectionDomain() {
+        return new RealProtectionDomain(
+                this,
+                Verb.pointer(
+                        Libibverbs.ibvAllocPd(CallState.current(), pointer),
+                        "making a protection domain on " + device));
+    }
+
+    @Override
+    public CompletionChannel createCompletionChannel() {
+        return new RealCompletionChannel(
+                this,
+                Verb.pointer(
+                        Libibverbs.ibvCreateCompChannel(CallState.current(), pointer),
+                        "making a completion channel on " + device));
+    }
+
+    @Override
+    public CompletionQueue createCompletionQueue(CompletionQueueSpec spec) {
+        return RealCompletionQueue.create(this, spec);
+    }
+
+    @Override
+    public Optional<AsyncEvent> awaitEvent(Duration atMost) {
+        // One at a time: who finds the descriptor readable must be the one who reads.
+        synchronized (children) {
+            if (!Descriptors.isReadable(eventDescriptor, atMost)) {
+                return Optional.empty();
+            }
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment event = arena.allocate(IbvAsyncEvent.LAYOUT);
+                Verb.zero(
+                        Libibverbs.ibvGetAsyncEvent(CallState.current(), pointer, event.address()),
+                        "reading an event of " + device);
+                AsyncEvent.Type type = AsyncEvent.Type.ofCode(IbvAsyncEvent.eventType(event));
+                AsyncEvent result = new AsyncEvent(type, element(type, event));
+                Libibverbs.ibvAckAsyncEvent(CallState.current(), event.address());
+                return Optional.of(result);
+            }
+        }
+    }
+
+    private static int element(AsyncEvent.Type type, MemorySegment event) {
+        return switch (type) {
+            case QP_FATAL,
+                    QP_REQUEST_ERROR,
+                    QP_ACCESS_ERROR,
+                    COMMUNICATION_ESTABLISHED,
+                    SEND_QUEUE_DRAINED,
+                    PATH_MIGRATED,
+                    PATH_MIGRATION_ERROR,
+                    QP_LAST_WORK_REQUEST ->
+                IbvQp.qpNum(MemorySegment.ofAddress(event.get(JAVA_LONG, IbvAsyncEvent.ELEMENT_QP))
+                        .reinterpret(IbvQp.BYTES));
+            case PORT_ACTIVE,
+                    PORT_ERROR,
+                    LID_CHANGE,
+                    PKEY_CHANGE,
+                    SUBNET_MANAGER_CHANGE,
+                    CLIENT_REREGISTER,
+                    GID_CHANGE -> IbvAsyncEvent.elementPortNum(event);
+            default -> 0;
+        };
+    }
+
+    @Override
+    public void close() {
+        int left = children.compareAndExchange(0, CLOSED);
+        if (left > 0) {
+            throw Verb.failure("closing " + device + " with " + left + " objects left in it", Errno.EBUSY);
+        }
+        if (left == 0) {
+            Verb.zero(Libibverbs.ibvCloseDevice(CallState.current(), pointer), "closing " + device);
+        }
+    }
+}

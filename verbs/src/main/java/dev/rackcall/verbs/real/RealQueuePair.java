@@ -1,0 +1,231 @@
+package dev.rackcall.verbs.real;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.InitAttributes;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.QueuePairSpec;
+import dev.rackcall.verbs.QueuePairState;
+import dev.rackcall.verbs.QueuePairType;
+import dev.rackcall.verbs.ReadyToReceive;
+import dev.rackcall.verbs.ReadyToSend;
+import dev.rackcall.verbs.ReceiveRequest;
+import dev.rackcall.verbs.VerbsException;
+import dev.rackcall.verbs.WorkRequest;
+import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.ContextOperations;
+import dev.rackcall.verbs.ffi.IbvQp;
+import dev.rackcall.verbs.ffi.IbvQpInitAttr;
+import dev.rackcall.verbs.ffi.IbvQpType;
+import dev.rackcall.verbs.ffi.Libibverbs;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A struct ibv_qp. */
+final class RealQueuePair implements QueuePair {
+    private final RealContext context;
+    private final QueuePairSpec spec;
+    private final long pointer;
+    private final int number;
+    private final int maxInline;
+    private final StateChange change;
+    private final MemorySegment bad = Arena.ofAuto().allocate(JAVA_LONG);
+    private final AtomicBoolean closed = new AtomicBoolean();
+    /** What the program led it to; the device may have moved it to an error state since. */
+    private volatile QueuePairState led = QueuePairState.RESET;
+
+    private RealQueuePair(RealContext context, QueuePairSpec spec, long pointer, int maxInline) {
+        this.context = context;
+        this.spec = spec;
+        this.pointer = pointer;
+        this.maxInline = maxInline;
+        number = IbvQp.qpNum(MemorySegment.ofAddress(pointer).reinterpret(IbvQp.BYTES));
+        change = new StateChange(pointer, number, spec.type());
+        context.opened();
+    }
+
+    static RealQueuePair create(RealProtectionDomain domain, QueuePairSpec spec) {
+        if (spec.type() == QueuePairType.DC_INITIATOR || spec.type() == QueuePairType.DC_TARGET) {
+            throw new VerbsException(
+                    "making a " + spec.type() + " queue pair on "
+                            + domain.context().device().name(),
+                    Errno.EOPNOTSUPP,
+                    "only the software device has dynamically connected queue pairs; use RC");
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment wanted = arena.allocate(IbvQpInitAttr.LAYOUT);
+            IbvQpInitAttr.sendCq(wanted, ((RealCompletionQueue) spec.sendQueue()).pointer());
+            IbvQpInitAttr.recvCq(wanted, ((RealCompletionQueue) spec.receiveQueue()).pointer());
+            spec.shared().ifPresent(queue -> IbvQpInitAttr.srq(wanted, ((RealSharedReceiveQueue) queue).pointer()));
+            IbvQpInitAttr.capMaxSendWr(wanted, spec.maxSends());
+            IbvQpInitAttr.capMaxRecvWr(wanted, spec.maxReceives());
+            IbvQpInitAttr.capMaxSendSge(wanted, spec.maxSegments());
+            IbvQpInitAttr.capMaxRecvSge(wanted, spec.maxSegments());
+            IbvQpInitAttr.capMaxInlineData(wanted, spec.maxInline());
+            IbvQpInitAttr.qpType(wanted, spec.type() == QueuePairType.RC ? IbvQpType.IBV_QPT_RC : IbvQpType.IBV_QPT_UD);
+            long made = Verb.pointer(
+                    Libibverbs.ibvCreateQp(CallState.current(), domain.pointer(), wanted.address()),
+                    "making a queue pair of " + spec.maxSends() + " sends, " + spec.maxReceives() + " receives, "
+                            + spec.maxSegments() + " segments, " + spec.maxInline() + " bytes inline");
+            return new RealQueuePair(domain.context(), spec, made, IbvQpInitAttr.capMaxInlineData(wanted));
+        }
+    }
+
+    @Override
+    public int number() {
+        return number;
+    }
+
+    @Override
+    public QueuePairType type() {
+        return spec.type();
+    }
+
+    @Override
+    public QueuePairState state() {
+        return led == QueuePairState.RESET ? led : change.current();
+    }
+
+    @Override
+    public int maxInline() {
+        return maxInline;
+    }
+
+    @Override
+    public synchronized void toInit(InitAttributes attributes) {
+        state().requireLeadsTo(QueuePairState.INIT, type(), number);
+        change.toInit(attributes);
+        led = QueuePairState.INIT;
+    }
+
+    @Override
+    public synchronized void toReadyToReceive(ReadyToReceive attributes) {
+        state().requireLeadsTo(QueuePairState.READY_TO_RECEIVE, type(), number);
+        change.toReadyToReceive(attributes);
+        led = QueuePairState.READY_TO_RECEIVE;
+    }
+
+    @Override
+    public synchronized void toReadyToSend(ReadyToSend attributes) {
+        QueuePairState before = state();
+        before.requireLeadsTo(QueuePairState.READY_TO_SEND, type(), number);
+        change.toReadyToSend(attributes, before);
+        led = QueuePairState.READY_TO_SEND;
+    }
+
+    @Override
+    public synchronized void toError() {
+        state().requireLeadsTo(QueuePairState.ERROR, type(), number);
+        change.to(QueuePairState.ERROR);
+        led = QueuePairState.ERROR;
+    }
+
+    @Override
+    public synchronized void toReset() {
+        change.to(QueuePairState.RESET);
+        led = QueuePairState.RESET;
+    }
+
+    @Override
+    public boolean postSend(WorkRequest request) {
+        check(request);
+        return post(request) == 0;
+    }
+
+    @Override
+    public int postSend(WorkRequest[] requests, int count) {
+        for (int i = 0; i < count; i++) {
+            check(requests[i]);
+            requests[i].nativeNext(i + 1 < count ? requests[i + 1].struct().address() : 0);
+        }
+        if (count == 0) {
+            return 0;
+        }
+        synchronized (bad) {
+            try {
+                return post(requests[0]) == 0 ? count : position(requests, count);
+            } finally {
+                for (int i = 0; i < count; i++) {
+                    requests[i].nativeNext(0);
+                }
+            }
+        }
+    }
+
+    /** How many of the list were taken before the one that was not. */
+    private int position(WorkRequest[] requests, int count) {
+        long refused = bad.get(JAVA_LONG, 0);
+        int taken = 0;
+        while (taken < count && requests[taken].struct().address() != refused) {
+            taken++;
+        }
+        return taken;
+    }
+
+    private void check(WorkRequest request) {
+        request.requireFits(spec, maxInline, number);
+        QueuePairState now = led;
+        if (now == QueuePairState.RESET || now == QueuePairState.INIT || now == QueuePairState.READY_TO_RECEIVE) {
+            throw new VerbsException(
+                    "posting a send request to " + type() + " queue pair " + number + " in state " + now,
+                    Errno.EINVAL,
+                    "bring it to READY_TO_SEND first");
+        }
+        if (type() == QueuePairType.UD) {
+            request.nativeDestination(((RealAddressHandle) request.destination().orElseThrow()).pointer());
+        }
+    }
+
+    /** Returns 0, or ENOMEM if the queue is full. */
+    private int post(WorkRequest first) {
+        int result;
+        try {
+            result = ContextOperations.postSend(
+                    context.operations().postSend, pointer, first.struct().address(), bad.address());
+        } finally {
+            Reference.reachabilityFence(first);
+        }
+        if (result != 0 && result != Errno.ENOMEM) {
+            Verb.zero(result, "posting " + first.opcode() + " to queue pair " + number);
+        }
+        return result;
+    }
+
+    @Override
+    public boolean postReceive(ReceiveRequest request) {
+        if (spec.shared().isPresent() || led == QueuePairState.RESET || request.segments() > spec.maxSegments()) {
+            throw new VerbsException(
+                    "posting a receive request of " + request.segments() + " segments to " + type() + " queue pair "
+                            + number + " in state " + led,
+                    Errno.EINVAL,
+                    "it takes them from INIT on, of " + spec.maxSegments()
+                            + " segments at most, and none if it has a shared receive queue");
+        }
+        int result;
+        try {
+            result = ContextOperations.postRecv(
+                    context.operations().postReceive, pointer, request.struct().address(), bad.address());
+        } finally {
+            Reference.reachabilityFence(request);
+        }
+        if (result == Errno.ENOMEM) {
+            return false;
+        }
+        Verb.zero(result, "posting a receive request to queue pair " + number);
+        return true;
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            Closing.run(
+                    closed,
+                    () -> Libibverbs.ibvDestroyQp(CallState.current(), pointer),
+                    "closing queue pair " + number);
+            context.closed();
+        }
+    }
+}

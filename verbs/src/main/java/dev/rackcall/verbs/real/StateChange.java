@@ -1,0 +1,130 @@
+package dev.rackcall.verbs.real;
+
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.InitAttributes;
+import dev.rackcall.verbs.QueuePairState;
+import dev.rackcall.verbs.QueuePairType;
+import dev.rackcall.verbs.ReadyToReceive;
+import dev.rackcall.verbs.ReadyToSend;
+import dev.rackcall.verbs.VerbsException;
+import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.IbvQpAttr;
+import dev.rackcall.verbs.ffi.IbvQpAttrMask;
+import dev.rackcall.verbs.ffi.IbvQpInitAttr;
+import dev.rackcall.verbs.ffi.Libibverbs;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** ibv_modify_qp(3): which attributes each step needs. */
+final class StateChange {
+    private final long queuePair;
+    private final int number;
+    private final QueuePairType type;
+
+    StateChange(long queuePair, int number, QueuePairType type) {
+        this.queuePair = queuePair;
+        this.number = number;
+        this.type = type;
+    }
+
+    void toInit(InitAttributes init) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment all = arena.allocate(IbvQpAttr.LAYOUT);
+            IbvQpAttr.pkeyIndex(all, (short) init.partitionKeyIndex());
+            IbvQpAttr.portNum(all, (byte) init.port());
+            IbvQpAttr.qpAccessFlags(all, Access.bits(init.rights()));
+            IbvQpAttr.qkey(all, init.queueKey());
+            modify(
+                    all,
+                    QueuePairState.INIT,
+                    IbvQpAttrMask.IBV_QP_PKEY_INDEX
+                            | IbvQpAttrMask.IBV_QP_PORT
+                            | (type == QueuePairType.UD
+                                    ? IbvQpAttrMask.IBV_QP_QKEY
+                                    : IbvQpAttrMask.IBV_QP_ACCESS_FLAGS));
+        }
+    }
+
+    void toReadyToReceive(ReadyToReceive remote) {
+        if (type == QueuePairType.UD) {
+            to(QueuePairState.READY_TO_RECEIVE);
+            return;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment all = arena.allocate(IbvQpAttr.LAYOUT);
+            Paths.fill(
+                    all,
+                    IbvQpAttr.AH_ATTR_GRH_DGID_RAW,
+                    remote.path()
+                            .orElseThrow(() -> new VerbsException(
+                                    "RC queue pair " + number + " has no peer",
+                                    Errno.EINVAL,
+                                    "use ReadyToReceive.from(path, peer)")));
+            IbvQpAttr.pathMtu(all, remote.pathMtu().code());
+            IbvQpAttr.destQpNum(all, remote.peer());
+            IbvQpAttr.rqPsn(all, remote.firstPacket());
+            IbvQpAttr.maxDestRdAtomic(all, (byte) remote.maxReadAtomic());
+            IbvQpAttr.minRnrTimer(all, (byte) remote.rnrTimer());
+            modify(
+                    all,
+                    QueuePairState.READY_TO_RECEIVE,
+                    IbvQpAttrMask.IBV_QP_AV
+                            | IbvQpAttrMask.IBV_QP_PATH_MTU
+                            | IbvQpAttrMask.IBV_QP_DEST_QPN
+                            | IbvQpAttrMask.IBV_QP_RQ_PSN
+                            | IbvQpAttrMask.IBV_QP_MAX_DEST_RD_ATOMIC
+                            | IbvQpAttrMask.IBV_QP_MIN_RNR_TIMER);
+        }
+    }
+
+    void toReadyToSend(ReadyToSend attributes, QueuePairState before) {
+        if (before == QueuePairState.SEND_QUEUE_ERROR) {
+            to(QueuePairState.READY_TO_SEND);
+            return;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment all = arena.allocate(IbvQpAttr.LAYOUT);
+            IbvQpAttr.sqPsn(all, attributes.firstPacket());
+            IbvQpAttr.timeout(all, (byte) attributes.timeout());
+            IbvQpAttr.retryCnt(all, (byte) attributes.retries());
+            IbvQpAttr.rnrRetry(all, (byte) attributes.rnrRetries());
+            IbvQpAttr.maxRdAtomic(all, (byte) attributes.maxReadAtomic());
+            int connected = IbvQpAttrMask.IBV_QP_TIMEOUT
+                    | IbvQpAttrMask.IBV_QP_RETRY_CNT
+                    | IbvQpAttrMask.IBV_QP_RNR_RETRY
+                    | IbvQpAttrMask.IBV_QP_MAX_QP_RD_ATOMIC;
+            modify(
+                    all,
+                    QueuePairState.READY_TO_SEND,
+                    IbvQpAttrMask.IBV_QP_SQ_PSN | (type == QueuePairType.RC ? connected : 0));
+        }
+    }
+
+    void to(QueuePairState state) {
+        try (Arena arena = Arena.ofConfined()) {
+            modify(arena.allocate(IbvQpAttr.LAYOUT), state, 0);
+        }
+    }
+
+    private void modify(MemorySegment all, QueuePairState state, int mask) {
+        IbvQpAttr.qpState(all, state.code());
+        Verb.zero(
+                Libibverbs.ibvModifyQp(
+                        CallState.current(), queuePair, all.address(), mask | IbvQpAttrMask.IBV_QP_STATE),
+                "leading " + type + " queue pair " + number + " to " + state);
+    }
+
+    /** What the device says. */
+    QueuePairState current() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment all = arena.allocate(IbvQpAttr.LAYOUT);
+            MemorySegment made = arena.allocate(IbvQpInitAttr.LAYOUT);
+            Verb.zero(
+                    Libibverbs.ibvQueryQp(
+                            CallState.current(), queuePair, all.address(), IbvQpAttrMask.IBV_QP_STATE, made.address()),
+                    "asking for the state of queue pair " + number);
+            return QueuePairState.ofCode(IbvQpAttr.qpState(all));
+        }
+    }
+}
