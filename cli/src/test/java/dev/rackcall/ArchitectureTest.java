@@ -34,6 +34,8 @@ class ArchitectureTest {
     private static final String NATIVE = "dev.rackcall.shm.os..";
     private static final String SANDBOX = "dev.rackcall.sandbox..";
     private static final String SANDBOX_NATIVE = "dev.rackcall.sandbox.os..";
+    private static final String VERBS = "dev.rackcall.verbs..";
+    private static final String VERBS_NATIVE = "dev.rackcall.verbs.ffi..";
     private static final String RPC = "dev.rackcall.rpc..";
     private static final String SPI = "dev.rackcall.rpc.spi..";
     private static final String TRANSPORT = "dev.rackcall.rpc.shm..";
@@ -55,7 +57,7 @@ class ArchitectureTest {
     /** A rule about a module that is not on the class path would hold for nothing. */
     @Test
     void shouldSeeEveryModule() {
-        for (String module : Set.of(PROCESSOR, MEMORY, SANDBOX, RPC, CLI)) {
+        for (String module : Set.of(PROCESSOR, MEMORY, SANDBOX, VERBS, RPC, CLI)) {
             assertThat(all.that(resideInAPackage(module))).as(module).isNotEmpty();
         }
     }
@@ -85,10 +87,17 @@ class ArchitectureTest {
         mayUseOnly(RPC, RPC, SANDBOX, MEMORY);
     }
 
+    /** RDMA stands for itself; and what its provider for real devices needs to link lies in one package. */
+    @Test
+    void shouldKeepVerbsFreeOfEverythingElse() {
+        mayUseOnly(VERBS, VERBS);
+        mayUseOnly(VERBS_NATIVE, VERBS_NATIVE);
+    }
+
     @Test
     void shouldKeepSamplesAndBenchmarksApart() {
         mayUseOnly(SAMPLES, SAMPLES, RPC, MEMORY);
-        mayUseOnly(PERF, PERF, RPC, SANDBOX, MEMORY);
+        mayUseOnly(PERF, PERF, RPC, VERBS, SANDBOX, MEMORY);
     }
 
     @Test
@@ -111,7 +120,7 @@ class ArchitectureTest {
     void shouldLinkNativeCodeInTheOsPackagesOnly() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages(NATIVE, SANDBOX_NATIVE)
+                .resideOutsideOfPackages(NATIVE, SANDBOX_NATIVE, VERBS_NATIVE)
                 .should()
                 .dependOnClassesThat()
                 .belongToAnyOf(Linker.class, SymbolLookup.class)
@@ -159,7 +168,7 @@ class ArchitectureTest {
     void shouldNotPrintFromLibraries() {
         noClasses()
                 .that()
-                .resideInAnyPackage(MEMORY, SANDBOX, RPC, PROCESSOR)
+                .resideInAnyPackage(MEMORY, SANDBOX, VERBS, RPC, PROCESSOR)
                 .should(GeneralCodingRules.ACCESS_STANDARD_STREAMS)
                 .check(all);
     }

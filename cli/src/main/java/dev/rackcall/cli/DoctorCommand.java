@@ -38,6 +38,7 @@ final class DoctorCommand implements Callable<Integer> {
         findings.addAll(new IsolationChecks().findings());
         findings.addAll(new MemoryChecks(host).findings());
         findings.addAll(new DeviceChecks(host).findings());
+        findings.addAll(VerbsChecks.findings());
         findings.addAll(new ProcessChecks(host, System.getenv()).findings());
         return findings;
     }
