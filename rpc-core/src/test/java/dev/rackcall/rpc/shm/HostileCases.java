@@ -215,7 +215,7 @@ final class HostileCases {
     private String changed(Random random) {
         Recorded request = any(random);
         byte[] payload = change(request.payload, random);
-        int flags = random.nextInt(4) == 0 ? request.flags ^ (1 << random.nextInt(6)) : request.flags;
+        int flags = random.nextInt(4) == 0 ? request.flags ^ (1 << random.nextInt(8)) : request.flags;
         flags &= ~(SlotLayout.SKIP | SlotLayout.OUTSIDE);
         return line(
                 request.channel,
@@ -252,16 +252,22 @@ final class HostileCases {
     private static String graph(Random random) {
         String method = GRAPH_METHODS.get(random.nextInt(GRAPH_METHODS.size()));
         String arena = random.nextInt(4) == 0 ? "shared" : "request";
+        int flags = random.nextInt(3) == 0 ? SlotLayout.SNAPSHOT : 0;
+        flags |= random.nextInt(12) == 0 ? SlotLayout.SEALED : 0;
         return random.nextInt(20) == 0
-                ? line("/test/catalogue", "race request " + random.nextInt() + " " + method)
+                ? line("/test/catalogue", "race request " + random.nextInt() + " " + method + " " + flags)
                 : line(
                         "/test/catalogue",
-                        "graph " + arena + " " + random.nextInt() + " " + random.nextInt(20) + " " + method);
+                        "graph " + arena + " " + random.nextInt() + " " + random.nextInt(20) + " " + method + " "
+                                + flags);
     }
 
     private String word(Random random) {
         long bits = random.nextLong() & ~0xffff_ffffL;
-        return line(channel(random), "word 0x" + Long.toHexString(bits));
+        return line(
+                channel(random),
+                "isolation 0x" + Long.toHexString(HostileScript.bits(random)),
+                "word 0x" + Long.toHexString(bits));
     }
 
     private String placed(Random random) {

@@ -56,6 +56,7 @@ final class HostileConnection implements AutoCloseable {
     private final List<Long> pending = new ArrayList<>();
     private final List<Long> runs = new ArrayList<>();
     private long ticket;
+    private int fillers;
     /** Writes went where requests may be: nobody knows any more which request the server waits for. */
     private boolean spoilt;
     /** The header may say that the server watches while it sleeps: ring always. */
@@ -173,6 +174,11 @@ final class HostileConnection implements AutoCloseable {
         SlotLayout.requestOutside(memory, slot(), length, ref);
     }
 
+    /** Writes what an isolated request says its arguments' scope or seal is. */
+    void isolation(long bits) {
+        SlotLayout.requestIsolation(memory, slot(), bits);
+    }
+
     void deadline(long deadline) {
         SlotLayout.requestDeadline(memory, slot(), deadline);
     }
@@ -181,7 +187,11 @@ final class HostileConnection implements AutoCloseable {
     void publish(long word) {
         boolean skipped = (SlotLayout.flags(word) & SlotLayout.SKIP) != 0;
         SlotLayout.publishRequest(memory, slot(), (word & ~0xffff_ffffL) | SlotLayout.word(ticket, 0, 0, 0));
-        if (!skipped) {
+        if (skipped) {
+            fillers++;
+        } else {
+            // An answer says that all requests before it were taken, too.
+            fillers = 0;
             pending.add(ticket);
         }
         ticket++;
@@ -194,6 +204,11 @@ final class HostileConnection implements AutoCloseable {
     /** Whether the slot of the next request is free, as an honest client would find it. */
     boolean hasRoom() {
         return !pending.contains(ticket - SLOTS);
+    }
+
+    /** Fillers have no answer: so many of them were sent last that it is unknown whether the server has taken them. */
+    boolean endsWithFillers() {
+        return fillers > 0;
     }
 
     // ---- answers

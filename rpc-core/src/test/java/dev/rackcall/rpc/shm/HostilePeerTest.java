@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(3600)
 class HostilePeerTest {
-    private static final int CASES = Integer.getInteger("rackcall.cases", 1500);
+    private static final int CASES = Integer.getInteger("rackcall.cases", 1000);
     private static final int STOPS = 6;
     private static final int KEPT_LATENCIES = 1 << 20;
 

@@ -39,10 +39,11 @@ import java.util.Random;
  * raw BITS                               exactly these bits where the next request's word belongs
  * place LENGTH REF                       before word: where the payload is said to be
  * deadline NANOS                         before send or word
+ * isolation BITS                         before send or word: which scope or seal an isolated call's arguments are said to have
  * poke AREA OFFSET BITS                  8 bytes; areas: control slots slot request reply shared
  * noise AREA SEED COUNT                  so many random stores
- * graph ARENA SEED SPOILT METHOD         a graph in the request or shared arena with so many words spoilt, passed to a method
- * race ARENA SEED METHOD                 the same, spoilt by another thread as long as the calls last
+ * graph ARENA SEED SPOILT METHOD FLAGS   a graph in the request or shared arena with so many words spoilt, passed to a method
+ * race ARENA SEED METHOD FLAGS           the same, spoilt by another thread as long as the calls last
  * ring COUNT | packet BYTES FDS          over the socket
  * hello HEX | silence                    on a socket of its own
  * truncate | leave | await
@@ -58,6 +59,9 @@ final class HostileScript {
             EverythingProbe.definition());
 
     private static final int RACING_CALLS = 8;
+
+    /** What a graph is passed to, with which flags. */
+    private record Target(int method, int flags) {}
 
     private final Path directory;
     private final Map<String, HostileConnection> open = new HashMap<>();
@@ -137,6 +141,7 @@ final class HostileScript {
             case "raw" -> poke(connection(channel), "slot", 0, number(connection(channel), step[1]));
             case "place" ->
                 connection(channel).place(number(connection(channel), step[1]), number(connection(channel), step[2]));
+            case "isolation" -> connection(channel).isolation(number(connection(channel), step[1]));
             case "deadline" -> connection(channel).deadline(number(connection(channel), step[1]));
             case "poke" ->
                 poke(
@@ -152,8 +157,13 @@ final class HostileScript {
                         step[1],
                         new Random(Long.parseLong(step[2])),
                         Integer.parseInt(step[3]),
-                        method(channel, step[4]));
-            case "race" -> race(connection(channel), step[1], Long.parseLong(step[2]), method(channel, step[3]));
+                        new Target(method(channel, step[4]), Integer.parseInt(step[5])));
+            case "race" ->
+                race(
+                        connection(channel),
+                        step[1],
+                        Long.parseLong(step[2]),
+                        new Target(method(channel, step[3]), Integer.parseInt(step[4])));
             case "ring" -> ring(connection(channel), Integer.parseInt(step[1]));
             case "packet" -> packet(connection(channel), Integer.parseInt(step[1]), Integer.parseInt(step[2]));
             case "hello" ->
@@ -208,6 +218,10 @@ final class HostileScript {
     private static void publish(HostileConnection connection, long word) {
         if (makeRoom(connection)) {
             connection.publish(word);
+            if (connection.endsWithFillers() && makeRoom(connection)) {
+                // Whose answer tells that the filler was taken: its slot may not be written before.
+                connection.publish(0);
+            }
         }
     }
 
@@ -255,7 +269,8 @@ final class HostileScript {
     private static MemorySegment build(Scope scope, long[] root) {
         Catalogue.Node node = HostileTarget.graph(scope, "mine", 6);
         root[0] = SharedObject.refOf(node);
-        long from = Ref.offset(root[0]);
+        // From the run's own header on.
+        long from = Ref.offset(firstRun(root[0]));
         long to = Ref.offset(scope.allocate(Long.BYTES));
         MemorySegment memory = scope.arena().memory();
         return to > from ? memory.asSlice(from, to - from) : memory.asSlice(from, 4096);
@@ -276,12 +291,16 @@ final class HostileScript {
         }
     }
 
-    private static void graph(HostileConnection connection, String arena, Random random, int spoilt, int method) {
+    private static long firstRun(long root) {
+        return root & -ControlLayout.PAGE;
+    }
+
+    private static void graph(HostileConnection connection, String arena, Random random, int spoilt, Target target) {
         try (Scope scope = scope(connection, arena)) {
             long[] root = new long[1];
             MemorySegment graph = build(scope, root);
             spoil(graph, root[0], random, spoilt);
-            passAround(connection, root[0], method, 1);
+            passAround(connection, root[0], target, 1);
             connection.await();
         } catch (RefException | OutOfArenaException | ScopeException e) {
             // What an earlier case has done to the shared arena hits this client as any other.
@@ -292,7 +311,7 @@ final class HostileScript {
     }
 
     /** Another thread spoils the graph as long as calls with it last. */
-    private static void race(HostileConnection connection, String arena, long seed, int method) {
+    private static void race(HostileConnection connection, String arena, long seed, Target target) {
         try (Scope scope = scope(connection, arena)) {
             long[] root = new long[1];
             MemorySegment graph = build(scope, root);
@@ -306,7 +325,7 @@ final class HostileScript {
                 }
             });
             try {
-                passAround(connection, root[0], method, RACING_CALLS);
+                passAround(connection, root[0], target, RACING_CALLS);
                 connection.await();
             } finally {
                 synchronized (done) {
@@ -331,12 +350,13 @@ final class HostileScript {
         }
     }
 
-    private static void passAround(HostileConnection connection, long root, int method, int times) {
+    private static void passAround(HostileConnection connection, long root, Target target, int times) {
         byte[] ref = new byte[Long.BYTES];
         MemorySegment.ofArray(ref).set(ValueLayout.JAVA_LONG_UNALIGNED, 0, root);
         for (int i = 0; i < times && makeRoom(connection); i++) {
             connection.payload(ref, false);
-            connection.publish(SlotLayout.word(0, method, 0, ref.length));
+            connection.isolation(firstRun(root));
+            connection.publish(SlotLayout.word(0, target.method, target.flags, ref.length));
         }
     }
 
