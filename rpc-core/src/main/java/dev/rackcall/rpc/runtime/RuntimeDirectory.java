@@ -206,10 +206,12 @@ public final class RuntimeDirectory {
         return cleaned;
     }
 
-    /** Leaves no empty directory behind; a server that starts meanwhile makes it again. */
+    /** Leaves no empty directory behind; a server that starts meanwhile makes it again. What is not a directory stays. */
     public void removeIfEmpty() {
         try {
-            Files.deleteIfExists(path);
+            if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+                Files.deleteIfExists(path);
+            }
         } catch (DirectoryNotEmptyException e) {
             // Somebody else's channels.
             return;

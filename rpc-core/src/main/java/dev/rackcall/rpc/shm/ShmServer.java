@@ -60,6 +60,9 @@ final class ShmServer implements ServerEndpoint {
     /** Oldest first. */
     private final LinkedHashMap<Long, Guest> guests = new LinkedHashMap<>();
 
+    /** False until the directory was found to be private: somebody else's must not be touched. */
+    private boolean mayUseDirectory;
+
     private long lastTag;
     private volatile boolean draining;
     private volatile boolean stopping;
@@ -82,6 +85,7 @@ final class ShmServer implements ServerEndpoint {
         ShmServer server = new ShmServer(spec);
         try {
             server.directory.create();
+            server.mayUseDirectory = true;
             for (ServerSpec.Service<?> service : spec.services()) {
                 server.openDoor(service);
             }
@@ -388,6 +392,8 @@ final class ShmServer implements ServerEndpoint {
             }
             door.lock().close();
         }
-        directory.removeIfEmpty();
+        if (mayUseDirectory) {
+            directory.removeIfEmpty();
+        }
     }
 }
