@@ -1,5 +1,7 @@
 package dev.rackcall.rpc;
 
+import java.util.Objects;
+
 /** Hears how a call ended. Called exactly once per call, on the thread that ends it; must not block or throw. */
 @FunctionalInterface
 public interface CallObserver {
@@ -10,14 +12,18 @@ public interface CallObserver {
 
     /** An observer that tells this one and then {@code next}. */
     default CallObserver and(CallObserver next) {
+        Objects.requireNonNull(next, "an interceptor returned null; return CallObserver.NONE to hear nothing");
         if (this == NONE) {
             return next;
         }
         return next == NONE
                 ? this
                 : status -> {
-                    onClose(status);
-                    next.onClose(status);
+                    try {
+                        onClose(status);
+                    } finally {
+                        next.onClose(status);
+                    }
                 };
     }
 }

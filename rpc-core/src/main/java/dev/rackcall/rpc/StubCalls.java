@@ -8,9 +8,13 @@ import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import java.time.Duration;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Begins the calls of one stub: picks the connection, settles deadline and headers, asks the interceptors. */
 final class StubCalls implements ClientCalls {
+    private static final Logger LOG = LoggerFactory.getLogger(StubCalls.class);
+
     private final RpcChannel channel;
     private final ServiceDefinition<?> definition;
     private final ClientInterceptor[] interceptors;
@@ -73,8 +77,21 @@ final class StubCalls implements ClientCalls {
             }
             return connection.begin(method, call.deadline, call.headers, chosen, observer);
         } catch (RpcException e) {
-            observer.onClose(e.status());
+            tell(observer, e.status());
             throw e;
+        } catch (RuntimeException e) {
+            Status status = Status.Code.INTERNAL.with("%s: a client interceptor threw %s", method.fullName(), e);
+            tell(observer, status);
+            throw status.asException(e);
+        }
+    }
+
+    /** An observer that throws must not hide why the call did not begin. */
+    private static void tell(CallObserver observer, Status status) {
+        try {
+            observer.onClose(status);
+        } catch (RuntimeException e) {
+            LOG.warn("an interceptor's observer threw {} when it heard {}", e, status, e);
         }
     }
 

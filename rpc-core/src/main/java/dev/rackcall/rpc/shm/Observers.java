@@ -8,6 +8,7 @@ import org.slf4j.LoggerFactory;
 /** Runs what users want to hear about calls. It must not throw; if it does, the call ends all the same. */
 final class Observers {
     private static final Logger LOG = LoggerFactory.getLogger(Observers.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
 
     private Observers() {}
 
@@ -16,7 +17,10 @@ final class Observers {
             try {
                 observer.onClose(status);
             } catch (RuntimeException | Error e) {
-                LOG.warn("an interceptor's observer threw {} when it heard {}", e, status, e);
+                if (LOG_LIMIT.allows()) {
+                    LOG.warn(
+                            "an interceptor's observer threw {} when it heard {}{}", e, status, LOG_LIMIT.skipped(), e);
+                }
             }
         }
     }
@@ -26,7 +30,9 @@ final class Observers {
         try {
             action.run();
         } catch (RuntimeException | Error e) {
-            LOG.warn("an action for the cancellation of a call threw {}", e, e);
+            if (LOG_LIMIT.allows()) {
+                LOG.warn("an action for the cancellation of a call threw {}{}", e, LOG_LIMIT.skipped(), e);
+            }
         }
     }
 }

@@ -84,6 +84,11 @@ final class ServerStream<T> {
     }
 
     private boolean offer(T element) throws InterruptedException {
+        if (element == null) {
+            throw Status.Code.INTERNAL
+                    .with("%s: the handler's stream has a null element", method)
+                    .asException();
+        }
         lock.lockInterruptibly();
         try {
             while (!done && ready.size() >= AHEAD) {

@@ -27,6 +27,9 @@ import java.util.stream.Stream;
  * after the other; the poller begins it, and whichever thread serves the call ends it.
  */
 final class ShmServerCall extends ServerCall {
+    /** Characters of a failure's description that fit into the slot, if they are ASCII. */
+    private static final int SHORT_DESCRIPTION = 80;
+
     final ShmServerConnection connection;
 
     private final MemorySegment memory;
@@ -434,24 +437,40 @@ final class ShmServerCall extends ServerCall {
         if (reply != null) {
             reply.discard();
         }
+        int inlineLength;
         int failureFlags = SlotLayout.METADATA;
-        int inlineLength = 0;
         try {
-            writer.begin(buffer.start());
-            MetadataCodec.writeFailure(writer, failure.status(), failure.trailers());
-            if (buffer.isInline()) {
-                inlineLength = (int) writer.length();
-            } else {
-                failureFlags |= SlotLayout.OUTSIDE;
-                SlotLayout.responseOutside(memory, slot, writer.length(), buffer.ref());
-            }
+            inlineLength = encode(failure);
         } catch (RuntimeException | Error e) {
-            // No memory even for the description: the code alone must do.
+            // No memory for all of it; its beginning has room in the slot.
+            inlineLength = encodeShortened(failure);
+        }
+        if (inlineLength == 0) {
             failureFlags = 0;
+        } else if (!buffer.isInline()) {
+            failureFlags |= SlotLayout.OUTSIDE;
+            SlotLayout.responseOutside(memory, slot, writer.length(), buffer.ref());
             inlineLength = 0;
         }
         int number = failure.status().code().number();
         respond(SlotLayout.word(ticket, number, failureFlags, inlineLength), failure.status());
+    }
+
+    private int encode(Failure failure) {
+        writer.begin(buffer.start());
+        MetadataCodec.writeFailure(writer, failure.status(), failure.trailers());
+        return (int) writer.length();
+    }
+
+    /** Returns 0 if even that has no room: then the code alone must do. */
+    private int encodeShortened(Failure failure) {
+        String description = failure.status().description();
+        String cut = description.substring(0, Math.min(SHORT_DESCRIPTION, description.length()));
+        try {
+            return encode(new Failure(failure.status().code().with(cut), Metadata.EMPTY));
+        } catch (RuntimeException | Error e) {
+            return 0;
+        }
     }
 
     private void respond(long word, Status ended) {
