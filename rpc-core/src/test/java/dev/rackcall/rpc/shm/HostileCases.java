@@ -204,6 +204,40 @@ final class HostileCases {
         return socket(random);
     }
 
+    /** The line of a seed, against the arena that all clients of a channel share. */
+    String sharedOf(long seed) {
+        Random random = new Random(seed);
+        String method = GRAPH_METHODS.get(random.nextInt(GRAPH_METHODS.size()));
+        String graph = "graph shared " + random.nextInt() + " " + random.nextInt(30) + " " + method + " "
+                + (random.nextBoolean() ? 0 : SlotLayout.SNAPSHOT);
+        return switch (random.nextInt(5)) {
+            // The header: magic, version, number, quota, reserved bytes.
+            case 0 ->
+                line(
+                        "/test/catalogue",
+                        "poke shared " + Long.BYTES * random.nextInt(5) + " 0x"
+                                + Long.toHexString(HostileScript.bits(random)),
+                        graph);
+            // The page table: entries of any state, owner, generation and length.
+            case 1 -> {
+                String[] steps = new String[1 + random.nextInt(30)];
+                for (int i = 0; i < steps.length; i++) {
+                    long entry = ((long) random.nextInt(4) << 62)
+                            | ((long) random.nextInt(6) << 50)
+                            | ((long) random.nextInt(4) << 24)
+                            | (random.nextInt(4) == 0 ? 0xffffff : random.nextInt(40));
+                    steps[i] =
+                            "poke shared " + (4096 + Long.BYTES * random.nextInt(64)) + " 0x" + Long.toHexString(entry);
+                }
+                steps[steps.length - 1] = graph;
+                yield line("/test/catalogue", steps);
+            }
+            case 2 -> line("/test/catalogue", "noise shared " + random.nextInt() + " " + random.nextInt(3000), graph);
+            case 3 -> line("/test/catalogue", graph, "leave");
+            default -> line("/test/catalogue", graph, graph);
+        };
+    }
+
     private Recorded any(Random random) {
         return requests.get(random.nextInt(requests.size()));
     }

@@ -7,7 +7,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A process that attacks. Arguments: the server's directory; the first seed; how many. Runs the kept cases and then those of the seeds; says
+ * A process that attacks. Arguments: the server's directory; the first seed; how many; {@code any} or {@code shared}, if only the shared arena is to be
+ * attacked. Runs the kept cases, unless it is only that, and then those of the seeds; says
  * {@code at CASE} now and then, {@code failed CASE LINE} if the server did what it must not, {@code done} at the end.
  */
 public final class HostileClient {
@@ -21,13 +22,14 @@ public final class HostileClient {
         long count = Long.parseLong(arguments[2]);
         HostileCases cases = HostileCases.record(directory);
         HostileScript script = new HostileScript(directory);
+        boolean onlyShared = arguments[3].equals("shared");
         System.out.println("attacking");
-        List<String> kept = HostileCases.kept();
+        List<String> kept = onlyShared ? List.of() : HostileCases.kept();
         for (int i = 0; i < kept.size(); i++) {
             attack(script, "kept " + (i + 1), kept.get(i));
         }
         for (long i = 0; i < count; i++) {
-            attack(script, "seed " + (first + i), cases.of(first + i));
+            attack(script, "seed " + (first + i), onlyShared ? cases.sharedOf(first + i) : cases.of(first + i));
             if (i % CASES_PER_PROBE == CASES_PER_PROBE - 1) {
                 probe(directory);
                 System.out.println("at " + (i + 1));

@@ -10,9 +10,14 @@ import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.HostileTarget;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Usage;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.ScopeException;
+import dev.rackcall.shm.SharedDataException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -52,12 +57,12 @@ class HostilePeerTest {
     void shouldServeOthersWhateverOneClientDoes(String how) throws Exception {
         System.out.println("HostilePeerTest " + how + ": -Drackcall.seed=" + seed);
         try (RpcServer server = HostileTarget.start(directory, dispatch(how));
-                HonestClient honest = new HonestClient()) {
-            attack(50);
+                HonestClient honest = started(new HonestClient())) {
+            attack(50, "any");
             honest.awaitProgress();
             long before = honest.percentile99();
             Map<String, Integer> usage = Usage.now();
-            attack(CASES);
+            attack(CASES, "any");
             honest.awaitProgress();
             System.out.printf(
                     "HostilePeerTest %s: an honest client's p99 was %d us before and %d us under attack%n",
@@ -74,9 +79,14 @@ class HostilePeerTest {
         return how.equals("direct") ? Dispatch.direct() : Dispatch.workers(2);
     }
 
-    private void attack(int cases) throws Exception {
+    private void attack(int cases, String what) throws Exception {
         try (ChildJvm attacker = ChildJvm.start(
-                HostileClient.class, directory, directory.toString(), Long.toString(seed), Integer.toString(cases))) {
+                HostileClient.class,
+                directory,
+                directory.toString(),
+                Long.toString(seed),
+                Integer.toString(cases),
+                what)) {
             String line = attacker.awaitLine("");
             while (!line.startsWith("done")) {
                 assertThat(line).as("seed %d", seed).doesNotStartWith("failed");
@@ -86,19 +96,43 @@ class HostilePeerTest {
         }
     }
 
+    /**
+     * What lies in the arena that all clients of a channel share, each of them can spoil; who uses it meets wrong values and exceptions that say so,
+     * but never waits for ever, and calls by value and in arenas of one's own stay right.
+     */
+    @Test
+    void shouldServeThoseWhoUseTheSharedArenaWhileOneSpoilsIt() throws Exception {
+        try (RpcServer server = HostileTarget.start(directory, Dispatch.direct());
+                HonestClient honest = started(new HonestClient());
+                SharingClient sharing = started(new SharingClient())) {
+            attack(50, "shared");
+            sharing.awaitProgress();
+            Map<String, Integer> usage = Usage.now();
+            attack(CASES / 2, "shared");
+            sharing.awaitProgress();
+            honest.awaitProgress();
+            Await.equal("left by the attacker, seed " + seed, Map.of(), () -> Usage.grownSince(usage));
+            sharing.close();
+            honest.close();
+            assertThat(honest.wrong()).as("seed %d", seed).isEmpty();
+            assertThat(sharing.wrong()).as("seed %d", seed).isEmpty();
+            Await.equal("connections, seed " + seed, 0, server::connections);
+        }
+    }
+
     /** Stopped, it is only slow; killed, it is gone: in whatever it was doing. */
     @Test
     void shouldServeOthersWhenAttackersStopOrDie() throws Exception {
         Random random = new Random(seed);
         try (RpcServer server = HostileTarget.start(directory, Dispatch.direct());
-                HonestClient honest = new HonestClient()) {
-            attack(1);
+                HonestClient honest = started(new HonestClient())) {
+            attack(1, "any");
             honest.awaitProgress();
             Map<String, Integer> usage = Usage.now();
             for (int i = 0; i < STOPS; i++) {
                 long first = seed + 1000L * i;
                 try (ChildJvm attacker = ChildJvm.start(
-                        HostileClient.class, directory, directory.toString(), Long.toString(first), "1000000")) {
+                        HostileClient.class, directory, directory.toString(), Long.toString(first), "1000000", "any")) {
                     attacker.awaitLine("attacking");
                     LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(random.nextInt(300_000)));
                     attacker.pause();
@@ -118,19 +152,94 @@ class HostilePeerTest {
         }
     }
 
-    /** Calls on and on and checks every answer. Its memory is full of what nobody else may see. */
-    private final class HonestClient implements AutoCloseable {
-        private final AtomicReference<Throwable> wrong = new AtomicReference<>();
-        private final AtomicLong calls = new AtomicLong();
-        private final long[] latencies = new long[KEPT_LATENCIES];
-        private final Thread thread;
-        private volatile boolean stopping;
+    private static <C extends Client> C started(C client) {
+        ((Client) client).thread.start();
+        return client;
+    }
 
-        HonestClient() {
-            thread = Thread.ofPlatform().name("honest").start(this::run);
+    /** A thread that calls on and on. */
+    private abstract class Client implements AutoCloseable {
+        private final AtomicReference<Throwable> wrong = new AtomicReference<>();
+        private final Thread thread;
+        final AtomicLong calls = new AtomicLong();
+        volatile boolean stopping;
+
+        Client(String name) {
+            thread = Thread.ofPlatform().name(name).unstarted(this::run);
         }
 
         private void run() {
+            try {
+                callOn();
+            } catch (Throwable t) {
+                wrong.compareAndSet(null, t);
+            }
+        }
+
+        /** Calls until {@link #stopping}, counts rounds, throws whatever must not be. */
+        abstract void callOn();
+
+        void awaitProgress() {
+            long before = calls.get();
+            Await.until(
+                    "the honest client's progress, seed " + seed + ", after " + wrong.get(),
+                    () -> calls.get() > before + 2 || wrong.get() != null);
+            assertThat(wrong()).as("seed %d", seed).isEmpty();
+        }
+
+        Optional<Throwable> wrong() {
+            return Optional.ofNullable(wrong.get());
+        }
+
+        @Override
+        public void close() throws InterruptedException {
+            stopping = true;
+            thread.join(Duration.ofSeconds(60));
+            assertThat(thread.isAlive()).as("an honest client hangs").isFalse();
+        }
+    }
+
+    /** Builds its arguments in the shared arena and hands them over, and takes what comes of that. */
+    private final class SharingClient extends Client {
+        SharingClient() {
+            super("sharing");
+        }
+
+        @Override
+        void callOn() {
+            try (RpcChannel channel =
+                    RpcChannel.builder("/test/catalogue").directory(directory).open()) {
+                Catalogue catalogue = channel.stub(Catalogue.class);
+                while (!stopping) {
+                    try (Scope scope = channel.newSharedScope()) {
+                        Catalogue.Node graph = HostileTarget.graph(scope, "shared", 5);
+                        catalogue.walk(graph);
+                        Catalogue.Node copy = catalogue.copy(graph);
+                        channel.release(copy);
+                        catalogue.take(graph);
+                    } catch (RpcException
+                            | RefException
+                            | SharedDataException
+                            | OutOfArenaException
+                            | ScopeException e) {
+                        assertThat(e.getMessage()).isNotBlank();
+                    }
+                    calls.incrementAndGet();
+                }
+            }
+        }
+    }
+
+    /** Checks every answer. Its memory is full of what nobody else may see. */
+    private final class HonestClient extends Client {
+        private final long[] latencies = new long[KEPT_LATENCIES];
+
+        HonestClient() {
+            super("honest");
+        }
+
+        @Override
+        void callOn() {
             try (RpcChannel echoChannel = RpcChannel.builder("/test/echo")
                             .directory(directory)
                             .open();
@@ -149,8 +258,6 @@ class HostilePeerTest {
                     check(catalogue.walk(graph) == sum, "a graph");
                     latencies[(int) calls.getAndIncrement() & (KEPT_LATENCIES - 1)] = System.nanoTime() - start;
                 }
-            } catch (Throwable t) {
-                wrong.compareAndSet(null, t);
             }
         }
 
@@ -181,31 +288,12 @@ class HostilePeerTest {
             }
         }
 
-        void awaitProgress() {
-            long before = calls.get();
-            Await.until(
-                    "the honest client's progress, seed " + seed + ", after " + wrong.get(),
-                    () -> calls.get() > before + 2 || wrong.get() != null);
-            assertThat(wrong()).as("seed %d", seed).isEmpty();
-        }
-
-        Optional<Throwable> wrong() {
-            return Optional.ofNullable(wrong.get());
-        }
-
         /** Of the rounds since the last time, in nanoseconds. */
         long percentile99() {
             int count = (int) Math.min(calls.getAndSet(0), KEPT_LATENCIES);
             long[] sorted = Arrays.copyOf(latencies, count);
             Arrays.sort(sorted);
             return count == 0 ? 0 : sorted[(int) (count * 0.99)];
-        }
-
-        @Override
-        public void close() throws InterruptedException {
-            stopping = true;
-            thread.join(Duration.ofSeconds(60));
-            assertThat(thread.isAlive()).as("the honest client hangs").isFalse();
         }
     }
 }
