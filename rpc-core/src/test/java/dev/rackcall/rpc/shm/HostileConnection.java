@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The client's end of a connection after a proper handshake, for whoever wants to write there what no honest client does. All of its
@@ -35,6 +36,8 @@ final class HostileConnection implements AutoCloseable {
 
     private static final byte[] CANARY_BYTES = CANARY.getBytes(StandardCharsets.UTF_8);
     private static final int LONGEST_SEARCH = 64 << 10;
+    /** Magic, version, number and quota of an arena; not how much of it is reserved. */
+    private static final int IDENTITY_BYTES = 24;
 
     /** How waiting for answers ended. */
     enum End {
@@ -53,6 +56,9 @@ final class HostileConnection implements AutoCloseable {
     private final Mapping sharedMapping;
     private final ArenaTable refs = ArenaTable.create();
     private final Arena requestArena;
+    /** How shared arenas began when they were first joined, by number. */
+    private final Map<Integer, byte[]> sharedIdentities;
+
     private final List<Long> pending = new ArrayList<>();
     private final List<Long> runs = new ArrayList<>();
     private long ticket;
@@ -62,7 +68,9 @@ final class HostileConnection implements AutoCloseable {
     /** The header may say that the server watches while it sleeps: ring always. */
     private boolean headerSpoilt;
 
-    private HostileConnection(UnixSocket socket, Message answer, Handshake.Welcome welcome) {
+    private HostileConnection(
+            UnixSocket socket, Message answer, Handshake.Welcome welcome, Map<Integer, byte[]> sharedIdentities) {
+        this.sharedIdentities = sharedIdentities;
         this.socket = socket;
         this.welcome = welcome;
         this.file = answer.adopt(0);
@@ -80,9 +88,12 @@ final class HostileConnection implements AutoCloseable {
                 1,
                 32 << 10));
         refs.add(requestArena);
+        sharedIdentities.computeIfAbsent(
+                welcome.shared().id(), id -> shared.asSlice(0, IDENTITY_BYTES).toArray(ValueLayout.JAVA_BYTE));
     }
 
-    static HostileConnection open(Path directory, String channel) throws IOException {
+    static HostileConnection open(Path directory, String channel, Map<Integer, byte[]> sharedIdentities)
+            throws IOException {
         UnixSocket socket = dial(directory, channel);
         try {
             socket.send(new Handshake.Hello(ControlLayout.VERSION, channel, SLOTS, QUOTA).encode());
@@ -94,7 +105,7 @@ final class HostileConnection implements AutoCloseable {
             if (!welcome.status().isOk()) {
                 throw new IOException("refused: " + welcome.status());
             }
-            return new HostileConnection(socket, answer, welcome);
+            return new HostileConnection(socket, answer, welcome, sharedIdentities);
         } catch (IOException | RuntimeException e) {
             socket.close();
             throw e;
@@ -131,8 +142,10 @@ final class HostileConnection implements AutoCloseable {
         return refs;
     }
 
-    /** The shared arena, as an honest participant joins it. */
+    /** The shared arena, as an honest participant joins it; what earlier cases have done to its identity is undone. */
     Arena sharedArena() {
+        byte[] identity = sharedIdentities.get(welcome.shared().id());
+        MemorySegment.copy(identity, 0, shared, ValueLayout.JAVA_BYTE, 0, identity.length);
         Arena arena = Arena.attach(new ArenaSpec(
                 welcome.shared().id(), shared, sharedFile, 0, TableHome.SHARED, welcome.participant(), 0));
         refs.remove(arena.id());

@@ -35,6 +35,7 @@ import java.util.Random;
  *
  * <pre>
  * send METHOD FLAGS inline|outside HEX   a request with these bytes as its payload
+ * repeat METHOD FLAGS HEX HEX COUNT      the same; the payload is the first bytes and then so many times the second
  * word BITS                              a request whose word has these upper bits
  * raw BITS                               exactly these bits where the next request's word belongs
  * place LENGTH REF                       before word: where the payload is said to be
@@ -65,6 +66,7 @@ final class HostileScript {
 
     private final Path directory;
     private final Map<String, HostileConnection> open = new HashMap<>();
+    private final Map<Integer, byte[]> sharedIdentities = new HashMap<>();
     private long steps;
 
     HostileScript(Path directory) {
@@ -110,7 +112,7 @@ final class HostileScript {
     private HostileConnection connection(String channel) throws IOException {
         HostileConnection connection = open.get(channel);
         if (connection == null) {
-            connection = HostileConnection.open(directory, channel);
+            connection = HostileConnection.open(directory, channel, sharedIdentities);
             open.put(channel, connection);
         }
         return connection;
@@ -137,6 +139,7 @@ final class HostileScript {
     private void run(String channel, String[] step) throws IOException {
         switch (step[0]) {
             case "send" -> send(channel, step);
+            case "repeat" -> repeat(channel, step);
             case "word" -> publish(connection(channel), number(connection(channel), step[1]));
             case "raw" -> poke(connection(channel), "slot", 0, number(connection(channel), step[1]));
             case "place" ->
@@ -213,6 +216,11 @@ final class HostileScript {
                 method(channel, step[1]),
                 outside ? flags | SlotLayout.OUTSIDE : flags,
                 outside ? 0 : payload.length));
+    }
+
+    private void repeat(String channel, String[] step) throws IOException {
+        String repeated = step[4].repeat(Integer.parseInt(step[5]));
+        send(channel, new String[] {"send", step[1], step[2], "outside", step[3] + repeated});
     }
 
     private static void publish(HostileConnection connection, long word) {
