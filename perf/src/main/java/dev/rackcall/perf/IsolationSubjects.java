@@ -2,6 +2,7 @@ package dev.rackcall.perf;
 
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.sandbox.ArgumentSpace;
+import dev.rackcall.sandbox.SnapshotBudget;
 import dev.rackcall.sandbox.SnapshotMemory;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
@@ -119,7 +120,8 @@ final class IsolationSubjects {
             table.add(arena);
             return table;
         }
-        ArgumentSpace space = new ArgumentSpace(ArenaTable.create(), new SnapshotMemory(64 << 20, 0), Long.MAX_VALUE);
+        ArgumentSpace space = new ArgumentSpace(
+                ArenaTable.create(), new SnapshotMemory(64 << 20, 0), SnapshotBudget.UNLIMITED, Long.MAX_VALUE);
         if (walk == Walk.SANDBOX) {
             space.fence(arena, firstRun);
         } else {
@@ -141,7 +143,8 @@ final class IsolationSubjects {
         Arena arena = Arena.create(new ArenaSpec(1, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 64 << 10));
         Scope scope = arena.newScope();
         long first = arena.scopeOf(scope.allocate(Long.BYTES));
-        ArgumentSpace space = new ArgumentSpace(ArenaTable.create(), new SnapshotMemory(1 << 20, 0), Long.MAX_VALUE);
+        ArgumentSpace space = new ArgumentSpace(
+                ArenaTable.create(), new SnapshotMemory(1 << 20, 0), SnapshotBudget.UNLIMITED, Long.MAX_VALUE);
         return local(
                 sequence -> {
                     for (int i = 0; i < REPETITIONS; i++) {

@@ -1,10 +1,12 @@
 package dev.rackcall.sandbox;
 
 import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.ScopeRuns;
+import dev.rackcall.shm.os.ByteSize;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -22,6 +24,7 @@ public final class ArgumentSpace extends RefSpace {
 
     private final RefSpace declared;
     private final SnapshotMemory buffers;
+    private final SnapshotBudget budget;
     private final long maxSteps;
     private final boolean bounded;
     private final ScopeRuns read = new ScopeRuns();
@@ -29,6 +32,8 @@ public final class ArgumentSpace extends RefSpace {
     private int count;
     private MemorySegment memory;
     private MemorySegment buffer;
+    /** Of the snapshot, in the budget. */
+    private long counted;
     /** The run that the last Ref led into: most Refs lead into the same one as the Ref before. Only a hint, so races on it do no harm. */
     private Run last = NOWHERE;
 
@@ -39,11 +44,13 @@ public final class ArgumentSpace extends RefSpace {
      *
      * @param declared where Refs may lead besides the argument's scope
      * @param buffers where snapshots get their memory
+     * @param budget counts the bytes of snapshots while calls last
      * @param maxSteps how many Refs one call may follow; {@link Long#MAX_VALUE} for any number
      */
-    public ArgumentSpace(RefSpace declared, SnapshotMemory buffers, long maxSteps) {
+    public ArgumentSpace(RefSpace declared, SnapshotMemory buffers, SnapshotBudget budget, long maxSteps) {
         this.declared = declared;
         this.buffers = buffers;
+        this.budget = budget;
         this.maxSteps = maxSteps;
         this.bounded = maxSteps != Long.MAX_VALUE;
     }
@@ -88,12 +95,19 @@ public final class ArgumentSpace extends RefSpace {
      *
      * @param firstRun Ref of the scope's first run, as a peer gave it
      * @throws RefException if there is no such scope
-     * @throws dev.rackcall.shm.OutOfArenaException if it is larger than snapshots may be
+     * @throws OutOfArenaException if it is larger than snapshots may be, alone or with those of other calls
      */
     public void snapshot(Arena arena, long firstRun) {
         leave();
         read.read(arena, firstRun);
         buffer = buffers.take(read.totalBytes(), buffer);
+        if (!budget.take(read.totalBytes())) {
+            buffer = buffers.give(buffer);
+            throw new OutOfArenaException("a snapshot of " + ByteSize.describe(read.totalBytes())
+                    + " was asked while others of this caller's take up all that its arena could hold; make fewer such calls at once, or"
+                    + " raise the quota");
+        }
+        counted = read.totalBytes();
         memory = buffer;
         MemorySegment source = arena.memory();
         long at = 0;
@@ -126,6 +140,10 @@ public final class ArgumentSpace extends RefSpace {
             last = NOWHERE;
             buffer = buffers.give(buffer);
             memory = null;
+            if (counted != 0) {
+                budget.give(counted);
+                counted = 0;
+            }
         }
     }
 

@@ -18,6 +18,7 @@ import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,7 +35,7 @@ class ArgumentSpaceTest {
     private final Arena receiver = Arena.attach(new ArenaSpec(7, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 0));
     private final ArenaTable declared = ArenaTable.create();
     private final SnapshotMemory buffers = new SnapshotMemory(4 << 20, 1 << 20);
-    private final ArgumentSpace space = new ArgumentSpace(declared, buffers, Long.MAX_VALUE);
+    private final ArgumentSpace space = new ArgumentSpace(declared, buffers, SnapshotBudget.UNLIMITED, Long.MAX_VALUE);
 
     @AfterEach
     void close() {
@@ -163,7 +164,7 @@ class ArgumentSpaceTest {
 
     @Test
     void shouldEndAWalkRoundACycleAtTheDeclaredBound() {
-        ArgumentSpace bounded = new ArgumentSpace(declared, buffers, 500);
+        ArgumentSpace bounded = new ArgumentSpace(declared, buffers, SnapshotBudget.UNLIMITED, 500);
         try (Scope scope = sender.newScope()) {
             Node node = scope.create(Node.class);
             node.next(Ref.to(node));
@@ -191,7 +192,8 @@ class ArgumentSpaceTest {
 
     @Test
     void shouldRefuseASnapshotLargerThanAllowed() {
-        ArgumentSpace small = new ArgumentSpace(declared, new SnapshotMemory(1 << 20, 1 << 20), Long.MAX_VALUE);
+        ArgumentSpace small = new ArgumentSpace(
+                declared, new SnapshotMemory(1 << 20, 1 << 20), SnapshotBudget.UNLIMITED, Long.MAX_VALUE);
         try (Scope scope = sender.newScope()) {
             long ref = scope.allocate(2 << 20);
 
@@ -203,8 +205,41 @@ class ArgumentSpaceTest {
     }
 
     @Test
+    void shouldTakeNoMoreSnapshotsAtOnceThanTheirBudgetAllows() {
+        AtomicLong left = new AtomicLong(5000);
+        SnapshotBudget budget = new SnapshotBudget() {
+            @Override
+            public boolean take(long bytes) {
+                return left.get() >= bytes && left.addAndGet(-bytes) >= 0;
+            }
+
+            @Override
+            public void give(long bytes) {
+                left.addAndGet(bytes);
+            }
+        };
+        ArgumentSpace first = new ArgumentSpace(declared, buffers, budget, Long.MAX_VALUE);
+        ArgumentSpace second = new ArgumentSpace(declared, buffers, budget, Long.MAX_VALUE);
+        try (Scope scope = sender.newScope()) {
+            long run = sender.scopeOf(scope.allocate(3000));
+            first.snapshot(receiver, run);
+
+            assertThatThrownBy(() -> second.snapshot(receiver, run))
+                    .isInstanceOf(OutOfArenaException.class)
+                    .hasMessageContaining("make fewer such calls at once");
+            assertThat(second.isEntered()).isFalse();
+            first.leave();
+            second.snapshot(receiver, run);
+            second.leave();
+            first.fence(receiver, run);
+            first.leave();
+        }
+        assertThat(left).hasValue(5000);
+    }
+
+    @Test
     void shouldReuseLargeBuffersInTurn() {
-        ArgumentSpace second = new ArgumentSpace(declared, buffers, Long.MAX_VALUE);
+        ArgumentSpace second = new ArgumentSpace(declared, buffers, SnapshotBudget.UNLIMITED, Long.MAX_VALUE);
         try (Scope scope = sender.newScope()) {
             long head = list(scope, 20_000);
             enter(true, head);

@@ -111,7 +111,8 @@ class SealsTest {
         Node node = scope.create(Node.class);
         node.value(5);
         scope.allocate(20_000);
-        ArgumentSpace space = new ArgumentSpace(ArenaTable.create(), new SnapshotMemory(1 << 20, 0), Long.MAX_VALUE);
+        ArgumentSpace space = new ArgumentSpace(
+                ArenaTable.create(), new SnapshotMemory(1 << 20, 0), SnapshotBudget.UNLIMITED, Long.MAX_VALUE);
 
         long seal = seals.seal(scope, CALL);
         space.fence(bench.receiversArena, receiver, seal);

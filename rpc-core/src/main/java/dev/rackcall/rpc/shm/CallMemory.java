@@ -6,6 +6,7 @@ import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.sandbox.ArgumentSpace;
 import dev.rackcall.sandbox.SealException;
 import dev.rackcall.sandbox.SealedScopes;
+import dev.rackcall.sandbox.SnapshotBudget;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
@@ -26,10 +27,10 @@ final class CallMemory {
     /** What the call's arguments are read under; 0: none. */
     private long seal;
 
-    CallMemory(ServerLink link, ServiceBinding service) {
+    CallMemory(ServerLink link, ServiceBinding service, SnapshotBudget budget) {
         this.link = link;
         this.service = service;
-        this.arguments = service.newArgumentSpace();
+        this.arguments = service.newArgumentSpace(budget);
     }
 
     /**

@@ -9,6 +9,7 @@ import dev.rackcall.rpc.spi.Dispatcher;
 import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.sandbox.ArgumentSpace;
+import dev.rackcall.sandbox.SnapshotBudget;
 import dev.rackcall.sandbox.SnapshotMemory;
 import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.codec.ObjectCodec;
@@ -80,8 +81,8 @@ final class ServiceBinding {
     }
 
     /** For the isolated arguments of one slot's calls. */
-    ArgumentSpace newArgumentSpace() {
-        return new ArgumentSpace(declared, snapshots, maxRefs);
+    ArgumentSpace newArgumentSpace(SnapshotBudget budget) {
+        return new ArgumentSpace(declared, snapshots, budget, maxRefs);
     }
 
     /** Where handlers allocate for the time of a call. */

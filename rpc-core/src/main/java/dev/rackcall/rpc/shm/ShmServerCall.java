@@ -137,7 +137,7 @@ final class ShmServerCall extends ServerCall {
                 throw new ProtocolException(
                         "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside its request arena");
             }
-            counted = connection.takePayload(length) ? length : 0;
+            counted = connection.take(length) ? length : 0;
         }
         opened = false;
         encoding = false;
@@ -263,7 +263,7 @@ final class ShmServerCall extends ServerCall {
 
     private CallMemory ownMemory() {
         if (callMemory == null) {
-            callMemory = new CallMemory(connection.link, connection.service);
+            callMemory = new CallMemory(connection.link, connection.service, connection);
         }
         return callMemory;
     }
@@ -512,7 +512,7 @@ final class ShmServerCall extends ServerCall {
             context.end();
         }
         if (counted != 0) {
-            connection.givePayload(counted);
+            connection.give(counted);
             counted = 0;
         }
         leaveArguments();

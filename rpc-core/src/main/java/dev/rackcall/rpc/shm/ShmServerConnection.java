@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.sandbox.SnapshotBudget;
 import dev.rackcall.shm.os.Futex;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
@@ -16,7 +17,7 @@ import java.util.function.LongConsumer;
  * <p>Nothing that the client writes is trusted: a request either names a method, fits its payload into the slot or the client's own arena, and finds its
  * slot idle, or it ends the connection.
  */
-final class ShmServerConnection {
+final class ShmServerConnection implements SnapshotBudget {
     /** Requests taken in one turn, so that one client that always has more cannot starve the others of its poller. */
     private static final int REQUESTS_PER_TURN = 64;
 
@@ -206,10 +207,11 @@ final class ShmServerConnection {
     }
 
     /**
-     * Counts a payload that lies in the request arena; false, and not counted, if all payloads under way would then be longer than that arena. Those
+     * Counts a payload or a snapshot of what lies in the request arena; false, and not counted, if all payloads under way would then be longer than that arena. Those
      * of an honest client do not overlap; a hostile one could make each slot's call decode the whole arena into this process's heap.
      */
-    boolean takePayload(long bytes) {
+    @Override
+    public boolean take(long bytes) {
         if (payloadBytes.addAndGet(bytes) <= link.requestMemory().byteSize()) {
             return true;
         }
@@ -217,8 +219,9 @@ final class ShmServerConnection {
         return false;
     }
 
-    /** Ends what {@link #takePayload} began. */
-    void givePayload(long bytes) {
+    /** Ends what {@link #take} began. */
+    @Override
+    public void give(long bytes) {
         payloadBytes.addAndGet(-bytes);
     }
 
