@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.Vault.Coin;
+import dev.rackcall.sandbox.IsolationEvents;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
@@ -207,6 +208,7 @@ class IsolationTest {
                 Scope other = channel.newScope();
                 Scope shared = channel.newSharedScope()) {
             Vault vault = vault(Isolation.DEFAULT);
+            long before = IsolationEvents.counters().violations();
             for (Scope target : List.of(other, shared)) {
                 Coin first = coins(scope, 1);
                 first.next(Ref.to(coins(target, 1)));
@@ -215,6 +217,7 @@ class IsolationTest {
                         .hasMessageContaining("nor into an arena that the service declared");
             }
             assertThat(vault.sum(coins(scope, 3))).isEqualTo(3);
+            assertThat(IsolationEvents.counters().violations() - before).isEqualTo(4);
         }
     }
 

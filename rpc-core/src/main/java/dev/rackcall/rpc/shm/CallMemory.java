@@ -4,6 +4,7 @@ import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.sandbox.ArgumentSpace;
+import dev.rackcall.sandbox.IsolationEvents;
 import dev.rackcall.sandbox.SealException;
 import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.sandbox.SnapshotBudget;
@@ -79,6 +80,10 @@ final class CallMemory {
     /** Refuses what comes less isolated than is demanded. */
     static void requireTrusted(Isolation demanded, MethodDescriptor method, String argument) {
         if (demanded.isSafe()) {
+            IsolationEvents.violation(
+                    IsolationEvents.Violation.PROTOCOL,
+                    method.fullName(),
+                    "argument '" + argument + "' was not isolated");
             throw Status.Code.FAILED_PRECONDITION
                     .with(
                             "%s: argument '%s' came as %s, but %s is demanded; call with CallOptions.withIsolation(Isolation.AUTO)",

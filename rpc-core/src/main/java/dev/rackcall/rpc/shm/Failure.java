@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.sandbox.IsolationEvents;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.SharedDataException;
@@ -41,10 +42,8 @@ record Failure(Status status, Metadata trailers) {
             when encoding ->
                 plain(Status.Code.INTERNAL.with("%s: the handler's result cannot be sent: %s", method, e.getMessage()));
             case PayloadException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
-            case RefException e
-            when isolated -> plain(Status.Code.PERMISSION_DENIED.with("%s: %s", method, e.getMessage()));
-            case SharedDataException e
-            when isolated -> plain(Status.Code.PERMISSION_DENIED.with("%s: %s", method, e.getMessage()));
+            case RefException e when isolated -> plain(breach(method, e));
+            case SharedDataException e when isolated -> plain(breach(method, e));
             case RefException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
             case SharedDataException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
             case OutOfArenaException e -> plain(Status.Code.RESOURCE_EXHAUSTED.with("%s: %s", method, e.getMessage()));
@@ -63,6 +62,12 @@ record Failure(Status status, Metadata trailers) {
                         method, cause.getClass().getSimpleName()));
             }
         };
+    }
+
+    /** What the caller of an isolated call is told whose arguments led out of them; the server's events say so, too. */
+    static Status breach(String method, RuntimeException cause) {
+        IsolationEvents.violation(IsolationEvents.Violation.SANDBOX, method, cause.getMessage());
+        return Status.Code.PERMISSION_DENIED.with("%s: %s", method, cause.getMessage());
     }
 
     private static Failure plain(Status status) {

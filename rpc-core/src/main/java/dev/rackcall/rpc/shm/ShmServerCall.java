@@ -239,8 +239,10 @@ final class ShmServerCall extends ServerCall {
         try {
             return SharedType.of(type).attach(argumentSpace(argument), sharedRef);
         } catch (RefException e) {
-            throw (isIsolated() ? Status.Code.PERMISSION_DENIED : Status.Code.INVALID_ARGUMENT)
-                    .with("%s: argument '%s': %s", name(), argument, e.getMessage())
+            String where = name() + ": argument '" + argument + "'";
+            throw (isIsolated()
+                            ? Failure.breach(where, e)
+                            : Status.Code.INVALID_ARGUMENT.with("%s: %s", where, e.getMessage()))
                     .asException(e);
         }
     }
