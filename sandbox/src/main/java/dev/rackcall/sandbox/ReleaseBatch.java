@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /** Seals that wait to be released together. Guarded by its owner's lock; allocates nothing once warm. */
 final class ReleaseBatch {
-    private final SealTable table;
+    private final SealAuthority table;
     private final int threshold;
     private final boolean[] queued;
     private long[] waiting;
@@ -12,7 +12,7 @@ final class ReleaseBatch {
     private int count;
     private long pages;
 
-    ReleaseBatch(SealTable table, int threshold) {
+    ReleaseBatch(SealAuthority table, int threshold) {
         this.table = table;
         this.threshold = threshold;
         this.queued = new boolean[table.capacity()];

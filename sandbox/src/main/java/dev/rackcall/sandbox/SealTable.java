@@ -10,7 +10,7 @@ import java.util.Arrays;
  * The sealing party's side of a ring: closes and opens pages, and writes the descriptors that say so. What it must remember it keeps in the Java
  * heap, and reads from shared memory nothing but marks. One thread at a time; allocates nothing once it is warm.
  */
-final class SealTable {
+final class SealTable implements SealAuthority {
     /** Opening a page that is open costs about a hundredth of a further system call. */
     private static final int MAX_GAP_PAGES = 64;
 
@@ -69,19 +69,13 @@ final class SealTable {
         this.pageCount = new long[capacity];
     }
 
-    int capacity() {
+    @Override
+    public int capacity() {
         return capacity;
     }
 
-    /**
-     * Closes runs and describes them.
-     *
-     * @param refs first byte of each run
-     * @param bytes what to close of each, rounded up to whole pages
-     * @throws SealException if a run does not lie in the arena on page borders, a page of it is sealed, there are too few free descriptors, or the
-     *     kernel refuses; nothing is sealed then
-     */
-    long seal(long[] refs, long[] bytes, int count) {
+    @Override
+    public long seal(long[] refs, long[] bytes, int count) {
         int index = claim(count);
         long unit = 1L << unitShift;
         int described = 0;
@@ -163,18 +157,19 @@ final class SealTable {
                 + " descriptors are in use; release seals, or make the ring larger");
     }
 
-    boolean isHeld(long seal) {
+    @Override
+    public boolean isHeld(long seal) {
         int index = SealRingLayout.index(seal);
         return index >= 0 && index < capacity && runs[index] != 0 && sequences[index] == SealRingLayout.sequence(seal);
     }
 
-    /** Whether the receiver has said so; false for what is no seal. */
-    boolean isDone(long seal) {
+    @Override
+    public boolean isDone(long seal) {
         return isHeld(seal) && SealRingLayout.mark(marks, SealRingLayout.index(seal)) == SealRingLayout.sequence(seal);
     }
 
-    /** Sealed pages of a seal that is held. */
-    long pagesOf(long seal) {
+    @Override
+    public long pagesOf(long seal) {
         long pages = 0;
         int index = SealRingLayout.index(seal);
         for (int i = 0; i < runs[index]; i++) {
@@ -183,12 +178,8 @@ final class SealTable {
         return pages;
     }
 
-    /**
-     * Opens the pages of held seals, with few system calls where they lie close together.
-     *
-     * @return number of system calls
-     */
-    int release(long[] seals, int count, int endState) {
+    @Override
+    public int release(long[] seals, int count, int endState) {
         int runCount = 0;
         for (int i = 0; i < count; i++) {
             runCount = retire(SealRingLayout.index(seals[i]), endState, runCount);
@@ -230,8 +221,8 @@ final class SealTable {
         return next - end <= MAX_GAP_PAGES && !sealed.anyIn(end, next);
     }
 
-    /** Whether the seal that begins at this index closes the page at an offset. */
-    boolean holds(int index, long offset) {
+    @Override
+    public boolean holds(int index, long offset) {
         long page = offset >>> unitShift;
         for (int i = 0; i < runs[index]; i++) {
             int at = (index + i) % capacity;
@@ -240,5 +231,10 @@ final class SealTable {
             }
         }
         return false;
+    }
+
+    @Override
+    public void close() {
+        protector.close();
     }
 }

@@ -29,7 +29,8 @@ import java.util.concurrent.locks.LockSupport;
  * {@link #guarded} turns that into the same exception. One kind of store is fatal to the JVM: an atomic operation (compare-and-set and the like) in code
  * that is still interpreted. Shared types make none.
  *
- * <p>The pages are closed by this process itself, which guards against bugs; hostile native code could open them. Thread-safe. Sealing and
+ * <p>With {@link #cooperative} the pages are closed by this process itself, which guards against bugs; hostile native code could open them. With a
+ * {@link SealSession} another process closes them. Thread-safe. Sealing and
  * releasing allocate nothing once warm; nothing here waits longer than it is told.
  */
 public final class Seals implements AutoCloseable {
@@ -37,9 +38,8 @@ public final class Seals implements AutoCloseable {
     private static final long PAUSE_NANOS = 50_000;
 
     private final Arena arena;
-    private final PageProtector protector;
     private final Optional<Guard.Registration> registration;
-    private final SealTable table;
+    private final SealAuthority table;
     private final ReleaseBatch batch;
     private final ScopeRuns runs = new ScopeRuns();
     private long[] refs = new long[4];
@@ -51,19 +51,11 @@ public final class Seals implements AutoCloseable {
 
     private boolean closed;
 
-    private Seals(SealSpec spec, PageProtector protector) {
-        this.arena = spec.arena();
-        this.protector = protector;
+    private Seals(Arena arena, SealAuthority authority, int threshold) {
+        this.arena = arena;
+        this.table = authority;
+        this.batch = new ReleaseBatch(table, threshold);
         MemorySegment memory = arena.memory();
-        this.table = new SealTable(
-                spec.ring(),
-                spec.marks(),
-                protector,
-                arena.id(),
-                memory.address(),
-                memory.byteSize(),
-                spec.pageBytes());
-        this.batch = new ReleaseBatch(table, spec.batch());
         this.held = new Held[table.capacity()];
         this.registration = Guard.installed().map(guard -> guard.register(memory.address(), memory.byteSize()));
     }
@@ -120,13 +112,27 @@ public final class Seals implements AutoCloseable {
     public static Seals cooperative(SealSpec spec) {
         PageProtector protector = protector(spec);
         try {
-            Seals seals = new Seals(spec, protector);
-            SealViolations.watch(seals);
-            return seals;
+            MemorySegment memory = spec.arena().memory();
+            SealTable table = new SealTable(
+                    spec.ring(),
+                    spec.marks(),
+                    protector,
+                    spec.arena().id(),
+                    memory.address(),
+                    memory.byteSize(),
+                    spec.pageBytes());
+            return of(spec.arena(), table, spec.batch());
         } catch (RuntimeException e) {
             protector.close();
             throw e;
         }
+    }
+
+    /** Seals that {@code authority} holds. */
+    static Seals of(Arena arena, SealAuthority authority, int batch) {
+        Seals seals = new Seals(arena, authority, batch);
+        SealViolations.watch(seals);
+        return seals;
     }
 
     private static PageProtector protector(SealSpec spec) {
@@ -388,7 +394,7 @@ public final class Seals implements AutoCloseable {
         }
         closed = true;
         SealViolations.forget(this);
-        protector.close();
+        table.close();
         registration.ifPresent(Guard.Registration::close);
         for (Held by : held) {
             if (by != null && by.scope != null) {

@@ -40,6 +40,13 @@ public final class Message {
         return SharedFile.adopt(fd);
     }
 
+    /** Takes one of the descriptors out of this message, whatever it is; the caller closes it. */
+    public int take(int index) {
+        int fd = fds[index];
+        fds[index] = ADOPTED;
+        return fd;
+    }
+
     /** Whether this is no message: the peer has closed its end, or died. */
     public boolean isEnd() {
         return bytes.length == 0;

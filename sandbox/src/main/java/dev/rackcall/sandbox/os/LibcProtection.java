@@ -14,7 +14,38 @@ final class LibcProtection {
 
     private static final MethodHandle MPROTECT = Linkage.libc("mprotect", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
 
+    private static final MethodHandle MADVISE = Linkage.libc("madvise", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
+    private static final MethodHandle PRCTL =
+            Linkage.variadic("prctl", 1, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle SYSCALL3 =
+            Linkage.variadic("syscall", 1, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+
     private LibcProtection() {}
+
+    static int madvise(MemorySegment errno, long address, long bytes, int advice) {
+        try {
+            return (int) MADVISE.invokeExact(errno, address, bytes, advice);
+        } catch (Throwable t) {
+            throw Linkage.impossible(t);
+        }
+    }
+
+    static int prctl(MemorySegment errno, int option, long argument) {
+        try {
+            return (int) PRCTL.invokeExact(errno, option, argument, 0L, 0L, 0L);
+        } catch (Throwable t) {
+            throw Linkage.impossible(t);
+        }
+    }
+
+    /** A system call of three arguments that has no function of its own. */
+    static int syscall3(MemorySegment errno, long number, long first, long second, long third) {
+        try {
+            return (int) (long) SYSCALL3.invokeExact(errno, number, first, second, third);
+        } catch (Throwable t) {
+            throw Linkage.impossible(t);
+        }
+    }
 
     static int mprotect(MemorySegment errno, long address, long bytes, int protection) {
         try {

@@ -7,7 +7,10 @@ import dev.rackcall.shm.os.CallState;
 import dev.rackcall.shm.os.Descriptor;
 import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 /**
  * A userfaultfd(2) that refuses stores to pages which it write-protects. The store changes nothing and raises SIGBUS, which the JVM turns into an
@@ -80,6 +83,22 @@ public final class Userfault implements PageProtector {
     /** Takes over a descriptor that another process sent; it acts on that process's memory. */
     public static Userfault adopt(int fd) {
         return new Userfault(fd);
+    }
+
+    /**
+     * As {@link #adopt}, of a descriptor that may be anything.
+     *
+     * @throws IOException if it is no userfaultfd; it is closed then
+     */
+    public static Userfault adoptChecked(int fd) throws IOException {
+        Userfault adopted = new Userfault(fd);
+        String what = Files.readSymbolicLink(Path.of("/proc/self/fd", Integer.toString(fd)))
+                .toString();
+        if (!what.equals("anon_inode:[userfaultfd]")) {
+            adopted.close();
+            throw new IOException("what was sent is no userfaultfd but " + what);
+        }
+        return adopted;
     }
 
     /** The number, to send it to another process; valid until {@link #close}. */

@@ -1,0 +1,101 @@
+package dev.rackcall.sandbox;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * How a sealed process and the holder of its seals talk, in two pieces of memory that each have one writer. One request at a time.
+ *
+ * <pre>
+ * requests, written by the sealed process         answers, written by the holder
+ *    0  number  : released last                       0  number  : of the request that is answered, released last
+ *    4  op      : 1 seal, 2 release                   4  status  : 0 done, 1 refused
+ *    8  count   : runs, or seals                      8  value   : the seal, or system calls made
+ *   64  run, bytes of each run; or seals             16  length of the reason, at most 1,000
+ *                                                    64  reason for people, UTF-8
+ *                                                  4096  ring of descriptors, see {@link SealRingLayout}
+ * </pre>
+ *
+ * The holder sleeps on the number of the request, the sealed process on that of the answer.
+ */
+final class HolderLayout {
+    static final int SEAL = 1;
+    static final int RELEASE = 2;
+    static final int DONE = 0;
+    static final int REFUSED = 1;
+    /** A scope has no more runs. */
+    static final int MAX_COUNT = 1024;
+
+    static final long REQUEST_BYTES = 20480;
+    static final long RING = 4096;
+    static final long NUMBER = 0;
+
+    private static final long OP = 4;
+    private static final long COUNT = 8;
+    private static final long WORDS = 64;
+    private static final long STATUS = 4;
+    private static final long VALUE = 8;
+    private static final long REASON_LENGTH = 16;
+    private static final long REASON = 64;
+    private static final int MAX_REASON = 1000;
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+
+    private HolderLayout() {}
+
+    /** Pairs with {@link #publish}: who sees the number sees the request or the answer. */
+    static int number(MemorySegment memory) {
+        return (int) INT.getAcquire(memory, NUMBER);
+    }
+
+    /** Pairs with {@link #number}. */
+    static void publish(MemorySegment memory, int number) {
+        INT.setRelease(memory, NUMBER, number);
+    }
+
+    static void request(MemorySegment requests, int op, int count) {
+        requests.set(ValueLayout.JAVA_INT, OP, op);
+        requests.set(ValueLayout.JAVA_INT, COUNT, count);
+    }
+
+    static int op(MemorySegment requests) {
+        return requests.get(ValueLayout.JAVA_INT, OP);
+    }
+
+    static int count(MemorySegment requests) {
+        return requests.get(ValueLayout.JAVA_INT, COUNT);
+    }
+
+    static void word(MemorySegment requests, int index, long word) {
+        requests.set(ValueLayout.JAVA_LONG, WORDS + (long) index * Long.BYTES, word);
+    }
+
+    static long word(MemorySegment requests, int index) {
+        return requests.get(ValueLayout.JAVA_LONG, WORDS + (long) index * Long.BYTES);
+    }
+
+    static void answer(MemorySegment answers, int status, long value, String reason) {
+        byte[] text = reason.getBytes(StandardCharsets.UTF_8);
+        int length = Math.min(text.length, MAX_REASON);
+        answers.set(ValueLayout.JAVA_INT, STATUS, status);
+        answers.set(ValueLayout.JAVA_LONG, VALUE, value);
+        answers.set(ValueLayout.JAVA_INT, REASON_LENGTH, length);
+        MemorySegment.copy(text, 0, answers, ValueLayout.JAVA_BYTE, REASON, length);
+    }
+
+    static int status(MemorySegment answers) {
+        return answers.get(ValueLayout.JAVA_INT, STATUS);
+    }
+
+    static long value(MemorySegment answers) {
+        return answers.get(ValueLayout.JAVA_LONG, VALUE);
+    }
+
+    static String reason(MemorySegment answers) {
+        int length = Math.clamp(answers.get(ValueLayout.JAVA_INT, REASON_LENGTH), 0, MAX_REASON);
+        byte[] text = new byte[length];
+        MemorySegment.copy(answers, ValueLayout.JAVA_BYTE, REASON, text, 0, length);
+        return new String(text, StandardCharsets.UTF_8);
+    }
+}

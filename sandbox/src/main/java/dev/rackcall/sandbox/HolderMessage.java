@@ -1,0 +1,101 @@
+package dev.rackcall.sandbox;
+
+import dev.rackcall.shm.os.Message;
+import dev.rackcall.shm.os.UnixSocket;
+import java.io.IOException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/** What goes over the socket of a {@link SealHolder} before there is common memory: a kind, then fixed fields, big-endian. */
+final class HolderMessage {
+    /** A process wants its memory sealed: address, bytes, page bytes, arena id; userfaultfd, requests, arena. */
+    static final byte SEALER = 'S';
+    /** The holder takes it on: session; answers. */
+    static final byte ACCEPTED = 'A';
+    /** The process has given up what it must not have. */
+    static final byte READY = 'R';
+    /** A receiver joins a session: session, offset of the arena in its file; marks, arena. */
+    static final byte RECEIVER = 'C';
+    /** To the sealed process: the receiver is there; marks. */
+    static final byte MARKS = 'M';
+    /** No, with a reason. */
+    static final byte REFUSED = 'X';
+
+    static final int SESSION_BYTES = 16;
+    private static final int MAX_REASON = 2000;
+    private static final Duration BOUND = Duration.ofSeconds(10);
+
+    private HolderMessage() {}
+
+    static byte[] sealer(long address, long bytes, long pageBytes, int arenaId) {
+        return ByteBuffer.allocate(29)
+                .put(SEALER)
+                .putLong(address)
+                .putLong(bytes)
+                .putLong(pageBytes)
+                .putInt(arenaId)
+                .array();
+    }
+
+    static byte[] accepted(byte[] session) {
+        return ByteBuffer.allocate(1 + SESSION_BYTES).put(ACCEPTED).put(session).array();
+    }
+
+    static byte[] receiver(byte[] session, long fileOffset) {
+        return ByteBuffer.allocate(9 + SESSION_BYTES)
+                .put(RECEIVER)
+                .put(session)
+                .putLong(fileOffset)
+                .array();
+    }
+
+    static byte[] bare(byte kind) {
+        return new byte[] {kind};
+    }
+
+    static byte[] refused(String reason) {
+        byte[] text = reason.getBytes(StandardCharsets.UTF_8);
+        int length = Math.min(text.length, MAX_REASON);
+        return ByteBuffer.allocate(1 + length).put(REFUSED).put(text, 0, length).array();
+    }
+
+    static byte[] session(ByteBuffer fields) {
+        byte[] session = new byte[SESSION_BYTES];
+        fields.get(session);
+        return session;
+    }
+
+    /** What follows the kind of a message. */
+    static ByteBuffer fields(Message message) {
+        return ByteBuffer.wrap(message.bytes(), 1, message.bytes().length - 1);
+    }
+
+    /** The next message, which must be of this kind and carry so many descriptors; closes its descriptors if not. */
+    static Message expect(UnixSocket socket, byte kind, int descriptors) throws IOException {
+        return expect(socket, kind, descriptors, BOUND);
+    }
+
+    static Message expect(UnixSocket socket, byte kind, int descriptors, Duration patience) throws IOException {
+        Message message = socket.receive(patience)
+                .orElseThrow(() -> new IOException("no answer within " + patience.toSeconds() + " s"));
+        if (message.isEnd()) {
+            throw new IOException("the other side has hung up");
+        }
+        if (message.bytes()[0] == REFUSED) {
+            message.closeFds();
+            throw new IOException(new String(message.bytes(), 1, message.bytes().length - 1, StandardCharsets.UTF_8));
+        }
+        if (message.bytes()[0] != kind || message.fds().length != descriptors) {
+            message.closeFds();
+            throw new IOException("a message of another kind than expected");
+        }
+        return message;
+    }
+
+    /** A message that ends early throws this. */
+    static IOException garbled(BufferUnderflowException cause) {
+        return new IOException("a message is too short", cause);
+    }
+}

@@ -1,0 +1,287 @@
+package dev.rackcall.sandbox;
+
+import dev.rackcall.sandbox.os.ProcessMemory;
+import dev.rackcall.sandbox.os.ProcessMemory.FileMapping;
+import dev.rackcall.sandbox.os.Userfault;
+import dev.rackcall.shm.os.Futex;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.Message;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.UnixSocket;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+
+/** The holder's side of one sealed process: its userfaultfd, the memory that they talk through, and the seals. Owned by one thread. */
+final class HolderSession implements AutoCloseable {
+    private static final int SPINS = 20_000;
+    private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final int DESCRIPTORS = 2048;
+
+    private final UnixSocket socket;
+    private final byte[] session;
+    private final long address;
+    private final long bytes;
+    private final long pageBytes;
+    private final int arenaId;
+    /** What follows is set by {@link #open}, as far as it gets. */
+    private Userfault userfault;
+
+    private SharedFile arena;
+    private SharedFile requestsFile;
+    private Mapping requests;
+    private SharedFile answersFile;
+    private Mapping answers;
+    private long fileOffset;
+    private Mapping marks;
+    private SharedFile marksFile;
+    private boolean verified;
+    private boolean receiverGone;
+
+    private final long[] refs = new long[HolderLayout.MAX_COUNT];
+    private final long[] lengths = new long[HolderLayout.MAX_COUNT];
+
+    /** Takes a sealed process on, whose first message this is. */
+    HolderSession(UnixSocket socket, Message hello, byte[] session) throws IOException {
+        this.socket = socket;
+        this.session = session;
+        ByteBuffer fields = HolderMessage.fields(hello);
+        address = fields.getLong();
+        bytes = fields.getLong();
+        pageBytes = fields.getLong();
+        arenaId = fields.getInt();
+        if (bytes <= 0
+                || Long.bitCount(pageBytes) != 1
+                || pageBytes < 4096
+                || address % pageBytes != 0
+                || bytes % pageBytes != 0) {
+            throw new IOException("an arena of " + bytes + " bytes at " + address + " cannot be sealed");
+        }
+    }
+
+    /** Takes over what came with the first message; {@link #close} gives it back, also if this fails. */
+    void open(Message hello) throws IOException {
+        userfault = Userfault.adoptChecked(hello.take(0));
+        requestsFile = hello.adopt(1);
+        arena = hello.adopt(2);
+        if (!requestsFile.isSealed() || requestsFile.bytes() < HolderLayout.REQUEST_BYTES) {
+            throw new IOException("the memory for requests is too short, or could shrink");
+        }
+        if (!arena.isSealed() || !arena.areWritersShutOut()) {
+            throw new IOException("others may still map the arena's memory for writing; shut writers out first");
+        }
+        requests = requestsFile.map();
+        answersFile =
+                SharedFile.memfdForSomeWriters("rackcall-seals", HolderLayout.RING + Seals.ringBytes(DESCRIPTORS));
+        answersFile.reserve(0, answersFile.bytes());
+        answers = answersFile.map();
+        answersFile.shutOutWriters();
+    }
+
+    /** The receiver reads no more. */
+    synchronized void receiverGone() {
+        receiverGone = true;
+        notifyAll();
+    }
+
+    /**
+     * Keeps what is sealed sealed although the process has hung up: as long as it lives, and its receiver may still read.
+     */
+    synchronized void outlast() throws InterruptedException {
+        ProcessHandle process = ProcessHandle.of(socket.peer().pid()).orElse(null);
+        while (marks != null && !receiverGone && process != null && process.isAlive()) {
+            wait(TimeUnit.NANOSECONDS.toMillis(SLEEP_NANOS));
+        }
+    }
+
+    /** Ends it from outside. */
+    void hangUp() {
+        socket.close();
+    }
+
+    void welcome() {
+        socket.send(HolderMessage.accepted(session), answersFile.fd());
+    }
+
+    /** Once the process says that it is ready: whether it can lift seals in a way that can be seen. */
+    void verify() throws IOException {
+        HolderMessage.expect(socket, HolderMessage.READY, 0);
+        ProcessMemory process = ProcessMemory.of(socket.peer().pid());
+        if (process.hasUserfault()) {
+            throw new IOException("the process still has a userfaultfd");
+        }
+        if (!process.isFiltered()) {
+            throw new IOException("a thread of the process is not locked down");
+        }
+        FileMapping mapping = process.mappingAt(address, bytes);
+        checkMappings(process, mapping);
+        fileOffset = mapping.offset() + (address - mapping.start());
+        userfault.protect(address, pageBytes);
+        boolean closed = process.isWriteProtected(address);
+        userfault.unprotect(address, pageBytes);
+        if (!closed) {
+            throw new IOException("the userfaultfd does not close the process's own pages");
+        }
+        synchronized (this) {
+            verified = true;
+        }
+        socket.send(HolderMessage.bare(HolderMessage.READY));
+    }
+
+    private void checkMappings(ProcessMemory process, FileMapping sealed) throws IOException {
+        try (Mapping mine = arena.mapReadOnly()) {
+            FileMapping expected = ProcessMemory.of(
+                            (int) ProcessHandle.current().pid())
+                    .mappingAt(mine.memory().address(), mine.memory().byteSize());
+            if (!sealed.isOfFile(expected)) {
+                throw new IOException("the memory that is to be sealed is not the arena's");
+            }
+        }
+        long from = sealed.offset() + (address - sealed.start());
+        for (FileMapping other : process.fileMappings()) {
+            boolean overlaps = other.offset() < from + bytes && from < other.offset() + other.bytes();
+            if (other.isOfFile(sealed) && other.writable() && overlaps && other.start() != sealed.start()) {
+                throw new IOException("the process has another mapping of the arena, by which it could write");
+            }
+        }
+    }
+
+    /** A receiver joins: from now on there can be seals. Called by the receiver's thread. */
+    synchronized void join(SharedFile marksOfReceiver, SharedFile arenaOfReceiver, long offset) throws IOException {
+        if (!verified) {
+            throw new IOException("the sealed process is not ready");
+        }
+        if (marks != null) {
+            throw new IOException("the session has a receiver already");
+        }
+        if (!arena.isSameFile(arenaOfReceiver) || offset != fileOffset) {
+            throw new IOException("the receiver maps another arena");
+        }
+        if (!marksOfReceiver.isSealed()
+                || !marksOfReceiver.areWritersShutOut()
+                || marksOfReceiver.bytes() < Seals.marksBytes(DESCRIPTORS)) {
+            throw new IOException("the receiver's memory for marks is too short, or others could write it");
+        }
+        marksFile = marksOfReceiver;
+        marks = marksOfReceiver.mapReadOnly();
+        socket.send(HolderMessage.bare(HolderMessage.MARKS), marksOfReceiver.fd());
+        notifyAll();
+    }
+
+    SharedFile answersFile() {
+        return answersFile;
+    }
+
+    /** Serves the process until it is gone. */
+    void serve() throws InterruptedException {
+        SealTable table = table();
+        int last = 0;
+        int idle = 0;
+        while (table != null) {
+            MemorySegment memory = requests.memory();
+            int number = HolderLayout.number(memory);
+            if (number != last) {
+                last = number;
+                idle = 0;
+                answer(table, number);
+            } else if (++idle < SPINS) {
+                Thread.onSpinWait();
+            } else if (!Futex.await(memory, HolderLayout.NUMBER, last, SLEEP_NANOS) && socket.drain() < 0) {
+                return;
+            }
+        }
+    }
+
+    /** Null if the process is gone before its receiver is there. */
+    private SealTable table() throws InterruptedException {
+        synchronized (this) {
+            while (marks == null) {
+                wait(TimeUnit.NANOSECONDS.toMillis(SLEEP_NANOS));
+                if (marks == null && socket.drain() < 0) {
+                    return null;
+                }
+            }
+        }
+        return new SealTable(
+                answers.memory().asSlice(HolderLayout.RING),
+                marks.memory(),
+                userfault,
+                arenaId,
+                address,
+                bytes,
+                pageBytes);
+    }
+
+    private void answer(SealTable table, int number) {
+        MemorySegment memory = requests.memory();
+        int status = HolderLayout.DONE;
+        long value = 0;
+        String reason = "";
+        try {
+            // Once: the process may write on.
+            int op = HolderLayout.op(memory);
+            int count = HolderLayout.count(memory);
+            value = op == HolderLayout.SEAL ? seal(table, count) : release(table, op, count);
+        } catch (SealException | OsException e) {
+            status = HolderLayout.REFUSED;
+            reason = String.valueOf(e.getMessage());
+        }
+        HolderLayout.answer(answers.memory(), status, value, reason);
+        HolderLayout.publish(answers.memory(), number);
+        Futex.wake(answers.memory(), HolderLayout.NUMBER, 1);
+    }
+
+    private long seal(SealTable table, int count) {
+        checkCount(count);
+        for (int i = 0; i < count; i++) {
+            refs[i] = HolderLayout.word(requests.memory(), 2 * i);
+            lengths[i] = HolderLayout.word(requests.memory(), 2 * i + 1);
+        }
+        return table.seal(refs, lengths, count);
+    }
+
+    private long release(SealTable table, int op, int count) {
+        if (op != HolderLayout.RELEASE) {
+            throw new SealException("there is no request " + op);
+        }
+        checkCount(count);
+        for (int i = 0; i < count; i++) {
+            refs[i] = HolderLayout.word(requests.memory(), i);
+            if (!table.isDone(refs[i])) {
+                throw new SealException(
+                        SealRingLayout.describe(refs[i]) + " is not in force or its receiver is not done");
+            }
+            for (int j = 0; j < i; j++) {
+                if (refs[j] == refs[i]) {
+                    throw new SealException(SealRingLayout.describe(refs[i]) + " stands twice in one request");
+                }
+            }
+        }
+        return table.release(refs, count, SealRingLayout.FREE);
+    }
+
+    private static void checkCount(int count) {
+        if (count < 1 || count > HolderLayout.MAX_COUNT) {
+            throw new SealException("a request for " + count + " runs or seals");
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        close(userfault, requests, requestsFile, answers, answersFile, arena, marks, marksFile);
+    }
+
+    private static void close(AutoCloseable... opened) {
+        for (AutoCloseable each : opened) {
+            try {
+                if (each != null) {
+                    each.close();
+                }
+            } catch (Exception e) {
+                throw new IllegalStateException("closing " + each, e);
+            }
+        }
+    }
+}

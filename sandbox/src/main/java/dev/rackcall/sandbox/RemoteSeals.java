@@ -1,0 +1,139 @@
+package dev.rackcall.sandbox;
+
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.os.Futex;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+
+/**
+ * The sealed process's view of seals that a holder holds: asks it to close and open, and reads from memory that only the holder and the receiver write
+ * what is sealed and what is done. One thread at a time; allocates nothing.
+ */
+final class RemoteSeals implements SealAuthority {
+    private static final int SPINS = 5_000;
+    private static final long SLEEP_NANOS = 1_000_000;
+    private static final long BOUND_NANOS = Duration.ofSeconds(5).toNanos();
+
+    private final MemorySegment requests;
+    private final MemorySegment answers;
+    private final MemorySegment ring;
+    private final MemorySegment marks;
+    private final int capacity;
+    private final long pageBytes;
+    private final Runnable end;
+    private int lastRequest;
+
+    RemoteSeals(MemorySegment requests, MemorySegment answers, MemorySegment marks, long pageBytes, Runnable end) {
+        this.requests = requests;
+        this.answers = answers;
+        this.ring = answers.asSlice(HolderLayout.RING);
+        this.marks = marks;
+        this.capacity = SealRingLayout.capacityOf(ring);
+        this.pageBytes = pageBytes;
+        this.end = end;
+    }
+
+    @Override
+    public int capacity() {
+        return capacity;
+    }
+
+    @Override
+    public long seal(long[] refs, long[] bytes, int count) {
+        if (count > HolderLayout.MAX_COUNT) {
+            throw new SealException("a scope of " + count + " runs is too scattered to be sealed by a holder");
+        }
+        HolderLayout.request(requests, HolderLayout.SEAL, count);
+        for (int i = 0; i < count; i++) {
+            HolderLayout.word(requests, 2 * i, refs[i]);
+            HolderLayout.word(requests, 2 * i + 1, bytes[i]);
+        }
+        return ask();
+    }
+
+    @Override
+    public int release(long[] seals, int count, int endState) {
+        if (endState == SealRingLayout.REVOKED) {
+            throw new SealException(
+                    "a seal that a holder holds cannot be revoked; only the receiver can give it up, by marking it done");
+        }
+        int calls = 0;
+        for (int from = 0; from < count; from += HolderLayout.MAX_COUNT) {
+            int some = Math.min(HolderLayout.MAX_COUNT, count - from);
+            HolderLayout.request(requests, HolderLayout.RELEASE, some);
+            for (int i = 0; i < some; i++) {
+                HolderLayout.word(requests, i, seals[from + i]);
+            }
+            calls += (int) ask();
+        }
+        return calls;
+    }
+
+    private long ask() {
+        int number = ++lastRequest;
+        HolderLayout.publish(requests, number);
+        Futex.wake(requests, HolderLayout.NUMBER, 1);
+        long deadline = System.nanoTime() + BOUND_NANOS;
+        for (int spins = 0; HolderLayout.number(answers) != number; spins++) {
+            if (spins < SPINS) {
+                Thread.onSpinWait();
+            } else if (deadline - System.nanoTime() <= 0) {
+                throw new SealException("the holder of the seals has not answered for " + BOUND_NANOS / 1_000_000
+                        + " ms; it is dead or stopped, so nothing can be sealed: open the channel anew");
+            } else {
+                Futex.await(answers, HolderLayout.NUMBER, number - 1, SLEEP_NANOS);
+            }
+        }
+        if (HolderLayout.status(answers) != HolderLayout.DONE) {
+            throw new SealException("the holder of the seals refused: " + HolderLayout.reason(answers));
+        }
+        return HolderLayout.value(answers);
+    }
+
+    // ---- what stands in the ring, which only the holder writes
+
+    @Override
+    public boolean isHeld(long seal) {
+        int index = SealRingLayout.index(seal);
+        return index >= 0
+                && index < capacity
+                && SealRingLayout.state(SealRingLayout.word(ring, index)) == SealRingLayout.SEALED
+                && SealRingLayout.sequenceOf(SealRingLayout.word(ring, index)) == SealRingLayout.sequence(seal);
+    }
+
+    @Override
+    public boolean isDone(long seal) {
+        return isHeld(seal) && SealRingLayout.mark(marks, SealRingLayout.index(seal)) == SealRingLayout.sequence(seal);
+    }
+
+    @Override
+    public long pagesOf(long seal) {
+        int index = SealRingLayout.index(seal);
+        long bytes = 0;
+        for (int i = 0; i < runsOf(index); i++) {
+            bytes += SealRingLayout.bytes(ring, (index + i) % capacity);
+        }
+        return bytes / pageBytes;
+    }
+
+    private int runsOf(int index) {
+        return SealRingLayout.runsLeft(SealRingLayout.word(ring, index));
+    }
+
+    @Override
+    public boolean holds(int index, long offset) {
+        for (int i = 0; i < runsOf(index); i++) {
+            int at = (index + i) % capacity;
+            long into = offset - Ref.offset(SealRingLayout.run(ring, at));
+            if (into >= 0 && into < SealRingLayout.bytes(ring, at)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public void close() {
+        end.run();
+    }
+}

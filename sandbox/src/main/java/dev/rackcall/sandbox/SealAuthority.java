@@ -1,0 +1,38 @@
+package dev.rackcall.sandbox;
+
+/** Who closes and opens pages and writes the descriptors: this process's own {@link SealTable}, or another process, through {@link RemoteSeals}. */
+interface SealAuthority {
+    int capacity();
+
+    /**
+     * Closes runs and describes them.
+     *
+     * @param refs first byte of each run
+     * @param bytes what to close of each, rounded up to whole pages
+     * @throws SealException if a run does not lie in the arena on page borders, a page of it is sealed, there are too few free descriptors, or the
+     *     kernel refuses; nothing is sealed then
+     */
+    long seal(long[] refs, long[] bytes, int count);
+
+    /** Whether this is a seal in force. */
+    boolean isHeld(long seal);
+
+    /** Whether the receiver has said so; false for what is no seal. */
+    boolean isDone(long seal);
+
+    /** Sealed pages of a seal that is held. */
+    long pagesOf(long seal);
+
+    /**
+     * Opens the pages of held seals, with few system calls where they lie close together.
+     *
+     * @return number of system calls
+     */
+    int release(long[] seals, int count, int endState);
+
+    /** Whether the seal that begins at this index closes the page at an offset. */
+    boolean holds(int index, long offset);
+
+    /** Opens all pages for good, if it is for this process to do so. */
+    void close();
+}

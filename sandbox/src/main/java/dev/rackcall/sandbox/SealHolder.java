@@ -1,0 +1,175 @@
+package dev.rackcall.sandbox;
+
+import dev.rackcall.shm.os.Message;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.UnixSocket;
+import java.io.IOException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Holds the seals of other processes, so that these cannot lift them: it has the userfaultfd of their memory, and opens pages only when the receiver has
+ * marked them done. Runs in a process of its own that both sides trust; both are of the same user.
+ *
+ * <p>A sealed process comes with a {@link SealSession} and gives up what could lift a seal; the receiver joins that session by its number. Each gets the
+ * ring of descriptors from here, so neither can show the other a false one.
+ */
+public final class SealHolder implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(SealHolder.class);
+    private static final int MAX_SESSIONS = 256;
+    private static final int BACKLOG = 64;
+    private static final Duration BOUND = Duration.ofSeconds(10);
+    private static final SecureRandom NUMBERS = new SecureRandom();
+
+    private final UnixSocket listener;
+    private final Map<String, HolderSession> sessions = new ConcurrentHashMap<>();
+    private final AtomicInteger connections = new AtomicInteger();
+    private final Thread acceptor;
+    private volatile boolean closed;
+
+    private SealHolder(Path path) {
+        listener = UnixSocket.listen(path, BACKLOG);
+        acceptor = Thread.ofPlatform().daemon().name("rackcall-seal-holder").start(this::accept);
+    }
+
+    /**
+     * Starts to serve at a socket that only this user may connect to.
+     *
+     * @throws OsException if something is at that path already
+     */
+    public static SealHolder start(Path path) {
+        return new SealHolder(path);
+    }
+
+    /** Serves at the path that is the only argument, until the process is ended. */
+    public static void main(String[] arguments) throws InterruptedException {
+        if (arguments.length != 1) {
+            throw new IllegalArgumentException("give the path of the socket to serve at");
+        }
+        SealHolder holder = start(Path.of(arguments[0]));
+        Runtime.getRuntime().addShutdownHook(new Thread(holder::close));
+        holder.acceptor.join();
+    }
+
+    private void accept() {
+        while (!closed) {
+            try {
+                Optional<UnixSocket> socket = listener.accept();
+                if (socket.isEmpty()) {
+                    TimeUnit.MILLISECONDS.sleep(1);
+                } else if (connections.incrementAndGet() > MAX_SESSIONS) {
+                    connections.decrementAndGet();
+                    socket.get().close();
+                } else {
+                    Thread.ofPlatform().daemon().name("rackcall-seal-session").start(() -> serve(socket.get()));
+                }
+            } catch (OsException | IllegalStateException e) {
+                if (!closed) {
+                    LOG.warn("accepting failed: {}", e.getMessage());
+                }
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+
+    private void serve(UnixSocket socket) {
+        try (socket) {
+            Message hello = socket.receive(BOUND).orElseThrow(() -> new IOException("it said nothing"));
+            try {
+                dispatch(socket, hello);
+            } catch (IOException | OsException | IllegalStateException e) {
+                socket.send(HolderMessage.refused(String.valueOf(e.getMessage())));
+                LOG.info("pid {} was refused: {}", socket.peer().pid(), e.getMessage());
+            } catch (BufferUnderflowException e) {
+                socket.send(HolderMessage.refused("the message is too short"));
+            } finally {
+                hello.closeFds();
+            }
+        } catch (IOException | OsException | IllegalStateException e) {
+            LOG.info("a connection ended: {}", e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            connections.decrementAndGet();
+        }
+    }
+
+    private void dispatch(UnixSocket socket, Message hello) throws IOException, InterruptedException {
+        if (hello.isEnd()) {
+            return;
+        }
+        switch (hello.bytes()[0]) {
+            case HolderMessage.SEALER -> serveSealed(socket, hello);
+            case HolderMessage.RECEIVER -> serveReceiver(socket, hello);
+            default -> throw new IOException("this is no message for a holder of seals");
+        }
+    }
+
+    private void serveSealed(UnixSocket socket, Message hello) throws IOException, InterruptedException {
+        requireDescriptors(hello, 3);
+        byte[] number = new byte[HolderMessage.SESSION_BYTES];
+        NUMBERS.nextBytes(number);
+        String key = HexFormat.of().formatHex(number);
+        try (HolderSession session = new HolderSession(socket, hello, number)) {
+            session.open(hello);
+            session.welcome();
+            session.verify();
+            sessions.put(key, session);
+            session.serve();
+            session.outlast();
+        } finally {
+            sessions.remove(key);
+        }
+    }
+
+    private void serveReceiver(UnixSocket socket, Message hello) throws IOException {
+        requireDescriptors(hello, 2);
+        ByteBuffer fields = HolderMessage.fields(hello);
+        String key = HexFormat.of().formatHex(HolderMessage.session(fields));
+        long offset = fields.getLong();
+        HolderSession session = sessions.get(key);
+        if (session == null) {
+            throw new IOException("there is no session of that number");
+        }
+        try (SharedFile arena = hello.adopt(1)) {
+            session.join(hello.adopt(0), arena, offset);
+            socket.send(
+                    HolderMessage.bare(HolderMessage.ACCEPTED),
+                    session.answersFile().fd());
+            while (!closed && !socket.receive(BOUND).map(Message::isEnd).orElse(false)) {
+                // It has nothing more to say, but its end is news.
+                Thread.onSpinWait();
+            }
+        } finally {
+            session.receiverGone();
+        }
+    }
+
+    private static void requireDescriptors(Message message, int count) throws IOException {
+        if (message.fds().length != count) {
+            throw new IOException(message.fds().length + " descriptors came, not " + count);
+        }
+    }
+
+    /** Ends. All seals are lifted, and whoever still asks for one is refused. Idempotent. */
+    @Override
+    public void close() {
+        closed = true;
+        listener.close();
+        sessions.values().forEach(HolderSession::hangUp);
+        acceptor.interrupt();
+    }
+}

@@ -1,0 +1,199 @@
+package dev.rackcall.sandbox;
+
+import dev.rackcall.sandbox.os.Lockdown;
+import dev.rackcall.sandbox.os.UnsupportedFeatureException;
+import dev.rackcall.sandbox.os.Userfault;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.os.Message;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.UnixSocket;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * One end of enforced seals: the connection of a sealed process, or of its receiver, to the {@link SealHolder}. The sealed process gives its number
+ * to the receiver, who joins.
+ *
+ * <p><b>What the sealed process gives up, for good:</b> the arena's mapping stays until the process ends and children do not get it; no thread may use
+ * userfaultfd, io_uring or undo that; see {@link Lockdown}. Afterwards not even native code of the process can change what is sealed. A process that is hostile
+ * before it gets here can keep a way to write (another process that maps the memory, a page pinned for a device); against such clients take snapshots.
+ */
+public final class SealSession implements AutoCloseable {
+    private final UnixSocket socket;
+    private final Arena arena;
+    private final long pageBytes;
+    private final byte[] number;
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private MemorySegment requests;
+    private MemorySegment answers;
+
+    private SealSession(UnixSocket socket, Arena arena, long pageBytes, byte[] number) {
+        this.socket = socket;
+        this.arena = arena;
+        this.pageBytes = pageBytes;
+        this.number = number.clone();
+    }
+
+    // ---- the sealed process
+
+    /**
+     * Hands the seals of an arena over to a holder.
+     *
+     * @param holder where it serves
+     * @param arena the arena, mapped by this process once and for good
+     * @param file its memory, made by {@link SharedFile#memfdForSomeWriters}; all who write it have mapped it, as writers are shut out now
+     * @throws UnsupportedFeatureException if this kernel lacks userfaultfd, mseal or seccomp filters, or forbids them
+     * @throws SealException if the holder is not there, or refuses
+     */
+    public static SealSession open(Path holder, Arena arena, SharedFile file) {
+        MemorySegment memory = arena.memory();
+        file.shutOutWriters();
+        UnixSocket socket = connect(holder);
+        try (Userfault userfault = Userfault.open();
+                SharedFile requests = SharedFile.memfd("rackcall-seal-requests", HolderLayout.REQUEST_BYTES)) {
+            requests.reserve(0, HolderLayout.REQUEST_BYTES);
+            userfault.register(memory.address(), memory.byteSize());
+            // Present, so that the holder can look whether it closes this very page.
+            memory.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0);
+            Lockdown.fix(memory.address(), memory.byteSize());
+            socket.send(
+                    HolderMessage.sealer(memory.address(), memory.byteSize(), file.pageBytes(), arena.id()),
+                    userfault.fd(),
+                    requests.fd(),
+                    file.fd());
+            Message accepted = HolderMessage.expect(socket, HolderMessage.ACCEPTED, 1);
+            SealSession session = new SealSession(
+                    socket, arena, file.pageBytes(), HolderMessage.session(HolderMessage.fields(accepted)));
+            session.requests = session.keep(requests.map()).memory();
+            session.answers = session.mapAnswers(accepted);
+            userfault.close();
+            Lockdown.forbidLifting();
+            socket.send(HolderMessage.bare(HolderMessage.READY));
+            HolderMessage.expect(socket, HolderMessage.READY, 0);
+            return session;
+        } catch (IOException | OsException e) {
+            socket.close();
+            throw new SealException(
+                    "the holder at " + holder + " cannot hold the seals of " + arena + ": " + e.getMessage(), e);
+        } catch (RuntimeException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    /** By which the receiver finds this session. Whoever knows it can join; give it to nobody else. */
+    public byte[] number() {
+        return number.clone();
+    }
+
+    /**
+     * The seals, once the receiver has joined.
+     *
+     * @param batch as in {@link SealSpec#batch}
+     * @throws SealException if it has not joined by then
+     */
+    public Seals seals(Duration patience, int batch) {
+        try {
+            Message message = HolderMessage.expect(socket, HolderMessage.MARKS, 1, patience);
+            SharedFile marks = keep(message.adopt(0));
+            MemorySegment marked = keep(marks.mapReadOnly()).memory();
+            RemoteSeals authority = new RemoteSeals(requests, answers, marked, pageBytes, this::close);
+            return Seals.of(arena, authority, batch);
+        } catch (IOException | OsException e) {
+            throw new SealException("no receiver has joined the seals of " + arena + ": " + e.getMessage(), e);
+        }
+    }
+
+    // ---- the receiver
+
+    /**
+     * Joins the session of a process that sends sealed scopes.
+     *
+     * @param session its {@link #number}
+     * @param arena the same arena, as this process maps it
+     * @param file its memory
+     * @param fileOffset where the arena begins there
+     * @throws SealException if there is no such session, or it is for other memory
+     */
+    public static Receiver join(Path holder, byte[] session, Arena arena, SharedFile file, long fileOffset) {
+        UnixSocket socket = connect(holder);
+        SealSession end = new SealSession(socket, arena, file.pageBytes(), session);
+        try {
+            SharedFile marks = end.keep(SharedFile.memfdForSomeWriters(
+                    "rackcall-seal-marks", Seals.marksBytes(SealRingLayout.DEFAULT_CAPACITY)));
+            marks.reserve(0, marks.bytes());
+            MemorySegment mine = end.keep(marks.map()).memory();
+            marks.shutOutWriters();
+            socket.send(HolderMessage.receiver(session, fileOffset), marks.fd(), file.fd());
+            Message accepted = HolderMessage.expect(socket, HolderMessage.ACCEPTED, 1);
+            MemorySegment ring = end.mapAnswers(accepted).asSlice(HolderLayout.RING);
+            return new Receiver(end, SealedScopes.of(arena, ring, mine));
+        } catch (IOException | OsException e) {
+            end.close();
+            throw new SealException("the seals of " + arena + " cannot be received: " + e.getMessage(), e);
+        }
+    }
+
+    /** A receiver's end; its scopes are valid until it is closed. */
+    public static final class Receiver implements AutoCloseable {
+        private final SealSession end;
+        private final SealedScopes scopes;
+
+        private Receiver(SealSession end, SealedScopes scopes) {
+            this.end = end;
+            this.scopes = scopes;
+        }
+
+        public SealedScopes scopes() {
+            return scopes;
+        }
+
+        @Override
+        public void close() {
+            end.close();
+        }
+    }
+
+    // ---- both
+
+    private static UnixSocket connect(Path holder) {
+        try {
+            return UnixSocket.connect(holder);
+        } catch (OsException e) {
+            throw new SealException("there is no holder of seals at " + holder + ": " + e.getMessage(), e);
+        }
+    }
+
+    private MemorySegment mapAnswers(Message accepted) throws IOException {
+        SharedFile file = keep(accepted.adopt(0));
+        if (!file.isSealed() || file.bytes() < HolderLayout.RING + Seals.ringBytes(SealRingLayout.DEFAULT_CAPACITY)) {
+            throw new IOException("the holder's memory is too short, or could shrink");
+        }
+        return keep(file.mapReadOnly()).memory();
+    }
+
+    private <T extends AutoCloseable> T keep(T resource) {
+        opened.push(resource);
+        return resource;
+    }
+
+    /**
+     * Hangs up. What a process has sealed stays sealed until its receiver has hung up, too, or the process has ended. Idempotent.
+     */
+    @Override
+    public synchronized void close() {
+        socket.close();
+        while (!opened.isEmpty()) {
+            try {
+                opened.pop().close();
+            } catch (Exception e) {
+                throw new IllegalStateException("closing the end of a seal session", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+package dev.rackcall.sandbox;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.rackcall.sandbox.os.Raw;
+import dev.rackcall.sandbox.os.Settle;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaSpec;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.TableHome;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.UnixSocket;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/** Main of a child: a process whose memory a holder seals, and that then tries all it can to write there. */
+final class EnforcedProbe {
+    static final long QUOTA = 1 << 20;
+    static final int ARENA = 9;
+    static final long SECRET = 0x1122334455667788L;
+    private static final Duration BOUND = Duration.ofSeconds(20);
+    private static final long PAGE = 4096;
+    private static final int PROT_READ_WRITE = 3;
+    private static final int MAP_SHARED = 1;
+    private static final int MAP_FIXED_ANONYMOUS = 0x30;
+    private static final int MREMAP_MAYMOVE = 1;
+    private static final int FALLOC_PUNCH_HOLE_KEEP_SIZE = 3;
+    private static final int O_RDWR = 2;
+
+    private EnforcedProbe() {}
+
+    public static void main(String[] arguments) {
+        Path folder = Path.of(arguments[0]);
+        try (UnixSocket parent = UnixSocket.connect(folder.resolve("s"));
+                SharedFile file = SharedFile.memfdForSomeWriters("enforced-probe", QUOTA)) {
+            Mapping mapping = file.map();
+            Arena arena = Arena.create(new ArenaSpec(ARENA, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 64 << 10));
+            try (SealSession session = SealSession.open(folder.resolve("holder"), arena, file)) {
+                parent.send(session.number(), file.fd());
+                run(parent, arena, file, session.seals(BOUND, 1));
+            }
+        }
+    }
+
+    private static void run(UnixSocket parent, Arena arena, SharedFile file, Seals seals) {
+        Scope scope = arena.newScope();
+        long ref = scope.allocate(64);
+        MemorySegment memory = arena.memory();
+        memory.set(JAVA_LONG, Ref.offset(ref), SECRET);
+        long seal = seals.seal(scope, "call of the probe");
+        parent.send(ByteBuffer.allocate(16).putLong(seal).putLong(ref).array());
+        require(!parent.receive(BOUND).orElseThrow().isEnd(), "the parent is there");
+        long page = memory.address() + Ref.offset(scope.firstRun());
+        attacks(page, Ref.offset(scope.firstRun()), file.fd()).forEach((name, attack) -> {
+            long result = attack.getAsLong();
+            System.out.println(name + ": " + result);
+            require(isRefused(memory, Ref.offset(ref)), "a store was refused after " + name);
+            require(memory.get(JAVA_LONG, Ref.offset(ref)) == SECRET, "nothing changed by " + name);
+        });
+        try {
+            seals.release(seal);
+            throw new AssertionError("released before the receiver was done");
+        } catch (SealException e) {
+            System.out.println("release before done: " + e.getMessage());
+        }
+        try {
+            seals.revoke(seal);
+            throw new AssertionError("revoked");
+        } catch (SealException e) {
+            System.out.println("revoke: " + e.getMessage());
+        }
+        parent.send(new byte[] {1});
+        require(!parent.receive(BOUND).orElseThrow().isEnd(), "the parent is there");
+        seals.release(seal);
+        require(!isRefused(memory, Ref.offset(ref)), "open after the release");
+        for (int i = 0; i < 100; i++) {
+            long again = seals.seal(scope, "call " + i);
+            require(isRefused(memory, Ref.offset(ref)), "closed again");
+            parent.send(ByteBuffer.allocate(16).putLong(again).putLong(ref).array());
+            require(!parent.receive(BOUND).orElseThrow().isEnd(), "the parent is there");
+            seals.release(again);
+        }
+        System.out.println("all went well");
+    }
+
+    private static Map<String, LongSupplier> attacks(long page, long fileOffset, int fd) {
+        long input = Raw.call("open", Raw.string("/proc/self/maps"), 0);
+        long bytes = Raw.string("seventeen letters");
+        long vectors = java.lang.foreign.Arena.global().allocate(32, 8).address();
+        MemorySegment iov = MemorySegment.ofAddress(vectors).reinterpret(32);
+        iov.set(JAVA_LONG, 0, bytes);
+        iov.set(JAVA_LONG, 8, 8);
+        iov.set(JAVA_LONG, 16, page);
+        iov.set(JAVA_LONG, 24, 8);
+        long pid = ProcessHandle.current().pid();
+        Map<String, LongSupplier> attacks = new LinkedHashMap<>();
+        attacks.put("mprotect", () -> Raw.call("mprotect", page, PAGE, PROT_READ_WRITE));
+        attacks.put("munmap", () -> Raw.call("munmap", page, PAGE));
+        attacks.put("mremap", () -> Raw.call("mremap", page, PAGE, 2 * PAGE, MREMAP_MAYMOVE));
+        attacks.put("mremap to a second mapping", () -> Raw.call("mremap", page, 0, PAGE, MREMAP_MAYMOVE));
+        attacks.put(
+                "mmap over it",
+                () -> Raw.call("mmap", page, PAGE, PROT_READ_WRITE, MAP_SHARED | MAP_FIXED_ANONYMOUS, -1, 0));
+        attacks.put("mmap of the file", () -> Raw.call("mmap", 0, PAGE, PROT_READ_WRITE, MAP_SHARED, fd, fileOffset));
+        attacks.put("open the file anew", () -> {
+            long again = Raw.call("open", Raw.string("/proc/self/fd/" + fd), O_RDWR);
+            return again < 0 ? again : Raw.call("mmap", 0, PAGE, PROT_READ_WRITE, MAP_SHARED, again, fileOffset);
+        });
+        attacks.put("pwrite", () -> Raw.call("pwrite", fd, bytes, 8, fileOffset));
+        attacks.put("proc self mem", () -> {
+            long mem = Raw.call("open", Raw.string("/proc/self/mem"), O_RDWR);
+            return mem < 0 ? mem : Raw.call("pwrite", mem, bytes, 8, page);
+        });
+        attacks.put("fallocate a hole", () -> Raw.call("fallocate", fd, FALLOC_PUNCH_HOLE_KEEP_SIZE, fileOffset, PAGE));
+        attacks.put("ftruncate", () -> Raw.call("ftruncate", fd, 0));
+        attacks.put("read into it", () -> Raw.call("read", input, page, 8));
+        attacks.put("process_vm_writev", () -> Raw.call("process_vm_writev", pid, vectors, 1, vectors + 16, 1, 0));
+        attacks.put("userfaultfd", () -> Raw.call("syscall", 323, 1));
+        attacks.put("io_uring", () -> Raw.call("syscall", 425, 1, vectors));
+        attacks.put("MADV_REMOVE", () -> Raw.call("madvise", page, PAGE, 9));
+        attacks.put("MADV_DOFORK", () -> Raw.call("madvise", page, PAGE, 11));
+        attacks.put("fork", () -> Forked.readsInto(page, "/proc/self/maps"));
+        // Allowed, but without effect on the seal.
+        attacks.put("(MADV_DONTNEED)", () -> Raw.call("madvise", page, PAGE, 4));
+        attacks.put("(MADV_PAGEOUT)", () -> Raw.call("madvise", page, PAGE, 21));
+        return attacks;
+    }
+
+    private static boolean isRefused(MemorySegment memory, long offset) {
+        try {
+            memory.set(JAVA_INT, offset + 16, 1);
+            memory.set(JAVA_BYTE, offset + 24, (byte) 1);
+            Settle.now();
+            return false;
+        } catch (InternalError e) {
+            return true;
+        }
+    }
+
+    private static void require(boolean holds, String what) {
+        if (!holds) {
+            throw new AssertionError(what);
+        }
+    }
+}
