@@ -18,7 +18,9 @@ final class Subjects {
             new GrpcSubject("grpc-uds", GrpcTransport.UNIX_SOCKET, 64),
             new GrpcSubject("grpc-uds-4096", GrpcTransport.UNIX_SOCKET, 4096),
             new GrpcSubject("grpc-uds-1048576", GrpcTransport.UNIX_SOCKET, 1 << 20),
-            new GrpcSubject("grpc-tcp", GrpcTransport.TCP, 64));
+            new GrpcSubject("grpc-tcp", GrpcTransport.TCP, 64),
+            new SoftPingPong("soft-pingpong", true),
+            new SoftPingPong("soft-pingpong-send", false));
 
     private static final List<Subject> ALL =
             Stream.concat(CALLS.stream(), IsolationSubjects.all().stream()).toList();

@@ -42,6 +42,7 @@ final class TableFormat {
             case START -> "From the start of the client's JVM to its first reply";
             case ISOLATION ->
                 "Isolation: calls that pass a scope of some pages; what snapshots, seals and sandboxes cost";
+            case VERBS -> "The software RDMA device, one message in flight";
             case JMH -> "Micro-benchmarks (JMH, mean time)";
         };
     }
@@ -93,6 +94,7 @@ final class TableFormat {
             case RTT ->
                 columns("raw_ratio", "to raw", "alloc_client_b", "alloc client", "alloc_server_b", "alloc server");
             case ISOLATION -> columns("floor_ratio", "to trusted", "above_floor_ns", "above trusted");
+            case VERBS -> columns("floor_ratio", "to WRITE", "alloc_client_b", "alloc client");
             case CONNECT -> columns("shared_b", "shared", "private_b", "private", "heap_b", "heap");
             case IDLE ->
                 columns(

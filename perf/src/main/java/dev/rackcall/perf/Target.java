@@ -16,6 +16,8 @@ enum Target {
     START,
     /** What seals, snapshots and sandboxes cost. */
     ISOLATION,
+    /** The software RDMA device. */
+    VERBS,
     /** Micro-benchmarks by JMH. */
     JMH;
 

@@ -312,7 +312,7 @@ public final class WorkRequest {
     /**
      * For a provider: what can be said at the moment of posting because it can never work.
      *
-     * @throws VerbsException if the operation, the number of segments or the inline length is not for such a queue pair
+     * @throws VerbsException if the operation, an atomic's alignment, the number of segments or the inline length does not fit
      */
     public void requireFits(QueuePairSpec spec, int maxInline, int queuePair) {
         if (!spec.type().allows(opcode())) {
@@ -326,6 +326,9 @@ public final class WorkRequest {
         }
         if (carriesBytes && opcode().isReadOrAtomic()) {
             throw misfit(queuePair, "its result cannot be inline: give it a segment");
+        }
+        if (opcode().isAtomic() && (remoteAddress() & 7) != 0) {
+            throw misfit(queuePair, "address " + Long.toHexString(remoteAddress()) + " is not aligned to 8 bytes");
         }
         if (segments() > spec.maxSegments()) {
             throw misfit(

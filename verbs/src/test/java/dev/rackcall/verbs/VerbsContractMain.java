@@ -32,7 +32,7 @@ public final class VerbsContractMain {
         SummaryGeneratingListener listener = new SummaryGeneratingListener();
         LauncherFactory.create().execute(suite, listener);
         TestExecutionSummary summary = listener.getSummary();
-        summary.printFailuresTo(new PrintWriter(System.out, true, Charset.defaultCharset()), 20);
+        summary.printFailuresTo(new PrintWriter(System.out, true, Charset.defaultCharset()), 4);
         long good = summary.getTestsSucceededCount();
         boolean fine = summary.getTotalFailureCount() == 0 && good > 0;
         System.out.println("VERBS CONTRACT " + (fine ? "OK" : "FAILED") + ": " + good + " passed, "

@@ -215,6 +215,10 @@ final class RealQueuePair implements QueuePair {
             return false;
         }
         Verb.zero(result, "posting a receive request to queue pair " + number);
+        if (led == QueuePairState.ERROR) {
+            // Some drivers flush only what they find at the moment of the step to ERROR.
+            change.to(QueuePairState.ERROR);
+        }
         return true;
     }
 
