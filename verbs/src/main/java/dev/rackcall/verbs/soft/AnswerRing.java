@@ -45,8 +45,8 @@ final class AnswerRing {
         return added.get() - removed.get() == CAPACITY;
     }
 
-    void acknowledge(MemorySegment request, long at) {
-        next(FrameLayout.ACKNOWLEDGE, request, at);
+    void acknowledge(int queuePair, int packet) {
+        next(FrameLayout.ACKNOWLEDGE, queuePair, packet);
         publish();
     }
 
@@ -74,12 +74,16 @@ final class AnswerRing {
     }
 
     private Answer next(int kind, MemorySegment request, long at) {
+        return next(kind, request.get(INT, at + FrameLayout.SOURCE), request.get(INT, at + FrameLayout.PACKET));
+    }
+
+    private Answer next(int kind, int queuePair, int packet) {
         Answer answer = ring[(int) added.get() & CAPACITY - 1];
         answer.kind = kind;
         answer.reason = 0;
         answer.value = 0;
-        answer.queuePair = request.get(INT, at + FrameLayout.SOURCE);
-        answer.packet = request.get(INT, at + FrameLayout.PACKET);
+        answer.queuePair = queuePair;
+        answer.packet = packet;
         long latency = link.context().faults().latencyNanos();
         answer.due = latency == 0 ? 0 : System.nanoTime() + latency;
         return answer;

@@ -219,13 +219,10 @@ abstract class Link {
 
     /** Bytes that came by the pipeline (TLS); they become this link's. On the event loop. */
     void received(ByteBuf bytes) {
-        receiving.lock();
-        try {
+        whileNotReading(() -> {
             decrypted.add(bytes);
             handleDecrypted();
-        } finally {
-            receiving.unlock();
-        }
+        });
     }
 
     private void handleDecrypted() {
@@ -281,13 +278,20 @@ abstract class Link {
 
     /** Incoming frames need not wait any more. On the event loop. */
     void relieved() {
-        receiving.lock();
-        try {
+        whileNotReading(() -> {
             if (direct) {
                 receive();
             } else {
                 handleDecrypted();
             }
+        });
+    }
+
+    /** Runs this while no thread reads the connection. */
+    void whileNotReading(Runnable task) {
+        receiving.lock();
+        try {
+            task.run();
         } finally {
             receiving.unlock();
         }
@@ -295,13 +299,10 @@ abstract class Link {
 
     /** The pipeline is closed: what it gave and nobody handled is given back. On the event loop. */
     void discard() {
-        receiving.lock();
-        try {
+        whileNotReading(() -> {
             decrypted.forEach(ByteBuf::release);
             decrypted.clear();
-        } finally {
-            receiving.unlock();
-        }
+        });
     }
 
     /** Ends the connection; who waits for it is told. Any thread, once. */

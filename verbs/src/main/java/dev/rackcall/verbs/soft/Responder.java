@@ -28,6 +28,11 @@ final class Responder {
     private boolean skipping;
 
     private int readsUnderWay;
+    /** A done message that the peer did not ask to have acknowledged. */
+    private boolean owes;
+
+    private int owedQueuePair;
+    private int owedPacket;
 
     Responder(SoftQueuePair owner, ReceiveSide side) {
         this.owner = owner;
@@ -50,6 +55,7 @@ final class Responder {
     }
 
     synchronized void drop() {
+        owes = false;
         receiving = false;
         offset = 0;
         skipping = false;
@@ -136,8 +142,28 @@ final class Responder {
                 !wasReceiving || side.complete(slot, CompletionStatus.SUCCESS, write, length, flags, immediate, 0);
         if ((flags & FrameLayout.WANTS_ANSWER) != 0) {
             link.acknowledge(frame, at);
+            owes = false;
+        } else {
+            owe(frame, at, link);
         }
         return kept ? AsyncEvent.Type.UNKNOWN : AsyncEvent.Type.QP_FATAL;
+    }
+
+    private void owe(MemorySegment frame, long at, ResponderLink link) {
+        owedQueuePair = frame.get(INT, at + FrameLayout.SOURCE);
+        owedPacket = frame.get(INT, at + FrameLayout.PACKET);
+        if (!owes) {
+            owes = true;
+            link.owes(this);
+        }
+    }
+
+    /** Acknowledges what is done and was not asked for, so that the peer's end later does not make it look undone. */
+    synchronized void settle(ResponderLink link) {
+        if (owes) {
+            owes = false;
+            link.acknowledge(owedQueuePair, owedPacket);
+        }
     }
 
     private AsyncEvent.Type read(MemorySegment frame, long at, long length, ResponderLink link) {
@@ -218,6 +244,8 @@ final class Responder {
     }
 
     private AsyncEvent.Type refuse(MemorySegment frame, long at, ResponderLink link, Refusal refusal) {
+        // A refusal, as any later answer, says that all before it is done.
+        owes = false;
         link.refuse(frame, at, refusal, 0);
         // A DC target goes on serving others; this initiator has to begin anew.
         skipping = true;

@@ -8,7 +8,9 @@ import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.Opcode;
 import dev.rackcall.verbs.QueuePairType;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /** A connection that another device made: its requests come in, answers go out. */
@@ -20,6 +22,7 @@ final class ResponderLink extends Link {
     /** What DC initiators of the peer do at targets here, by target and initiator number. */
     private final Map<Long, Responder> conversations = new HashMap<>();
 
+    private final List<Responder> owing = new ArrayList<>();
     private volatile Gid peer = Gid.NONE;
 
     ResponderLink(SoftContext context, String from) {
@@ -123,7 +126,26 @@ final class ResponderLink extends Link {
     }
 
     void acknowledge(MemorySegment request, long at) {
-        answers.acknowledge(request, at);
+        acknowledge(request.get(INT, at + FrameLayout.SOURCE), request.get(INT, at + FrameLayout.PACKET));
+    }
+
+    void acknowledge(int queuePair, int packet) {
+        answers.acknowledge(queuePair, packet);
+    }
+
+    /** This one has done something that nobody asked to have acknowledged. By the thread that reads the connection. */
+    void owes(Responder responder) {
+        owing.add(responder);
+    }
+
+    /** Acknowledges what is owed. By the device's timer, and before it closes. */
+    void settle() {
+        whileNotReading(() -> {
+            while (!owing.isEmpty() && !answers.isFull()) {
+                owing.removeLast().settle(this);
+            }
+        });
+        move();
     }
 
     void refuse(MemorySegment request, long at, Refusal refusal, long detail) {

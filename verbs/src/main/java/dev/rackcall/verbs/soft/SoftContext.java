@@ -200,11 +200,17 @@ final class SoftContext implements Context {
         }
     }
 
+    /** Acknowledges what was done unasked. Never called with a monitor held. */
+    void settle() {
+        responders.forEach(ResponderLink::settle);
+    }
+
     private void expire() {
         long now = System.nanoTime();
         for (SoftQueuePair queuePair : queuePairs.all()) {
             queuePair.expire(now);
         }
+        settle();
         later(this::expire, EXPIRY_NANOS);
     }
 

@@ -142,10 +142,14 @@ final class SoftQueuePair implements QueuePair {
     }
 
     @Override
-    public synchronized void toReset() {
-        state = QueuePairState.RESET;
-        send.drop();
-        receiveSide.drop();
+    public void toReset() {
+        // Before the responder forgets what it owes, and without a monitor, since it sends.
+        domain.context().settle();
+        synchronized (this) {
+            state = QueuePairState.RESET;
+            send.drop();
+            receiveSide.drop();
+        }
     }
 
     @Override
@@ -324,8 +328,8 @@ final class SoftQueuePair implements QueuePair {
                 return;
             }
             closed = true;
-            toReset();
         }
+        toReset();
         domain.context().queuePairs().remove(number);
         receiveSide.detach();
         sendCompletions.users().remove();

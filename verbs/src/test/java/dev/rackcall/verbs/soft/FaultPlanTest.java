@@ -65,6 +65,27 @@ class FaultPlanTest {
         }
     }
 
+    /** What is done is done: a peer that ends later does not make it fail. */
+    @Test
+    void shouldAcknowledgeBeforeTheEndWhatNobodyAskedFor() throws Exception {
+        Bench a = new Bench(device);
+        Bench b = new Bench(SoftDevice.of("peer", SoftOptions.local()));
+        try (a) {
+            QueuePair qa = a.queuePair(QueuePairType.RC);
+            try (b) {
+                QueuePair qb = b.queuePair(QueuePairType.RC);
+                a.connect(qa, b, qb);
+                b.connect(qb, a, qa);
+                qa.postSend(request.write(b.region.address(), b.region.remoteKey())
+                        .inline(77)
+                        .id(77));
+                Bench.waitUntil("it is there", () -> b.memory.get(java.lang.foreign.ValueLayout.JAVA_LONG, 0) == 77);
+            }
+            qa.postSend(request.write(0, 0).inline(78).id(78));
+            assertThat(a.next().id()).isEqualTo(78);
+        }
+    }
+
     @Test
     void shouldHoldMessagesAndAnswersBack() throws Exception {
         try (Connected pair = new Connected(device)) {
