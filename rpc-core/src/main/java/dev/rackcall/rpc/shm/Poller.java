@@ -47,10 +47,14 @@ final class Poller {
     private int watchedCount;
     private long lastTag;
     private int idleTurns;
+    /** The slice in which the sockets were last looked at. */
+    private int sliceOfLook;
+
     private int turns;
 
     private final AtomicInteger connectionCount = new AtomicInteger();
     private final Relief relief;
+    private volatile int slice;
     private volatile boolean stopping;
     private volatile boolean sleeping;
 
@@ -122,9 +126,19 @@ final class Poller {
         return !sleeping;
     }
 
-    /** Lets another thread poll on if this one has been in the same handler since the last time this was asked. */
+    /** Lets another thread poll on if this one has been in the same handler since the last time this was asked; also begins a new slice. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // of slice, which one thread changes
     void relieveIfStuck() {
+        slice++;
         relief.relieveIfStuck();
+    }
+
+    /**
+     * Changes every {@code stuckAfter} while handlers run: a connection that has been served since before it did lets the others have their turn,
+     * however many requests it has. One load, where looking at the clock would cost more than a call.
+     */
+    int slice() {
+        return slice;
     }
 
     // ---- the polling thread
@@ -190,7 +204,8 @@ final class Poller {
         }
         if (work > 0) {
             idleTurns = 0;
-            if (++turns >= TURNS_PER_LOOK) {
+            // Turns of slow handlers are long: connections that are not watched must not wait for many of them.
+            if (++turns >= TURNS_PER_LOOK || slice != sliceOfLook) {
                 look(0);
             }
         } else {
@@ -285,6 +300,7 @@ final class Poller {
     /** Takes in what the sockets have: rings, deaths; and the mail. */
     private void look(long nanos) {
         turns = 0;
+        sliceOfLook = slice;
         int count = events.await(nanos);
         for (int i = 0; i < count; i++) {
             ShmServerConnection connection = connections.get(events.tag(i));
@@ -362,7 +378,19 @@ final class Poller {
 
     /** Returns whether the current thread may poll on; if not, it has been relieved and only ends its call. */
     boolean leaveHandler(Relief.Marks entered) {
-        return relief.leave(entered);
+        if (relief.leave(entered)) {
+            return true;
+        }
+        ShmServerConnection connection = entered.serving();
+        post(() -> watchAgain(connection));
+        return false;
+    }
+
+    /** After a handler that was stuck came back: the connection may have waited for that. */
+    private void watchAgain(ShmServerConnection connection) {
+        if (connections.containsValue(connection)) {
+            watch(connection);
+        }
     }
 
     /** Whether the current thread still is this poller's. */

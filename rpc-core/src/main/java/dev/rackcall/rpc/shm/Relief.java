@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 final class Relief {
     private static final Logger LOG = LoggerFactory.getLogger(Relief.class);
     /** More handlers than this that do not return are a leak of threads; from then on the poller waits for them. */
-    private static final int MAX_STUCK = 64;
+    private static final int MAX_STUCK = 256;
 
     private static final VarHandle IN_HANDLER;
     private static final VarHandle ENTERED;
@@ -73,6 +73,7 @@ final class Relief {
             return true;
         }
         stuck.decrementAndGet();
+        mine.serving.handlerIsBack();
         return false;
     }
 
@@ -105,6 +106,7 @@ final class Relief {
         }
         ShmServerConnection connection = marks.serving;
         connection.callStarts();
+        connection.handlerIsStuck();
         int others = stuck.incrementAndGet();
         LOG.warn(
                 "a handler of channel {} has kept thread {} busy; another thread polls on ({} such handlers now). Handlers that take"
@@ -147,6 +149,11 @@ final class Relief {
 
         /** How many handlers it has entered. */
         private long entered;
+
+        /** Whose call the thread was in last. For that thread. */
+        ShmServerConnection serving() {
+            return serving;
+        }
 
         private void enter(ShmServerConnection connection) {
             if (serving != connection) {

@@ -20,6 +20,8 @@ import java.util.function.LongConsumer;
 final class ShmServerConnection implements SnapshotBudget {
     /** Requests taken in one turn, so that one client that always has more cannot starve the others of its poller. */
     private static final int REQUESTS_PER_TURN = 64;
+    /** Handlers of one client that may keep a thread each, before its further requests wait for one of them. */
+    private static final int MAX_STUCK = 8;
 
     private static final int CLOSED = Integer.MIN_VALUE;
 
@@ -33,6 +35,8 @@ final class ShmServerConnection implements SnapshotBudget {
     private final int mask;
     /** Calls that have begun and not ended, but for those that the poller runs itself. */
     private final AtomicInteger underWay = new AtomicInteger();
+
+    private final AtomicInteger stuck = new AtomicInteger();
 
     /** Sign bit: closed. The rest: who may touch the memory: the poller until it closes, and threads between entering and leaving. */
     private final AtomicInteger users = new AtomicInteger(1);
@@ -62,9 +66,23 @@ final class ShmServerConnection implements SnapshotBudget {
         this.calls = new ShmServerCall[link.slots()];
     }
 
-    /** Whether the next request is there. */
+    /** Whether the next request is there, and may be taken. */
     boolean hasRequest() {
-        return SlotLayout.isOf(nextWord(), head);
+        return !isJammed() && SlotLayout.isOf(nextWord(), head);
+    }
+
+    /** A handler keeps its thread, which another one had to relieve. */
+    void handlerIsStuck() {
+        stuck.incrementAndGet();
+    }
+
+    /** One of those has come back. If the connection was jammed, the poller has to watch it again. */
+    void handlerIsBack() {
+        stuck.decrementAndGet();
+    }
+
+    private boolean isJammed() {
+        return stuck.get() >= MAX_STUCK;
     }
 
     /**
@@ -74,6 +92,11 @@ final class ShmServerConnection implements SnapshotBudget {
      * @throws ProtocolException if the client broke the protocol; the connection must be closed
      */
     int poll(Poller poller, int patience) throws ProtocolException {
+        if (isJammed()) {
+            settle();
+            emptyTurns++;
+            return 0;
+        }
         long word = nextWord();
         if (!SlotLayout.isOf(word, head)) {
             settle();
@@ -83,7 +106,8 @@ final class ShmServerConnection implements SnapshotBudget {
             }
         }
         int taken = 0;
-        while (SlotLayout.isOf(word, head) && taken < REQUESTS_PER_TURN) {
+        int slice = poller.slice();
+        while (SlotLayout.isOf(word, head) && taken < REQUESTS_PER_TURN && slice == poller.slice()) {
             long ticket = head;
             head = ticket + 1;
             taken++;
@@ -95,7 +119,7 @@ final class ShmServerConnection implements SnapshotBudget {
             }
             word = nextWord();
         }
-        if (taken == REQUESTS_PER_TURN) {
+        if (SlotLayout.isOf(word, head)) {
             // There may never be a turn without a request, and somebody who sleeps, or looks how far we are, may wait.
             settle();
         }
