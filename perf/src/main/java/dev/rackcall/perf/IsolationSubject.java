@@ -122,13 +122,17 @@ final class IsolationSubject extends Subject {
 
         @Override
         public long read(BenchPages pages) {
-            SharedLongArray words = pages.words();
+            long sum = sum(pages.words());
+            read = sum;
+            return pages.sequence() + (read - sum);
+        }
+
+        private static long sum(SharedLongArray words) {
             long sum = 0;
             for (int i = 0, n = words.length(); i < n; i++) {
                 sum += words.get(i);
             }
-            read = sum;
-            return pages.sequence() + (read - sum);
+            return sum;
         }
     }
 }
