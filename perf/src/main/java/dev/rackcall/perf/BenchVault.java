@@ -6,11 +6,11 @@ import dev.rackcall.rpc.RpcService;
 /** The service whose calls are measured in each isolation mode. */
 @RpcService("/bench/vault")
 interface BenchVault {
-    /** Looks at the head of its argument only; returns the sequence there. */
+    /** Looks at the head of its argument only; returns the sequence, and what it found there. */
     @Rpc
-    long touch(BenchPages pages);
+    long touch(BenchPages pages, long sequence);
 
-    /** Reads every word of its argument; returns the sequence. */
+    /** As {@link #touch}, but reads every word of its argument. */
     @Rpc
-    long read(BenchPages pages);
+    long read(BenchPages pages, long sequence);
 }

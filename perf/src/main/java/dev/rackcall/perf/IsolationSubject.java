@@ -16,19 +16,35 @@ final class IsolationSubject extends Subject {
     /** Room in the scope's pages for its own header, the head and the array's header. */
     private static final int OVERHEAD = 160;
 
-    private final Isolation isolation;
-    private final int pages;
-    private final boolean reads;
+    /** What the two sides do with the argument. */
+    enum Use {
+        /** The caller passes it as it is, the handler looks at its head. */
+        TOUCH(""),
+        /** As before, but the handler reads all of it. */
+        READ("read-"),
+        /** As the first, but the caller writes into it before each call. */
+        WRITE("write-");
 
-    IsolationSubject(Isolation isolation, int pages, boolean reads) {
-        super(name(isolation, pages, reads), pages * PAGE);
-        this.isolation = isolation;
-        this.pages = pages;
-        this.reads = reads;
+        private final String infix;
+
+        Use(String infix) {
+            this.infix = infix;
+        }
     }
 
-    private static String name(Isolation isolation, int pages, boolean reads) {
-        return isolation.name().toLowerCase(Locale.ROOT) + (reads ? "-read-" : "-") + pages;
+    private final Isolation isolation;
+    private final int pages;
+    private final Use use;
+
+    IsolationSubject(Isolation isolation, int pages, Use use) {
+        super(name(isolation, pages, use), pages * PAGE);
+        this.isolation = isolation;
+        this.pages = pages;
+        this.use = use;
+    }
+
+    private static String name(Isolation isolation, int pages, Use use) {
+        return isolation.name().toLowerCase(Locale.ROOT) + "-" + use.infix + pages;
     }
 
     @Override
@@ -38,18 +54,22 @@ final class IsolationSubject extends Subject {
 
     @Override
     String group() {
-        return (reads ? "read-" : "") + pages;
+        return use.infix + pages;
     }
 
     @Override
     String floor() {
-        return name(Isolation.TRUSTED, pages, reads);
+        return name(Isolation.TRUSTED, pages, use);
     }
 
     @Override
     String settings() {
-        return "a scope of " + pages + " pages by pointer, " + isolation + "; the handler "
-                + (reads ? "reads all of it" : "looks at its head")
+        return "a scope of " + pages + " pages by pointer, " + isolation + "; the "
+                + switch (use) {
+                    case TOUCH -> "handler looks at its head";
+                    case READ -> "handler reads all of it";
+                    case WRITE -> "caller writes into it before each call, the handler looks at its head";
+                }
                 + ", synchronous typed stub, handlers on the polling thread, default (adaptive) waiting on both sides";
     }
 
@@ -74,7 +94,7 @@ final class IsolationSubject extends Subject {
                 .directory(directory.resolve("rackcall"))
                 .open();
         BenchVault vault = channel.stub(BenchVault.class, CallOptions.DEFAULT.withIsolation(isolation));
-        return new Client(name(), channel, vault, fill(channel, pages), reads);
+        return new Client(name(), channel, vault, fill(channel, pages), use);
     }
 
     private static Argument fill(RpcChannel channel, int pages) {
@@ -94,12 +114,17 @@ final class IsolationSubject extends Subject {
 
     private record Argument(Scope scope, BenchPages root) {}
 
-    private record Client(String name, RpcChannel channel, BenchVault vault, Argument argument, boolean reads)
+    private record Client(String name, RpcChannel channel, BenchVault vault, Argument argument, Use use)
             implements ClientSide {
         @Override
         public void call(long sequence) {
-            argument.root().sequence(sequence);
-            long reply = reads ? vault.read(argument.root()) : vault.touch(argument.root());
+            BenchPages root = argument.root();
+            long found = 0;
+            if (use == Use.WRITE) {
+                root.sequence(sequence);
+                found = sequence;
+            }
+            long reply = (use == Use.READ ? vault.read(root, sequence) : vault.touch(root, sequence)) - found;
             if (reply != sequence) {
                 throw new WrongReplyException(name, sequence, reply);
             }
@@ -116,15 +141,15 @@ final class IsolationSubject extends Subject {
         private long read;
 
         @Override
-        public long touch(BenchPages pages) {
-            return pages.sequence();
+        public long touch(BenchPages pages, long sequence) {
+            return pages.sequence() + sequence;
         }
 
         @Override
-        public long read(BenchPages pages) {
+        public long read(BenchPages pages, long sequence) {
             long sum = sum(pages.words());
             read = sum;
-            return pages.sequence() + (read - sum);
+            return pages.sequence() + sequence + (read - sum);
         }
 
         private static long sum(SharedLongArray words) {

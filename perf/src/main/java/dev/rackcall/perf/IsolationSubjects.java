@@ -34,7 +34,7 @@ final class IsolationSubjects {
     static List<Subject> all() {
         List<Subject> all = new ArrayList<>();
         for (int pages : PAGES) {
-            MODES.forEach(mode -> all.add(new IsolationSubject(mode, pages, false)));
+            MODES.forEach(mode -> all.add(new IsolationSubject(mode, pages, IsolationSubject.Use.TOUCH)));
             all.add(new LocalSubject(
                     "memcpy-" + pages,
                     Integer.toString(pages),
@@ -44,7 +44,8 @@ final class IsolationSubjects {
                     "a copy of " + pages + " pages between warm buffers of one process",
                     () -> copying(pages)));
         }
-        MODES.forEach(mode -> all.add(new IsolationSubject(mode, 1, true)));
+        MODES.forEach(mode -> all.add(new IsolationSubject(mode, 1, IsolationSubject.Use.READ)));
+        MODES.forEach(mode -> all.add(new IsolationSubject(mode, 1, IsolationSubject.Use.WRITE)));
         all.add(new LocalSubject(
                 "sandbox-bounds",
                 "sandbox",
