@@ -130,7 +130,10 @@ final class AsyncCalls {
         for (ShmClientCall call : calls) {
             RpcFuture<?> future = call.future;
             if (future != null && call.isAsync()) {
-                future.lose(connection.link.failure());
+                // A server that hung up after it had answered did answer; but not if it is us who end it.
+                if (connection.link.isClosedHere() || !future.finish()) {
+                    future.lose(connection.link.failure());
+                }
             }
             unpark(call);
         }

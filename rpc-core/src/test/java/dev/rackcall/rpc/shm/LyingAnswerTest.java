@@ -36,6 +36,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -262,6 +263,25 @@ class LyingAnswerTest {
             RpcException failure = catchThrowableOfType(RpcException.class, () -> echo.add(1, 2));
             assertThat(failure.status()).isEqualTo(Status.Code.UNKNOWN.with("%s%n"));
             connection.close();
+        }
+    }
+
+    /** The hang-up may be noticed before the answer is looked for. */
+    @Test
+    void shouldTakeTheAnswerThatWasGivenBeforeTheServerHungUp() throws Exception {
+        for (int i = 0; i < 50; i++) {
+            try (LyingServer server = new LyingServer(directory, HostileScript.service("/test/echo"))) {
+                server.answer((ticket, slot, memory) -> {
+                    respond(memory, slot, ticket, 0, 0, new byte[4]);
+                    server.hangUp();
+                });
+                ShmClientConnection connection = connect("/test/echo", Duration.ofSeconds(20));
+                Echo echo = ServiceDefinition.of(Echo.class).stub(calls(connection));
+                CompletableFuture<Integer> future = echo.later(1, 2);
+                Await.until("the end", () -> !connection.isOpen());
+                assertThat(future.join()).isZero();
+                connection.close();
+            }
         }
     }
 

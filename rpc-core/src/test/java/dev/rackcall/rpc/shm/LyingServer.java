@@ -74,6 +74,7 @@ final class LyingServer implements AutoCloseable {
     private volatile Answer answer = (ticket, slot, memory) -> {};
     private volatile Throwable failure;
     private volatile boolean stopped;
+    private volatile boolean hangingUp;
 
     LyingServer(Path directory, ServiceDefinition<?> definition) throws IOException {
         this.definition = definition;
@@ -152,12 +153,18 @@ final class LyingServer implements AutoCloseable {
         return offer;
     }
 
-    /** Until the client hangs up. */
+    /** Ends the present connection after the answer that is being given. */
+    void hangUp() {
+        hangingUp = true;
+    }
+
+    /** Until one side hangs up. */
     private void serve(UnixSocket socket, MemorySegment memory) {
         ControlLayout.watched(memory, true);
+        hangingUp = false;
         long head = 0;
-        while (!stopped && socket.drain() >= 0) {
-            for (int i = 0; i < 64; i++) {
+        while (!stopped && !hangingUp && socket.drain() >= 0) {
+            for (int i = 0; i < 64 && !hangingUp; i++) {
                 long slot = ControlLayout.slot((int) head & (SLOTS - 1));
                 long word = SlotLayout.requestWord(memory, slot);
                 if (!SlotLayout.isOf(word, head)) {
