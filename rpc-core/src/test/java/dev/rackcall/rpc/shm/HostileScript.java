@@ -47,6 +47,7 @@ import java.util.Random;
  * race ARENA SEED METHOD FLAGS           the same, spoilt by another thread as long as the calls last
  * ring COUNT | packet BYTES FDS          over the socket
  * hello HEX | silence                    on a socket of its own
+ * greet LAYOUT SLOTS QUOTA               a hello that is right but for these; the layout version is given relative to the right one
  * truncate | leave | await
  * </pre>
  */
@@ -171,6 +172,13 @@ final class HostileScript {
             case "packet" -> packet(connection(channel), Integer.parseInt(step[1]), Integer.parseInt(step[2]));
             case "hello" ->
                 hello(channel, step.length == 1 ? new byte[0] : HexFormat.of().parseHex(step[1]));
+            case "greet" -> {
+                int layout = ControlLayout.VERSION + Integer.parseInt(step[1]);
+                hello(
+                        channel,
+                        new Handshake.Hello(layout, channel, Integer.parseInt(step[2]), Long.parseLong(step[3]))
+                                .encode());
+            }
             case "silence" -> HostileConnection.dial(directory, channel).close();
             case "truncate" -> truncate(connection(channel));
             case "leave" -> leave(channel);
