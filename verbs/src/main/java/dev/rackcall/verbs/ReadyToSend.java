@@ -3,7 +3,8 @@ package dev.rackcall.verbs;
 /**
  * What a queue pair needs to become READY_TO_SEND. Start with {@link #defaults}.
  *
- * @param firstPacket number of its first packet, 24 bits
+ * @param firstPacket number of its first packet, 24 bits; choose it at random when a queue pair is connected again, or packets of its
+ *     former life may be taken for new ones
  * @param timeout code of the time to wait for an answer: 4.096 us * 2^timeout; 14 is 67 ms
  * @param retries tries after the first one when the peer does not answer, 0-6 (7 never ends on some devices)
  * @param rnrRetries tries after the first one when the peer has no receive request, 0-6; 7 never ends
