@@ -4,11 +4,9 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,18 +18,14 @@ import org.slf4j.LoggerFactory;
  */
 abstract class Link {
     private static final Logger LOG = LoggerFactory.getLogger(Link.class);
-    private static final int READS_AT_A_TIME = 8;
     private static final long GREETING_SECONDS = 5;
 
     private final SoftContext context;
     private final AtomicInteger wanted = new AtomicInteger();
     private final AtomicBoolean ended = new AtomicBoolean();
-    private final ReentrantLock receiving = new ReentrantLock();
     private Outbox outbox;
-    private Inbox inbox;
     private final ReadInterest interest = new ReadInterest(this);
-    private final ArrayDeque<ByteBuf> decrypted = new ArrayDeque<>();
-    private volatile boolean open;
+    private final Incoming incoming = new Incoming(this);
     private volatile boolean sendable;
     private volatile boolean direct;
     private volatile LinkChannel channel;
@@ -52,6 +46,10 @@ abstract class Link {
         return channel;
     }
 
+    Incoming incoming() {
+        return incoming;
+    }
+
     ReadInterest interest() {
         return interest;
     }
@@ -60,19 +58,24 @@ abstract class Link {
     void connected(LinkChannel newChannel, boolean plain) {
         // Not before: whoever connects and says nothing shall cost little. The volatile fields below publish them.
         outbox = new Outbox();
-        inbox = new Inbox();
+        incoming.open();
         channel = newChannel;
         direct = plain;
         if (plain) {
-            newChannel.readInto(this);
+            newChannel.readInto(incoming);
         }
         context.later(
                 () -> {
-                    if (!sendable) {
+                    if (!incoming.isGreeted()) {
                         end("no greeting within " + GREETING_SECONDS + " s");
                     }
                 },
                 TimeUnit.SECONDS.toNanos(GREETING_SECONDS));
+        if (isEnded()) {
+            // It was given up while it was being made.
+            newChannel.close().addListener(Network::logFailure);
+            return;
+        }
         greet();
     }
 
@@ -93,6 +96,9 @@ abstract class Link {
 
     /** Puts frames into the outbox until it is full or nothing is left. */
     abstract void fill(Outbox out);
+
+    /** Sends what the frames that came have set free or asked for. */
+    abstract void afterFrames();
 
     /** The connection is over. */
     abstract void over();
@@ -158,151 +164,29 @@ abstract class Link {
         });
     }
 
-    /**
-     * The socket has something to read. On the event loop.
-     *
-     * @return false at its end
-     */
-    boolean receiveReady() {
-        receiving.lock();
-        try {
-            return receive() >= 0;
-        } finally {
-            receiving.unlock();
-        }
-    }
-
     /** Reads if nobody else does. Returns whether anything came. By a thread that polls. */
     boolean poll() {
-        if (!direct || !open || ended.get() || !receiving.tryLock()) {
+        if (!direct || ended.get() || !incoming.isGreeted()) {
             return false;
         }
-        int came;
-        try {
-            came = receive();
-        } finally {
-            receiving.unlock();
-        }
+        int came = incoming.tryReceive(channel);
         if (came < 0) {
             end("closed by the peer");
         }
         return came > 0;
     }
 
-    /** Reads and handles; returns the number of bytes, negative at the end. */
-    private int receive() {
-        int total = 0;
-        boolean handled = false;
-        try {
-            handled = handleFrames();
-            for (int i = 0; i < READS_AT_A_TIME && !interest.isCongested(); i++) {
-                int count = inbox.read(channel);
-                if (count <= 0) {
-                    total = count < 0 ? -1 : total;
-                    break;
-                }
-                total += count;
-                handled |= handleFrames();
-            }
-        } catch (IOException e) {
-            end("reading failed: " + e.getMessage());
-            return -1;
-        } catch (ProtocolException e) {
-            end("the peer broke the protocol: " + e.getMessage());
-            return -1;
-        }
-        if (handled) {
-            afterFrames();
-        }
-        return total;
-    }
-
-    /** Bytes that came by the pipeline (TLS); they become this link's. On the event loop. */
-    void received(ByteBuf bytes) {
-        whileNotReading(() -> {
-            decrypted.add(bytes);
-            handleDecrypted();
-        });
-    }
-
-    private void handleDecrypted() {
-        boolean handled = false;
-        try {
-            handled = handleFrames();
-            while (!decrypted.isEmpty() && !interest.isCongested()) {
-                ByteBuf first = decrypted.element();
-                inbox.take(first);
-                if (!first.isReadable()) {
-                    decrypted.remove().release();
-                }
-                handled |= handleFrames();
-            }
-        } catch (ProtocolException e) {
-            end("the peer broke the protocol: " + e.getMessage());
-            return;
-        }
-        if (handled) {
-            afterFrames();
-        }
-    }
-
-    private boolean handleFrames() throws ProtocolException {
-        boolean handled = false;
-        if (!open && inbox.available() >= FrameLayout.GREETING_BYTES) {
-            greeted(inbox.memory(), inbox.position());
-            open = true;
-            inbox.consume(FrameLayout.GREETING_BYTES);
-        }
-        while (open && inbox.available() >= Integer.BYTES && !isCongested()) {
-            int length = FrameLayout.length(inbox.memory(), inbox.position());
-            if (length < smallestFrame() || length > FrameLayout.MAX_FRAME) {
-                throw new ProtocolException("a frame of " + Integer.toUnsignedLong(length) + " bytes; allowed are "
-                        + smallestFrame() + " to " + FrameLayout.MAX_FRAME);
-            }
-            if (inbox.available() < length) {
-                break;
-            }
-            frame(inbox.memory(), inbox.position(), length);
-            inbox.consume(length);
-            handled = true;
-        }
-        if (isCongested()) {
-            interest.congested();
-        }
-        inbox.tidy();
-        return handled;
-    }
-
-    /** Sends what the frames that came have set free or asked for. */
-    abstract void afterFrames();
-
     /** Incoming frames need not wait any more. On the event loop. */
     void relieved() {
-        whileNotReading(() -> {
-            if (direct) {
-                receive();
-            } else {
-                handleDecrypted();
-            }
-        });
+        incoming.resume(channel, direct);
     }
 
-    /** Runs this while no thread reads the connection. */
-    void whileNotReading(Runnable task) {
-        receiving.lock();
-        try {
-            task.run();
-        } finally {
-            receiving.unlock();
+    /** The peer does what it may not: this connection ends, nobody else notices. */
+    void violated(ProtocolException violation) {
+        if (!isEnded()) {
+            LOG.warn("{}: cutting the peer off: {}", this, violation.getMessage());
         }
-    }
-
-    /** The pipeline is closed: what it gave and nobody handled is given back. On the event loop. */
-    void discard() {
-        whileNotReading(() -> {
-            decrypted.forEach(ByteBuf::release);
-            decrypted.clear();
-        });
+        end("the peer broke the protocol");
     }
 
     /** Ends the connection; who waits for it is told. Any thread, once. */

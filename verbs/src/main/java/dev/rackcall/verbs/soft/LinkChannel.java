@@ -12,7 +12,7 @@ import java.nio.channels.SocketChannel;
  * and one that polls busily reads. {@link Link} keeps the bytes in order; the socket itself is safe against being closed meanwhile.
  */
 final class LinkChannel extends NioSocketChannel {
-    private volatile Link link;
+    private volatile Incoming incoming;
 
     LinkChannel() {}
 
@@ -20,9 +20,9 @@ final class LinkChannel extends NioSocketChannel {
         super(parent, socket);
     }
 
-    /** From now on bytes go to this link directly, past the pipeline. */
-    void readInto(Link receiver) {
-        link = receiver;
+    /** From now on bytes go there directly, past the pipeline. */
+    void readInto(Incoming receiver) {
+        incoming = receiver;
     }
 
     int read(ByteBuffer into) throws IOException {
@@ -35,11 +35,11 @@ final class LinkChannel extends NioSocketChannel {
 
     @Override
     protected int doReadBytes(ByteBuf buffer) throws Exception {
-        Link receiver = link;
+        Incoming receiver = incoming;
         if (receiver == null) {
             return super.doReadBytes(buffer);
         }
         // Netty gets to know of the end only; 0 says that there is nothing for the pipeline.
-        return receiver.receiveReady() ? 0 : -1;
+        return receiver.receiveReady(this) ? 0 : -1;
     }
 }

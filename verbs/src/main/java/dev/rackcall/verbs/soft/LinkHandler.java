@@ -36,13 +36,13 @@ final class LinkHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext channel, Object bytes) {
-        link.received((ByteBuf) bytes);
+        link.incoming().received((ByteBuf) bytes);
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext channel) {
         link.end("closed by the peer");
-        link.discard();
+        link.incoming().discard();
     }
 
     @Override

@@ -108,7 +108,7 @@ final class RequesterLink extends Link {
             return;
         }
         int packet = memory.get(INT, at + FrameLayout.RESPONSE_PACKET) & FrameLayout.PACKET_MASK;
-        SendQueue queue = owner.sendQueue();
+        AnswerReader queue = owner.sendQueue().answers();
         long pause = -1;
         synchronized (owner) {
             switch (FrameLayout.kind(memory, at)) {

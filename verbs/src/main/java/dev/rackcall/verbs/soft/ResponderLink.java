@@ -140,7 +140,7 @@ final class ResponderLink extends Link {
 
     /** Acknowledges what is owed. By the device's timer, and before it closes. */
     void settle() {
-        whileNotReading(() -> {
+        incoming().whileNotReading(() -> {
             while (!owing.isEmpty() && !answers.isFull()) {
                 owing.removeLast().settle(this);
             }

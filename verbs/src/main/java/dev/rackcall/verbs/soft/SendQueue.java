@@ -1,18 +1,13 @@
 package dev.rackcall.verbs.soft;
 
-import static dev.rackcall.verbs.soft.FrameLayout.PACKET_MASK;
-
 import dev.rackcall.verbs.CompletionStatus;
-import dev.rackcall.verbs.Opcode;
+import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToSend;
+import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
-import java.lang.foreign.MemorySegment;
 
-/**
- * The requester: send requests from posting to completion. Positions count requests: {@code done <= next <= posted}; between done and next
- * lies what was sent and not answered, between next and posted what was not sent. Everything is guarded by the queue pair's monitor.
- */
+/** The requester: send requests from posting to completion. Everything but {@link #isOver} is guarded by the queue pair's monitor. */
 final class SendQueue {
     /** What {@link #transmit} ended with. */
     enum Progress {
@@ -26,21 +21,13 @@ final class SendQueue {
 
     private final SoftQueuePair owner;
     private final RequestWriter writer;
-    private final SendSlot[] slots;
-    private long posted;
-    private long next;
-    private long done;
-    private long freed;
-    /** Bytes of the request at {@code next} that are sent. */
-    private long offset;
-
-    private int firstPacket;
-    private int reads;
+    private final SendRing ring;
     private int maxReads;
     private final Retries retries = new Retries();
     private long waitingSince;
     private CompletionStatus localFailure = CompletionStatus.SUCCESS;
     private final DcTarget target = new DcTarget();
+    private final AnswerReader answers;
     /** Where the requests without answers went; null before the first. */
     private volatile RequesterLink over;
 
@@ -49,71 +36,88 @@ final class SendQueue {
     SendQueue(SoftQueuePair owner, int capacity, int maxSegments, int maxInline) {
         this.owner = owner;
         writer = new RequestWriter(owner);
-        slots = new SendSlot[capacity];
-        for (int i = 0; i < capacity; i++) {
-            slots[i] = new SendSlot(maxSegments, maxInline);
-        }
+        ring = new SendRing(capacity, maxSegments, maxInline);
+        answers = new AnswerReader(this, ring, retries);
+    }
+
+    AnswerReader answers() {
+        return answers;
     }
 
     void start(ReadyToSend attributes) {
-        // Numbers go on from where an error of the send queue left them.
-        firstPacket = attributes.firstPacket() - (int) posted;
+        ring.numberFrom(attributes.firstPacket());
         maxReads = attributes.maxReadAtomic();
         retries.start(attributes);
     }
 
-    boolean isFull() {
-        return posted - freed == slots.length;
+    /**
+     * Takes a request, or ends it at once if the queue pair is in error.
+     *
+     * @return false if the queue is full
+     */
+    boolean offer(WorkRequest request) {
+        request.requireFits(owner.spec(), owner.maxInline(), owner.number());
+        switch (owner.state()) {
+            case READY_TO_SEND -> {
+                if (ring.isFull()) {
+                    return false;
+                }
+                add(request);
+            }
+            case ERROR, SEND_QUEUE_ERROR -> owner.flushed(request);
+            default ->
+                throw new VerbsException(
+                        "posting a send request to " + owner.type() + " queue pair " + owner.number() + " in state "
+                                + owner.state(),
+                        Errno.EINVAL,
+                        "bring it to READY_TO_SEND first");
+        }
+        return true;
     }
 
-    void post(WorkRequest request, long latency) {
-        SendSlot slot = slot(posted);
-        slot.set(request, (firstPacket + (int) posted) & PACKET_MASK);
+    private void add(WorkRequest request) {
+        SendSlot slot = ring.add(request);
         if (owner.type().isAddressedPerRequest()) {
             slot.setDestination(request);
         }
+        long latency = owner.domain().context().faults().latencyNanos();
         if (latency > 0) {
             slot.due = System.nanoTime() + latency;
         }
-        posted++;
-    }
-
-    boolean isEmpty() {
-        return done == posted;
     }
 
     /** The connection for the next request. */
     RequesterLink way() {
         return owner.type().isAddressedPerRequest()
-                ? slot(next).destination.link()
+                ? ring.toSend().destination.link()
                 : owner.peer().link();
     }
 
     boolean hasUnsent() {
-        return next < posted;
+        return ring.hasUnsent();
     }
 
     /** Puts frames into the outbox as long as there are requests that may go over this connection. */
     Progress transmit(RequesterLink link, Outbox out) {
         while (hasUnsent() && owner.isSending() && !retries.isPaused() && localFailure == CompletionStatus.SUCCESS) {
-            SendSlot slot = slot(next);
+            SendSlot slot = ring.toSend();
             RequesterLink way = way();
-            if (isUnanswered() && (way != over || way != link)) {
+            if (ring.isUnanswered() && (way != over || way != link)) {
                 return Progress.IDLE;
             }
             if (way != link) {
                 return Progress.ELSEWHERE;
             }
             over = link;
-            if (offset == 0 && !mayStart(slot, link)) {
+            if (ring.offset() == 0 && !mayStart(slot, link)) {
                 return Progress.IDLE;
             }
-            int payload = (int) Math.min(FrameLayout.MAX_PAYLOAD, slot.outgoing() - offset);
+            int payload = (int) Math.min(FrameLayout.MAX_PAYLOAD, slot.outgoing() - ring.offset());
             if (!out.hasRoom(FrameLayout.REQUEST_BYTES + payload)) {
                 return Progress.FULL;
             }
-            if (writer.write(slot, offset, payload, target.isFirst(next), out)) {
-                advance(slot, payload);
+            if (writer.write(slot, ring.offset(), payload, target.isFirst(ring.next()), out)) {
+                advance(payload);
             } else {
                 failLocally(CompletionStatus.LOCAL_PROTECTION_ERROR);
             }
@@ -124,12 +128,12 @@ final class SendQueue {
     private boolean mayStart(SendSlot slot, RequesterLink link) {
         if (owner.type() == QueuePairType.DC_INITIATOR && !target.is(link, slot)) {
             // One target at a time: the answers of the last one must be there.
-            if (isUnanswered()) {
+            if (ring.isUnanswered()) {
                 return false;
             }
-            target.set(link, slot, next);
+            target.set(link, slot, ring.next());
         }
-        if ((slot.isFenced() && reads > 0) || (slot.opcode.isReadOrAtomic() && reads >= maxReads)) {
+        if ((slot.isFenced() && ring.reads() > 0) || (slot.opcode.isReadOrAtomic() && ring.reads() >= maxReads)) {
             return false;
         }
         if (slot.due != 0) {
@@ -139,6 +143,7 @@ final class SendQueue {
                 return false;
             }
         }
+        slot.received = 0;
         CompletionStatus problem = slot.problem(owner);
         if (problem != CompletionStatus.SUCCESS) {
             failLocally(problem);
@@ -147,118 +152,14 @@ final class SendQueue {
         return true;
     }
 
-    private void advance(SendSlot slot, int payload) {
-        if (!isUnanswered()) {
+    private void advance(int payload) {
+        if (!ring.isUnanswered()) {
             waitingSince = System.nanoTime();
         }
-        offset += payload;
-        if (offset < slot.outgoing()) {
-            return;
-        }
-        offset = 0;
-        next++;
-        if (slot.opcode.isReadOrAtomic()) {
-            reads++;
-        }
-        if (owner.type() == QueuePairType.UD) {
+        if (ring.sent(payload) && owner.type() == QueuePairType.UD) {
             // Nobody answers a datagram: it is done when it has left.
             finish();
         }
-    }
-
-    private boolean isUnanswered() {
-        return done < next;
-    }
-
-    /** All requests up to this packet number are done. Answers to what is not under way are answers to a former life: ignored. */
-    void acknowledged(int packet) {
-        long position = position(packet);
-        if (position < 0) {
-            return;
-        }
-        finishBefore(position);
-        if (!slot(position).opcode.isReadOrAtomic() && done == position) {
-            finish();
-            proceed();
-        }
-    }
-
-    /** Part of what a READ asked for has come. */
-    void data(int packet, int at, MemorySegment frame, long from, int length) throws ProtocolException {
-        long position = position(packet);
-        if (position < 0) {
-            return;
-        }
-        SendSlot slot = slot(position);
-        finishBefore(position);
-        if (done > position) {
-            return;
-        }
-        if (slot.opcode != Opcode.READ
-                || at != slot.received
-                || length > slot.length - slot.received
-                || done < position) {
-            throw new ProtocolException("unasked data: packet " + packet + ", offset " + at + ", " + length + " bytes");
-        }
-        if (!slot.list.store(owner.domain(), at, frame, from, length)) {
-            fail(CompletionStatus.LOCAL_PROTECTION_ERROR);
-            return;
-        }
-        slot.received += length;
-        if (slot.received == slot.length) {
-            finish();
-        }
-        proceed();
-    }
-
-    /** The old value of an atomic has come: the 8 bytes of the frame at this place, in this machine's order. */
-    void value(int packet, MemorySegment frame, long from) throws ProtocolException {
-        long position = position(packet);
-        if (position < 0) {
-            return;
-        }
-        finishBefore(position);
-        SendSlot slot = slot(position);
-        if (done > position) {
-            return;
-        }
-        if (!slot.opcode.isAtomic() || done < position) {
-            throw new ProtocolException("unasked value: packet " + packet);
-        }
-        if (slot.list.store(owner.domain(), 0, frame, from, Long.BYTES)) {
-            finish();
-            proceed();
-        } else {
-            fail(CompletionStatus.LOCAL_PROTECTION_ERROR);
-        }
-    }
-
-    /**
-     * The responder did not do this request.
-     *
-     * @return nanoseconds after which to try again; negative if not
-     */
-    long refused(int packet, Refusal refusal, long detail) {
-        long position = position(packet);
-        if (position < 0 || retries.isPaused()) {
-            return -1;
-        }
-        if (refusal == Refusal.NOT_READY_TO_RECEIVE) {
-            finishBefore(position);
-        } else if (refusal != Refusal.NO_ANSWER) {
-            finishBefore(position);
-            fail(refusal.status());
-            return -1;
-        }
-        long pause = retries.pause(refusal, detail);
-        if (pause < 0) {
-            fail(refusal.status());
-        } else {
-            next = done;
-            offset = 0;
-            reads = 0;
-        }
-        return pause;
     }
 
     void resume() {
@@ -267,16 +168,18 @@ final class SendQueue {
     }
 
     /** Gives up when the responder has been silent for too long. */
-    boolean expire(long now) {
-        boolean waits = false;
-        for (long i = done; i < next && !waits; i++) {
-            waits = slot(i).isAnswered();
-        }
+    void expire(long now) {
+        boolean waits = owner.type() == QueuePairType.DC_INITIATOR ? ring.isUnanswered() : ring.awaitsAnswer();
         if (waits && !retries.isPaused() && now - waitingSince > retries.patience()) {
             fail(CompletionStatus.RETRY_EXCEEDED);
-            return true;
         }
-        return false;
+    }
+
+    /** Everything that has no answer goes again, after a pause. */
+    void rewind() {
+        ring.rewind();
+        // Found out anew when its turn comes again.
+        localFailure = CompletionStatus.SUCCESS;
     }
 
     /** A connection ended; perhaps one that matters here. */
@@ -284,10 +187,9 @@ final class SendQueue {
         target.forget(link);
         if (owner.type() == QueuePairType.UD) {
             while (owner.isSending() && waitsFor(link)) {
-                next++;
                 finish();
             }
-        } else if (isUnanswered() ? over == link : waitsFor(link)) {
+        } else if (ring.isUnanswered() ? over == link : waitsFor(link)) {
             fail(CompletionStatus.RETRY_EXCEEDED);
         }
     }
@@ -297,7 +199,7 @@ final class SendQueue {
             return false;
         }
         return owner.type().isAddressedPerRequest()
-                ? slot(next).destination.isOver(link)
+                ? ring.toSend().destination.isOver(link)
                 : owner.peer().isOver(link);
     }
 
@@ -324,19 +226,15 @@ final class SendQueue {
 
     /** Ends everything that is outstanding, in order. */
     void flush() {
-        while (!isEmpty()) {
-            complete(slot(done++), CompletionStatus.FLUSHED);
+        while (!ring.isEmpty()) {
+            complete(ring.end(), CompletionStatus.FLUSHED);
         }
         drop();
     }
 
     /** Forgets everything that is outstanding. */
     void drop() {
-        done = posted;
-        next = posted;
-        freed = posted;
-        offset = 0;
-        reads = 0;
+        ring.drop();
         localFailure = CompletionStatus.SUCCESS;
         retries.resume();
         target.clear();
@@ -349,40 +247,27 @@ final class SendQueue {
     }
 
     /** After answers: a request that failed here may fail now that those before it are done. */
-    private void proceed() {
+    void proceed() {
         retries.succeeded();
         waitingSince = System.nanoTime();
-        if (localFailure == CompletionStatus.SUCCESS) {
-            return;
+        if (localFailure != CompletionStatus.SUCCESS && !ring.awaitsAnswer()) {
+            ring.skipUnanswered();
+            fail(localFailure);
         }
-        for (long i = done; i < next; i++) {
-            if (slot(i).isAnswered()) {
-                return;
-            }
-        }
-        done = next;
-        fail(localFailure);
     }
 
-    private void fail(CompletionStatus status) {
-        complete(slot(done++), status);
+    /** The oldest request failed, and with it the queue. */
+    void fail(CompletionStatus status) {
+        complete(ring.end(), status);
         owner.sendFailed();
     }
 
-    private void finishBefore(long position) {
-        while (done < position && !slot(done).opcode.isReadOrAtomic()) {
-            finish();
-        }
-    }
-
-    private void finish() {
-        SendSlot slot = slot(done++);
-        if (slot.opcode.isReadOrAtomic()) {
-            reads--;
-        }
+    /** The oldest request is done. */
+    void finish() {
+        SendSlot slot = ring.end();
         if (slot.isSignaled()) {
             complete(slot, CompletionStatus.SUCCESS);
-            freed = done;
+            ring.free();
         }
     }
 
@@ -390,15 +275,5 @@ final class SendQueue {
         if (!owner.completed(slot, status) && owner.isSending()) {
             owner.completionLost();
         }
-    }
-
-    /** Of the request under way with this packet number; negative if there is none. */
-    private long position(int packet) {
-        int ahead = (packet - firstPacket - (int) done) & PACKET_MASK;
-        return done + ahead < next ? done + ahead : -1;
-    }
-
-    private SendSlot slot(long position) {
-        return slots[(int) (position % slots.length)];
     }
 }

@@ -68,7 +68,17 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
     @Override
     public QueuePair createQueuePair(QueuePairSpec spec) {
-        return SoftQueuePair.create(this, spec);
+        SoftLimits.check("send requests", spec.maxSends(), SoftLimits.MAX_WORK_REQUESTS);
+        SoftLimits.check("receive requests", spec.maxReceives(), SoftLimits.MAX_WORK_REQUESTS);
+        SoftLimits.check("segments", spec.maxSegments(), SoftLimits.MAX_SEGMENTS);
+        SoftLimits.check("bytes inline", spec.maxInline(), SoftLimits.MAX_INLINE);
+        int number = context.queuePairs().reserve();
+        if (number == 0) {
+            throw new VerbsException("making a queue pair", Errno.ENOMEM, "the device has none left: close some");
+        }
+        SoftQueuePair made = new SoftQueuePair(this, spec, number);
+        made.attach();
+        return made;
     }
 
     @Override

@@ -31,7 +31,7 @@ final class SoftQueuePair implements QueuePair {
     private final PeerPath peer;
     private boolean closed;
 
-    private SoftQueuePair(SoftProtectionDomain domain, QueuePairSpec spec, int number) {
+    SoftQueuePair(SoftProtectionDomain domain, QueuePairSpec spec, int number) {
         this.domain = domain;
         this.spec = spec;
         this.number = number;
@@ -41,22 +41,12 @@ final class SoftQueuePair implements QueuePair {
         send = new SendQueue(this, spec.maxSends(), spec.maxSegments(), spec.maxInline());
     }
 
-    static SoftQueuePair create(SoftProtectionDomain domain, QueuePairSpec spec) {
-        SoftLimits.check("send requests", spec.maxSends(), SoftLimits.MAX_WORK_REQUESTS);
-        SoftLimits.check("receive requests", spec.maxReceives(), SoftLimits.MAX_WORK_REQUESTS);
-        SoftLimits.check("segments", spec.maxSegments(), SoftLimits.MAX_SEGMENTS);
-        SoftLimits.check("bytes inline", spec.maxInline(), SoftLimits.MAX_INLINE);
-        KeyTable<SoftQueuePair> table = domain.context().queuePairs();
-        int number = table.reserve();
-        if (number == 0) {
-            throw new VerbsException("making a queue pair", Errno.ENOMEM, "the device has none left: close some");
-        }
-        SoftQueuePair made = new SoftQueuePair(domain, spec, number);
+    /** Others may find it from now on. */
+    void attach() {
         domain.children().add();
-        made.sendCompletions.users().add();
-        made.receiveSide.attach();
-        table.put(number, made);
-        return made;
+        sendCompletions.users().add();
+        receiveSide.attach();
+        domain.context().queuePairs().put(number, this);
     }
 
     SoftProtectionDomain domain() {
@@ -156,7 +146,7 @@ final class SoftQueuePair implements QueuePair {
     public boolean postSend(WorkRequest request) {
         RequesterLink way;
         synchronized (this) {
-            if (!enqueue(request)) {
+            if (!send.offer(request)) {
                 return false;
             }
             if (!send.hasUnsent()) {
@@ -173,7 +163,7 @@ final class SoftQueuePair implements QueuePair {
         int posted = 0;
         try {
             synchronized (this) {
-                while (posted < count && enqueue(requests[posted])) {
+                while (posted < count && send.offer(requests[posted])) {
                     posted++;
                 }
             }
@@ -205,25 +195,9 @@ final class SoftQueuePair implements QueuePair {
         }
     }
 
-    private boolean enqueue(WorkRequest request) {
-        request.requireFits(spec, spec.maxInline(), number);
-        switch (state) {
-            case READY_TO_SEND -> {
-                if (send.isFull()) {
-                    return false;
-                }
-                send.post(request, domain.context().faults().latencyNanos());
-            }
-            case ERROR, SEND_QUEUE_ERROR ->
-                sendCompletions.add(
-                        request.id(), CompletionStatus.FLUSHED, CompletionOpcode.of(request.opcode()), 0, number);
-            default ->
-                throw new VerbsException(
-                        "posting a send request to " + type() + " queue pair " + number + " in state " + state,
-                        Errno.EINVAL,
-                        "bring it to READY_TO_SEND first");
-        }
-        return true;
+    /** A request that is posted to a queue in error. */
+    void flushed(WorkRequest request) {
+        sendCompletions.add(request.id(), CompletionStatus.FLUSHED, CompletionOpcode.of(request.opcode()), 0, number);
     }
 
     @Override
