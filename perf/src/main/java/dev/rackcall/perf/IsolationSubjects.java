@@ -46,6 +46,7 @@ final class IsolationSubjects {
         }
         MODES.forEach(mode -> all.add(new IsolationSubject(mode, 1, IsolationSubject.Use.READ)));
         MODES.forEach(mode -> all.add(new IsolationSubject(mode, 1, IsolationSubject.Use.WRITE)));
+        SealSubjects.addTo(all, PAGES);
         all.add(new LocalSubject(
                 "sandbox-bounds",
                 "sandbox",

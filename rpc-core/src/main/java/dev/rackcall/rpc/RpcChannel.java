@@ -217,7 +217,7 @@ public final class RpcChannel implements AutoCloseable {
 
         /**
          * From how many bytes on a call with {@link Isolation#AUTO} seals its arguments' scope; smaller ones are copied by the server. Where the two cost the
-         * same depends on the machine: {@code rackcall bench isolation} measures it. 512 KiB by default.
+         * same depends on the machine: {@code rackcall bench isolation} measures it. 8 MiB by default.
          */
         public Builder sealFrom(long bytes) {
             sealFrom = bytes;

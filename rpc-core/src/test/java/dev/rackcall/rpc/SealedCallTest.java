@@ -107,7 +107,10 @@ class SealedCallTest {
                 .service(SealedVault.class, service)
                 .directory(directory)
                 .start();
-        channel = RpcChannel.builder("/test/sealed").directory(directory).open();
+        channel = RpcChannel.builder("/test/sealed")
+                .directory(directory)
+                .sealFrom(100_000)
+                .open();
         scope = channel.newScope();
         coin = scope.create(Coin.class);
         coin.value(5);

@@ -1,0 +1,116 @@
+package dev.rackcall.perf;
+
+import dev.rackcall.sandbox.SealSpec;
+import dev.rackcall.sandbox.SealedScopes;
+import dev.rackcall.sandbox.Seals;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaSpec;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.TableHome;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/** What seals cost by themselves, without a call around them: closing and opening scopes of some sizes, one by one and in batches. */
+final class SealSubjects {
+    private static final int BATCH = 1024;
+    private static final int DESCRIPTORS = 4096;
+    private static final int SCOPE_OVERHEAD = 64;
+
+    private SealSubjects() {}
+
+    static void addTo(List<Subject> subjects, int[] sizes) {
+        for (int pages : sizes) {
+            subjects.add(new LocalSubject(
+                    "seal-release-" + pages,
+                    "seal-" + pages,
+                    "",
+                    pages * IsolationSubject.PAGE,
+                    1,
+                    "sealing, checking, marking and releasing a scope of " + pages + " pages",
+                    () -> single(pages)));
+            int scopes = Math.max(1, BATCH / pages);
+            subjects.add(new LocalSubject(
+                    "release-batched-" + pages,
+                    "seal-" + pages,
+                    "",
+                    pages * IsolationSubject.PAGE,
+                    scopes,
+                    "the same, released in batches of " + scopes + " scopes",
+                    () -> batched(pages, scopes)));
+        }
+    }
+
+    private static ClientSide single(int pages) {
+        Bench bench = new Bench(BATCH);
+        Scope scope = bench.scope(pages);
+        return IsolationSubjects.local(
+                sequence -> {
+                    long seal = bench.seals.seal(scope, "bench");
+                    bench.receiver.claim(seal);
+                    bench.receiver.markDone(seal);
+                    bench.seals.release(seal);
+                },
+                bench::close);
+    }
+
+    private static ClientSide batched(int pages, int count) {
+        Bench bench = new Bench(Integer.MAX_VALUE);
+        Scope[] scopes = new Scope[count];
+        for (int i = 0; i < count; i++) {
+            scopes[i] = bench.scope(pages);
+        }
+        return IsolationSubjects.local(
+                sequence -> {
+                    for (Scope scope : scopes) {
+                        long seal = bench.seals.seal(scope, "bench");
+                        bench.receiver.claim(seal);
+                        bench.receiver.markDone(seal);
+                        bench.seals.releaseLater(seal);
+                    }
+                    int released = bench.seals.flush();
+                    if (released != scopes.length) {
+                        throw new WrongReplyException("release-batched", scopes.length, released);
+                    }
+                },
+                bench::close);
+    }
+
+    /** An arena with both sides of its seals. */
+    private static final class Bench {
+        private final SharedFile file = SharedFile.memfd("bench-seals", 32 << 20);
+        private final Mapping mapping = file.map();
+        private final Arena arena =
+                Arena.create(new ArenaSpec(1, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 64 << 10));
+        private final Seals seals;
+        private final SealedScopes receiver;
+
+        Bench(int batch) {
+            MemorySegment ring = java.lang.foreign.Arena.ofAuto().allocate(Seals.ringBytes(DESCRIPTORS), Long.BYTES);
+            MemorySegment marks = java.lang.foreign.Arena.ofAuto().allocate(Seals.marksBytes(DESCRIPTORS), Long.BYTES);
+            seals = Seals.cooperative(SealSpec.of(arena, file, ring, marks).withBatch(batch));
+            receiver = SealedScopes.of(arena, ring, marks);
+        }
+
+        /** All of it in use and touched, since so much is sealed. */
+        Scope scope(int pages) {
+            long bytes = (long) pages * IsolationSubject.PAGE - SCOPE_OVERHEAD;
+            Scope scope = arena.newScope(bytes);
+            long at = Ref.offset(scope.allocate(bytes));
+            arena.memory().asSlice(at, bytes).fill((byte) 1);
+            if (scope.bytesHeld() != (long) pages * IsolationSubject.PAGE) {
+                throw new IllegalStateException(
+                        "a scope of " + scope.bytesHeld() + " bytes, not of " + pages + " pages");
+            }
+            return scope;
+        }
+
+        void close() {
+            seals.close();
+            mapping.close();
+            file.close();
+        }
+    }
+}
