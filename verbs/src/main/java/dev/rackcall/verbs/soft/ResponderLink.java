@@ -22,6 +22,10 @@ final class ResponderLink extends Link {
     /** What DC initiators of the peer do at targets here, by target and initiator number. */
     private final Map<Long, Responder> conversations = new HashMap<>();
 
+    /** The conversation of the last frame: most frames belong to the same one, and looking up costs a boxed number. */
+    private long lastName;
+
+    private Responder lastResponder;
     private final List<Responder> owing = new ArrayList<>();
     private volatile Gid peer = Gid.NONE;
 
@@ -117,7 +121,11 @@ final class ResponderLink extends Link {
                     .computeIfAbsent(name, fresh -> new Responder(owner, owner.receiveSide()))
                     .start(memory.get(INT, at + FrameLayout.PACKET));
         }
-        Responder responder = conversations.get(name);
+        if (begins || name != lastName) {
+            lastResponder = conversations.get(name);
+            lastName = name;
+        }
+        Responder responder = lastResponder;
         if (responder == null) {
             answers.refuse(memory, at, Refusal.NO_ANSWER, 0);
         } else if (responder.handle(memory, at, payload, this) == AsyncEvent.Type.QP_FATAL) {

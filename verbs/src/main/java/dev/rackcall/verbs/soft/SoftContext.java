@@ -206,12 +206,15 @@ final class SoftContext implements Context {
     }
 
     private void expire() {
-        long now = System.nanoTime();
-        for (SoftQueuePair queuePair : queuePairs.all()) {
-            queuePair.expire(now);
+        try {
+            long now = System.nanoTime();
+            for (SoftQueuePair queuePair : queuePairs.all()) {
+                queuePair.expire(now);
+            }
+            settle();
+        } finally {
+            later(this::expire, EXPIRY_NANOS);
         }
-        settle();
-        later(this::expire, EXPIRY_NANOS);
     }
 
     @Override

@@ -1,0 +1,145 @@
+package dev.rackcall.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.verbs.AddressVector;
+import dev.rackcall.verbs.Bench;
+import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.Connected;
+import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.InitAttributes;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.QueuePairState;
+import dev.rackcall.verbs.QueuePairType;
+import dev.rackcall.verbs.ReadyToReceive;
+import dev.rackcall.verbs.ReadyToSend;
+import dev.rackcall.verbs.WorkRequest;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Whatever the device answers that requests go to: nothing but the request's own segment is written, and nobody else notices. */
+class HostileTargetTest {
+    private static final int LENGTH = 256;
+
+    private final WorkRequest request = WorkRequest.create(1, 8);
+    private Connected bystanders;
+    private Bench victim;
+    private QueuePair queuePair;
+    private ServerSocket listening;
+    private Gid gid;
+
+    @BeforeEach
+    void open() throws IOException {
+        bystanders = new Connected(SoftDevice.of("bystander", SoftOptions.local()));
+        victim = bystanders.a;
+        listening = new ServerSocket(0, 5, SoftOptions.local().address());
+        gid = SoftGid.of(new InetSocketAddress(listening.getInetAddress(), listening.getLocalPort()));
+        queuePair = victim.queuePair(QueuePairType.RC);
+        queuePair.toInit(InitAttributes.connected());
+        queuePair.toReadyToReceive(ReadyToReceive.from(AddressVector.of(gid, 0), 77));
+        queuePair.toReadyToSend(ReadyToSend.defaults());
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        try (Connected open = bystanders) {
+            assertThat(open).isNotNull();
+            listening.close();
+            Bench.Done done =
+                    bystanders.run(request.write(bystanders.b.region.address(), bystanders.b.region.remoteKey())
+                            .inline(1)
+                            .signaled());
+            assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
+        }
+    }
+
+    private Socket accepted() throws IOException {
+        Socket peer = listening.accept();
+        assertThat(peer.getInputStream().readNBytes(FrameLayout.GREETING_BYTES)).hasSize(FrameLayout.GREETING_BYTES);
+        return peer;
+    }
+
+    private byte[] greeting(int version, Gid source) {
+        return RawPeer.toArray(RawPeer.greeting(FrameLayout.MAGIC, version, victim.gid())
+                .put(FrameLayout.GREETING_SOURCE, source.toBytes()));
+    }
+
+    private void read() {
+        queuePair.postSend(
+                request.read(0, 0).from(victim.region, 1024, LENGTH).id(5).signaled());
+    }
+
+    @Test
+    void shouldNotTalkToAnotherVersionOrDevice() throws Exception {
+        read();
+        try (Socket peer = accepted()) {
+            peer.getOutputStream().write(greeting(FrameLayout.VERSION + 1, gid));
+            assertThat(victim.next().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
+        }
+        queuePair.toReset();
+        queuePair.toInit(InitAttributes.connected());
+        queuePair.toReadyToReceive(ReadyToReceive.from(AddressVector.of(gid, 0), 77));
+        queuePair.toReadyToSend(ReadyToSend.defaults());
+        read();
+        try (Socket peer = accepted()) {
+            peer.getOutputStream().write(greeting(FrameLayout.VERSION, new Gid(3, 4)));
+            assertThat(victim.next().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
+        }
+    }
+
+    @Test
+    void shouldWriteOnlyWhereTheRequestSays() throws Exception {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        read();
+        try (Socket peer = accepted()) {
+            peer.getOutputStream().write(greeting(FrameLayout.VERSION, gid));
+            assertThat(peer.getInputStream().readNBytes(FrameLayout.REQUEST_BYTES))
+                    .hasSize(FrameLayout.REQUEST_BYTES);
+            for (int i = 0; i < 100; i++) {
+                peer.getOutputStream().write(RawPeer.toArray(answer(random)));
+            }
+        } catch (IOException cutOff) {
+            assertThat(cutOff).as("seed %d", seed).isNotNull();
+        }
+        Bench.Done done = victim.next();
+        assertThat(done.id()).as("seed %d", seed).isEqualTo(5);
+        if (done.status() != CompletionStatus.SUCCESS) {
+            assertThat(queuePair.state()).as("seed %d", seed).isEqualTo(QueuePairState.ERROR);
+        }
+        assertThat(victim.memory.asSlice(0, 1024).toArray(ValueLayout.JAVA_BYTE))
+                .as("before, seed %d", seed)
+                .containsOnly(0);
+        assertThat(victim.memory.asSlice(1024 + LENGTH, 4096).toArray(ValueLayout.JAVA_BYTE))
+                .as("behind, seed %d", seed)
+                .containsOnly(0);
+    }
+
+    /** Half of the answers fit the request, with data of any length at any place; the others are for somebody else's queue pair. */
+    private ByteBuffer answer(Random random) {
+        int payload = random.nextInt(2 * LENGTH);
+        ByteBuffer frame =
+                ByteBuffer.allocate(FrameLayout.RESPONSE_BYTES + payload).order(ByteOrder.LITTLE_ENDIAN);
+        byte[] junk = new byte[frame.capacity()];
+        random.nextBytes(junk);
+        frame.put(0, junk);
+        boolean own = random.nextBoolean();
+        return frame.putInt(0, frame.capacity())
+                .put(FrameLayout.KIND, (byte)
+                        (own ? FrameLayout.READ_DATA : FrameLayout.ACKNOWLEDGE + random.nextInt(4)))
+                .putInt(FrameLayout.DESTINATION, own ? queuePair.number() : bystanders.qa.number())
+                .putInt(FrameLayout.RESPONSE_PACKET, own ? random.nextInt(2) : random.nextInt())
+                .putInt(
+                        FrameLayout.RESPONSE_OFFSET,
+                        own ? random.nextInt(2) * random.nextInt(LENGTH) : random.nextInt());
+    }
+}
