@@ -28,8 +28,14 @@ final class Extents {
         Extents extents = new Extents(spec, spec.home() == TableHome.SHARED, 0);
         long room = spec.region().byteSize() - extents.firstPage;
         long first = extents.firstPage + ArenaLayout.roundUp(Math.min(room, spec.initialBytes()));
-        extents.reserveHeader(first);
-        extents.reserve(extents.firstPage, first - extents.firstPage);
+        if (spec.home() == TableHome.SHARED) {
+            extents.reserve(0, ArenaLayout.PAGE);
+            extents.reserveTable(extents.firstPage, first);
+            extents.reserve(extents.firstPage, first - extents.firstPage);
+        } else {
+            // The pages follow the header at once.
+            extents.reserve(0, first);
+        }
         ArenaLayout.initialise(spec.region(), spec.id(), first);
         extents.known = first;
         return extents;
@@ -114,13 +120,6 @@ final class Extents {
             if (!headerCounts) {
                 ArenaLayout.publishReserved(spec.region(), target);
             }
-        }
-    }
-
-    private void reserveHeader(long upTo) {
-        reserve(0, ArenaLayout.PAGE);
-        if (spec.home() == TableHome.SHARED) {
-            reserveTable(firstPage, upTo);
         }
     }
 

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * A client's way to one named channel: connects, connects anew when the server was restarted, makes stubs and scopes. Thread-safe.
@@ -161,7 +162,7 @@ public final class RpcChannel implements AutoCloseable {
     public static final class Builder {
         private final String channel;
         private final List<ClientInterceptor> interceptors = new ArrayList<>();
-        private Path directory = RuntimeDirectory.defaultPath();
+        private Optional<Path> directory = Optional.empty();
         private WaitStrategy waiting = WaitStrategy.adaptive();
         private int slots = 64;
         private long arenaQuota = 256L << 20;
@@ -182,7 +183,7 @@ public final class RpcChannel implements AutoCloseable {
 
         /** Where the server's socket lies; see {@link RuntimeDirectory#defaultPath}. */
         public Builder directory(Path value) {
-            directory = Objects.requireNonNull(value, "directory");
+            directory = Optional.of(value);
             return this;
         }
 
@@ -228,7 +229,14 @@ public final class RpcChannel implements AutoCloseable {
         public RpcChannel open() {
             return new RpcChannel(
                     new ClientSpec(
-                            channel, directory, waiting, slots, arenaQuota, connectTimeout, defaultTimeout, sealFrom),
+                            channel,
+                            directory.orElseGet(RuntimeDirectory::defaultPath),
+                            waiting,
+                            slots,
+                            arenaQuota,
+                            connectTimeout,
+                            defaultTimeout,
+                            sealFrom),
                     List.copyOf(interceptors));
         }
     }

@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** Another JVM with this one's flags and class path, for tests that need a peer to die, stop or misbehave. Killed when closed. */
 public final class ChildJvm implements AutoCloseable {
@@ -110,9 +112,26 @@ public final class ChildJvm implements AutoCloseable {
         process.destroyForcibly().waitFor();
     }
 
-    /** SIGSTOP. */
+    /** SIGSTOP; returns once all its threads stand still. */
     public void pause() throws IOException, InterruptedException {
         signal("-STOP");
+        Await.until("process " + process.pid() + " to stand still", this::isStopped);
+    }
+
+    private boolean isStopped() {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
+            return threads.allMatch(thread -> {
+                try {
+                    String stat = Files.readString(thread.resolve("stat"));
+                    // Behind the name, which is in parentheses and may hold anything.
+                    return stat.charAt(stat.lastIndexOf(')') + 2) == 'T';
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** SIGCONT. */

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.runtime;
 
 import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.OwnerLock;
 import dev.rackcall.shm.os.Uid;
@@ -17,6 +18,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * The directory in which servers leave their sockets and lock files, one pair a channel. A living server holds its lock file by a
@@ -25,6 +27,7 @@ import java.util.Optional;
 public final class RuntimeDirectory {
     private static final String SOCKET = ".sock";
     private static final String LOCK = ".lock";
+    private static final Pattern NAME = Pattern.compile("(/[A-Za-z0-9._-]+)+");
     private static final int MAX_ATTEMPTS = 16;
     /** A socket's name with its suffix, in the longest path of a directory's descriptor, has to fit into a socket's address. */
     private static final int MAX_NAME = 80;
@@ -119,7 +122,7 @@ public final class RuntimeDirectory {
                             channel.substring(0, MAX_NAME), channel.length(), MAX_NAME)
                     .asException();
         }
-        if (!channel.matches("(/[A-Za-z0-9._-]+)+")) {
+        if (!NAME.matcher(channel).matches()) {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
                             "'%s' is not a channel name; write segments of letters, digits, . _ -, each after a slash, as"
@@ -173,7 +176,7 @@ public final class RuntimeDirectory {
         try {
             lock = OwnerLock.tryAcquire(lock(channel));
         } catch (OsException e) {
-            if (Files.exists(path)) {
+            if (e.errno() != Errno.ENOENT) {
                 throw Status.Code.FAILED_PRECONDITION
                         .with("what a dead server of %s left cannot be removed: %s", channel, e.getMessage())
                         .asException(e);

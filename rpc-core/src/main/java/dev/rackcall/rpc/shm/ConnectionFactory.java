@@ -57,19 +57,40 @@ final class ConnectionFactory implements AutoCloseable {
         return binding.channel();
     }
 
-    /** Makes a connection and tells the client; {@code count} hears when it hangs up and when its memory is gone. */
-    ShmServerConnection connect(UnixSocket socket, Handshake.Hello hello, Peer peer, ConnectionCount count) {
+    /** A connection of which the client does not know yet, with what it has to be told. */
+    record Offer(
+            ShmServerConnection connection,
+            UnixSocket socket,
+            Handshake.Welcome welcome,
+            SharedFile file,
+            SharedPool.Seat seat)
+            implements AutoCloseable {
+        /** Tells the client. */
+        void send() {
+            socket.send(welcome.encode(), file.fd(), seat.file().fd());
+        }
+
+        /** Closes what only the client needs. */
+        @Override
+        public void close() {
+            seat.close();
+        }
+    }
+
+    /** Makes a connection; {@code count} hears when it hangs up and when its memory is gone. */
+    Offer prepare(UnixSocket socket, Handshake.Hello hello, Peer peer, ConnectionCount count) {
         check(hello);
         SharedPool.Seat seat = shared.join();
-        try (seat) {
-            return connect(socket, plan(hello, seat.number()), seat, peer, count);
+        try {
+            return prepare(socket, plan(hello, seat.number()), seat, peer, count);
         } catch (RuntimeException | Error e) {
+            seat.close();
             shared.leave(seat.number());
             throw e;
         }
     }
 
-    private ShmServerConnection connect(
+    private Offer prepare(
             UnixSocket socket, Handshake.Welcome welcome, SharedPool.Seat seat, Peer peer, ConnectionCount count) {
         SharedFile file = null;
         Mapping mapping = null;
@@ -88,9 +109,7 @@ final class ConnectionFactory implements AutoCloseable {
                         ids.give(welcome.request().id());
                         ids.give(welcome.reply().id());
                     });
-            ShmServerConnection connection = new ShmServerConnection(link, binding, handlers);
-            socket.send(welcome.encode(), file.fd(), seat.file().fd());
-            return connection;
+            return new Offer(new ShmServerConnection(link, binding, handlers), socket, welcome, file, seat);
         } catch (RuntimeException | Error e) {
             if (mapping != null) {
                 mapping.close();

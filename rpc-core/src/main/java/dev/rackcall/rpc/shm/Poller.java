@@ -28,6 +28,9 @@ final class Poller {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
     /** Turns between two looks at the sockets: new connections, rings, deaths. */
     private static final int TURNS_PER_LOOK = 512;
+    /** A turn without a request is longer, and leaves time for a look. */
+    private static final int IDLE_TURN_WEIGHT = 4;
+
     /** Turns without a request after which a connection is no longer watched, if another one is busy. */
     private static final int TURNS_WATCHED = 5_000;
     /** Looks at a lone connection in a turn without a request, with a pause before each but the first. */
@@ -57,6 +60,8 @@ final class Poller {
     private volatile int slice;
     private volatile boolean stopping;
     private volatile boolean sleeping;
+    /** Whether there may be mail. A new connection waits there, so it is looked at each turn that has nothing else to do. */
+    private volatile boolean mailed;
 
     private Poller(WaitStrategy waiting, String name) {
         this.waiting = waiting;
@@ -81,10 +86,20 @@ final class Poller {
         post(() -> adopt(connection));
     }
 
+    /** Ends a connection that was handed over. Any thread. */
+    void discard(ShmServerConnection connection) {
+        post(() -> drop(connection));
+    }
+
     /** Runs {@code action} on the polling thread soon. Any thread. */
     void post(Runnable action) {
         mail.add(action);
-        events.wakeUp();
+        mailed = true;
+        // Volatile stores above, then this look; the poller says that it is about to sleep before its last look at the
+        // mail.
+        if (sleeping) {
+            events.wakeUp();
+        }
     }
 
     int connectionCount() {
@@ -244,18 +259,23 @@ final class Poller {
             guarded("dropping a connection", () -> drop(connection));
         } else {
             // Relieved in the handler that failed: the connections are another thread's now.
-            post(() -> drop(connection));
+            discard(connection);
         }
         return 1;
     }
 
     private void idle() {
         idleTurns++;
+        if (mailed) {
+            look(0);
+            return;
+        }
         if (watchedCount > 0 && idleTurns <= waiting.spins() / PAUSES_PER_TURN) {
             if (watchedCount > 1) {
                 Thread.onSpinWait();
             }
-            if (++turns >= TURNS_PER_LOOK) {
+            turns += IDLE_TURN_WEIGHT;
+            if (turns >= TURNS_PER_LOOK) {
                 look(0);
             }
         } else if (watchedCount > 0 && idleTurns - waiting.spins() / PAUSES_PER_TURN <= waiting.yields()) {
@@ -287,13 +307,9 @@ final class Poller {
             watched[--watchedCount].position = -1;
             watched[watchedCount] = null;
         }
-        if (mail.isEmpty() && !stopping) {
-            sleeping = true;
-            look(MAX_SLEEP_NANOS);
-            sleeping = false;
-        } else {
-            look(0);
-        }
+        sleeping = true;
+        look(mail.isEmpty() && !stopping ? MAX_SLEEP_NANOS : 0);
+        sleeping = false;
         idleTurns = 0;
     }
 
@@ -312,6 +328,8 @@ final class Poller {
     }
 
     private void readMail() {
+        // Before the mail: who adds some later says so again.
+        mailed = false;
         for (Runnable action = mail.poll(); action != null; action = mail.poll()) {
             guarded("an action for the poller", action);
         }

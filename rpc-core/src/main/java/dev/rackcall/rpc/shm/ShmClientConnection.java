@@ -41,6 +41,9 @@ final class ShmClientConnection extends ClientConnection {
     /** Polls between two looks at what changes rarely: the clock, the peer's life. A power of two. */
     private static final int SPINS_PER_CHECK = 1024;
 
+    /** While the server is being woken: as long as that takes where it has a core of its own, then its turn on this one. */
+    private static final WaitStrategy WAKING = new WaitStrategy(1_000, 20);
+
     private static final int CORES = Runtime.getRuntime().availableProcessors();
 
     /** Threads of this process that wait for longer than a few microseconds. */
@@ -216,13 +219,24 @@ final class ShmClientConnection extends ClientConnection {
     private long awaitSlowly(ShmClientCall call, long ticket) {
         int others = SPINNING.getAndIncrement();
         try {
-            // More spinning threads than cores only keep each other, and the server, from running.
-            WaitStrategy strategy =
-                    others < CORES - 1 || !spec.waiting().sleeps() ? spec.waiting() : WaitStrategy.blocking();
-            return awaitSlowly(call, ticket, new SpinWait(strategy, call.deadline, defaultTimeoutNanos));
+            return awaitSlowly(call, ticket, new SpinWait(strategy(others), call.deadline, defaultTimeoutNanos));
         } finally {
             SPINNING.getAndDecrement();
         }
+    }
+
+    /** How to wait for what did not come at once, if so many threads of this process already do. */
+    private WaitStrategy strategy(int others) {
+        WaitStrategy asked = spec.waiting();
+        if (!asked.sleeps()) {
+            return asked;
+        }
+        if (others >= CORES - 1) {
+            // More spinning threads than cores only keep each other, and the server, from running.
+            return WaitStrategy.blocking();
+        }
+        // A server that still does not poll is being woken, and may need this very core for that.
+        return asked.spins() <= WAKING.spins() || ControlLayout.isWatched(memory) ? asked : WAKING;
     }
 
     private long awaitSlowly(ShmClientCall call, long ticket, SpinWait wait) {

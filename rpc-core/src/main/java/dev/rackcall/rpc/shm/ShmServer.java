@@ -7,6 +7,7 @@ import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.EventPoll;
 import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
@@ -72,7 +73,7 @@ final class ShmServer implements ServerEndpoint {
     private record Door(long tag, OwnerLock lock, UnixSocket socket, ConnectionFactory factory) {}
 
     /** A socket that was accepted and has not said hello. */
-    private record Guest(UnixSocket socket, Door door, long since) {}
+    private record Guest(UnixSocket socket, PeerCredentials credentials, Door door, long since) {}
 
     private ShmServer(ServerSpec spec) {
         this.spec = spec;
@@ -163,7 +164,7 @@ final class ShmServer implements ServerEndpoint {
                             .asException();
                 }
             } catch (OsException e) {
-                if (last || Files.exists(directory.path())) {
+                if (last || e.errno() != Errno.ENOENT) {
                     throw cannotListen(channel, e);
                 }
                 directory.create();
@@ -202,18 +203,15 @@ final class ShmServer implements ServerEndpoint {
     private void handle(long tag) {
         for (Door door : doors) {
             if (door.tag() == tag) {
-                for (Optional<UnixSocket> guest = door.socket().accept();
-                        guest.isPresent();
-                        guest = door.socket().accept()) {
-                    admit(guest.get(), door);
-                }
+                // If more are waiting, the next look says so.
+                door.socket().accept().ifPresent(guest -> admit(guest, door));
                 return;
             }
         }
         Guest guest = guests.remove(tag);
         if (guest != null) {
             events.remove(guest.socket().fd());
-            greet(guest);
+            greetOrAwait(guest);
         }
     }
 
@@ -224,16 +222,24 @@ final class ShmServer implements ServerEndpoint {
                 refuseStranger(socket, peer, door.factory().channel());
                 return;
             }
-            if (guests.size() >= MAX_GUESTS) {
-                dropGuest(guests.pollFirstEntry().getValue());
-            }
-            long tag = ++lastTag;
-            events.add(socket.fd(), tag);
-            guests.put(tag, new Guest(socket, door, System.nanoTime()));
+            // Most have said hello by now.
+            greetOrAwait(new Guest(socket, peer, door, System.nanoTime()));
         } catch (RuntimeException | Error e) {
             socket.close();
             throw e;
         }
+    }
+
+    private void greetOrAwait(Guest guest) {
+        if (greet(guest)) {
+            return;
+        }
+        if (guests.size() >= MAX_GUESTS) {
+            dropGuest(guests.pollFirstEntry().getValue());
+        }
+        long tag = ++lastTag;
+        events.add(guest.socket().fd(), tag);
+        guests.put(tag, guest);
     }
 
     private static void refuseStranger(UnixSocket socket, PeerCredentials peer, String channel) {
@@ -246,13 +252,17 @@ final class ShmServer implements ServerEndpoint {
                         "channel %s is served for uid %d only, not for uid %d", channel, Uid.current(), peer.uid()));
     }
 
-    private void greet(Guest guest) {
+    /** Answers what the guest has sent; false if that is nothing yet. */
+    private boolean greet(Guest guest) {
         UnixSocket socket = guest.socket();
         try {
             Optional<Message> message = socket.receive(Duration.ZERO);
-            if (message.isEmpty() || message.get().isEnd()) {
+            if (message.isEmpty()) {
+                return false;
+            }
+            if (message.get().isEnd()) {
                 socket.close();
-                return;
+                return true;
             }
             message.get().closeFds();
             Handshake.Hello hello = Handshake.Hello.decode(message.get().bytes());
@@ -286,33 +296,47 @@ final class ShmServer implements ServerEndpoint {
                             : Status.Code.RESOURCE_EXHAUSTED.with(
                                     "the server cannot take a connection: %s", e.getMessage()));
         }
+        return true;
     }
 
     private void connect(Guest guest, Handshake.Hello hello) {
-        PeerCredentials credentials = guest.socket().peer();
+        PeerCredentials credentials = guest.credentials();
         Peer peer = new Peer(credentials.pid(), credentials.uid(), credentials.gid());
         connections.comes();
-        ShmServerConnection connection;
+        ConnectionFactory.Offer offer;
         try {
-            connection = guest.door().factory().connect(guest.socket(), hello, peer, connections);
+            offer = guest.door().factory().prepare(guest.socket(), hello, peer, connections);
         } catch (RuntimeException | Error e) {
             connections.hangsUp();
             connections.isReleased();
             throw e;
         }
+        Poller poller = quietestPoller();
+        try (offer) {
+            // In this order: once the client knows, it calls at once, and on a machine with few processors it does so
+            // on this thread's.
+            poller.add(offer.connection());
+            offer.send();
+        } catch (RuntimeException | Error e) {
+            poller.discard(offer.connection());
+            throw e;
+        }
+    }
+
+    private Poller quietestPoller() {
         Poller quietest = pollers.getFirst();
         for (Poller poller : pollers) {
             if (poller.connectionCount() < quietest.connectionCount()) {
                 quietest = poller;
             }
         }
-        quietest.add(connection);
+        return quietest;
     }
 
     private static void refuse(UnixSocket socket, Status status) {
         try (socket) {
             socket.send(Handshake.Welcome.refusal(status).encode());
-        } catch (OsException e) {
+        } catch (OsException | IllegalStateException e) {
             LOG.debug("a refused client did not wait for the reason: {}", e.getMessage());
         }
     }

@@ -9,6 +9,7 @@ import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.Transport;
 import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.PeerCredentials;
@@ -19,10 +20,13 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** Calls between processes that map the same memory: same host, or same CXL pool. */
 public final class ShmTransport implements Transport {
     private static final int MAX_FDS = 2;
+    private static final long LISTEN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     /** For {@link java.util.ServiceLoader}. */
     public ShmTransport() {}
@@ -67,19 +71,36 @@ public final class ShmTransport implements Transport {
 
     private static UnixSocket dial(ClientSpec spec) {
         RuntimeDirectory directory = RuntimeDirectory.at(spec.directory());
-        try {
-            if (!Files.exists(directory.socket(spec.channel()))) {
-                throw notServed(spec, directory);
+        long end = System.nanoTime() + spec.connectTimeout().toNanos();
+        while (true) {
+            try {
+                return checked(UnixSocket.connect(directory.socket(spec.channel()), spec.connectTimeout()), spec);
+            } catch (OsException e) {
+                if (!isAboutToListen(directory, spec.channel(), e) || System.nanoTime() - end >= 0) {
+                    throw notReached(spec, directory, e);
+                }
             }
-            return checked(UnixSocket.connect(directory.socket(spec.channel()), spec.connectTimeout()), spec);
-        } catch (OsException e) {
-            if (directory.clean(spec.channel()) || !Files.exists(directory.socket(spec.channel()))) {
-                throw notServed(spec, directory);
-            }
-            throw Status.Code.UNAVAILABLE
-                    .with("channel %s: its server cannot be reached: %s", spec.channel(), e.getMessage())
-                    .asException(e);
+            LockSupport.parkNanos(LISTEN_POLL_NANOS);
         }
+    }
+
+    /** Whether nobody listens, but a living server has the channel: it is starting, or ending, and will soon have done either. */
+    private static boolean isAboutToListen(RuntimeDirectory directory, String channel, OsException refusal) {
+        try {
+            return (refusal.errno() == Errno.ENOENT || refusal.errno() == Errno.ECONNREFUSED)
+                    && directory.isServed(channel);
+        } catch (OsException e) {
+            return false;
+        }
+    }
+
+    private static RpcException notReached(ClientSpec spec, RuntimeDirectory directory, OsException why) {
+        if (directory.clean(spec.channel()) || !Files.exists(directory.socket(spec.channel()))) {
+            return notServed(spec, directory);
+        }
+        return Status.Code.UNAVAILABLE
+                .with("channel %s: its server cannot be reached: %s", spec.channel(), why.getMessage())
+                .asException(why);
     }
 
     /** The socket, if it is this user's own server that listens there: whoever made the directory could have put another's there. */

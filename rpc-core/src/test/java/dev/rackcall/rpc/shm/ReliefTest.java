@@ -57,11 +57,13 @@ class ReliefTest {
                 Duration.ofSeconds(1));
         sockets = UnixSocket.pair();
         factory = new ConnectionFactory(spec, service, Handlers.of(spec.dispatch()));
-        connection = factory.connect(
+        ConnectionFactory.Offer offer = factory.prepare(
                 sockets.left(),
                 new Handshake.Hello(ControlLayout.VERSION, factory.channel(), 2, 1 << 20),
                 new Peer(0, 0, 0),
                 new ConnectionCount());
+        offer.close();
+        connection = offer.connection();
     }
 
     @AfterEach
