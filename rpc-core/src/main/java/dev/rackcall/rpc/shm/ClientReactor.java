@@ -3,7 +3,6 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.shm.os.Affinity;
 import dev.rackcall.shm.os.EventPoll;
 import dev.rackcall.shm.os.OsException;
-import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -64,16 +63,6 @@ final class ClientReactor {
         if (links.remove(tag) != null) {
             poll.remove(fd);
         }
-    }
-
-    /** The link that has mapped its channel's shared arena as {@code memory}; null if there is none. */
-    ClientLink linkThatShares(MemorySegment memory) {
-        for (ClientLink link : links.values()) {
-            if (link.isSharedHere(memory)) {
-                return link;
-            }
-        }
-        return null;
     }
 
     /** Wakes the reactor if it sleeps without knowing of asynchronous calls. Callers have fenced since they announced theirs. */

@@ -76,7 +76,7 @@ final class RpcFuture<T> extends CompletableFuture<T> {
 
     private void unseal(boolean answered) {
         if (seal != SentArguments.NO_SEAL) {
-            SentArguments.release(connection.link, seal, answered);
+            SentArguments.release(connection.arenas, seal, answered);
         }
     }
 

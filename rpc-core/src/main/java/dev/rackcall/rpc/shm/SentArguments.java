@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.sandbox.SealException;
@@ -20,20 +21,23 @@ import java.lang.foreign.MemorySegment;
 final class SentArguments {
     static final long NO_SEAL = 0;
 
-    private final ClientLink link;
+    private final ClientMemory arenas;
+    private final long sealFrom;
     private long firstRun = Ref.NULL;
     /** The same as an object of this process; null if the arguments were attached without it. */
     private Scope scope;
 
-    SentArguments(ClientLink link) {
-        this.link = link;
+    /** @param sealFrom from how many bytes on AUTO seals a scope instead of having it copied */
+    SentArguments(ClientMemory arenas, long sealFrom) {
+        this.arenas = arenas;
+        this.sealFrom = sealFrom;
     }
 
     /** Takes note of a shared argument. */
     void add(Object sharedObject, long ref, String method, String argument) {
         long holder;
         try {
-            holder = link.argumentArena(ref).scopeOf(ref);
+            holder = arenas.argumentArena(ref).scopeOf(ref);
         } catch (RefException e) {
             throw Status.Code.INVALID_ARGUMENT
                     .with("%s: argument '%s' cannot be isolated: %s", method, argument, e.getMessage())
@@ -76,15 +80,14 @@ final class SentArguments {
 
     /** Scopes in other arenas than this client's own can be written by others, too, whatever is sealed here. */
     private boolean wantsSeal(Isolation isolation) {
-        Arena arena = link.requestArena();
+        Arena arena = arenas.requestArena();
         return scope != null
                 && scope.arena() == arena
-                && (isolation == Isolation.SEALED
-                        || (isolation == Isolation.AUTO && scope.bytesHeld() >= link.sealFrom()));
+                && (isolation == Isolation.SEALED || (isolation == Isolation.AUTO && scope.bytesHeld() >= sealFrom));
     }
 
     private long seal(MethodDescriptor method) {
-        Seals seals = link.seals().orElse(null);
+        Seals seals = arenas.seals().orElse(null);
         if (seals == null) {
             return NO_SEAL;
         }
@@ -118,15 +121,15 @@ final class SentArguments {
      *
      * @param answered whether there was an answer, before which the server marks the seal done
      */
-    static void release(ClientLink link, long seal, boolean answered) {
+    static void release(ClientMemory arenas, long seal, boolean answered) {
         try {
-            Seals seals = link.seals().orElseThrow();
+            Seals seals = arenas.seals().orElseThrow();
             if (!answered || !seals.tryRelease(seal)) {
                 seals.releaseLater(seal);
             }
-        } catch (SealException | dev.rackcall.rpc.RpcException e) {
+        } catch (SealException | RpcException e) {
             // The connection has ended, and its seals with it.
-            assert !link.isOpen();
+            assert arenas.hasEnded();
         }
     }
 }

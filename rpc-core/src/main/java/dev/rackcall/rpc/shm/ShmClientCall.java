@@ -91,7 +91,7 @@ final class ShmClientCall extends ClientCall {
 
     private void makeCodec() {
         buffer = new PayloadBuffer(
-                connection.link.requestArena(),
+                connection.arenas.requestArena(),
                 memory.asSlice(slot + SlotLayout.REQUEST_INLINE, SlotLayout.REQUEST_INLINE_BYTES));
         writer = PayloadWriter.create(buffer).objects(connection.link.objects());
         reader = PayloadReader.create().objects(connection.link.objects());
@@ -235,10 +235,10 @@ final class ShmClientCall extends ClientCall {
 
     @Override
     public long share(Object sharedObject, String argument) {
-        long ref = connection.link.share(sharedObject, method.fullName(), argument);
+        long ref = connection.arenas.share(sharedObject, method.fullName(), argument);
         if (isolated) {
             if (sharedArguments == null) {
-                sharedArguments = new SentArguments(connection.link);
+                sharedArguments = new SentArguments(connection.arenas, connection.spec.sealFrom());
             }
             sharedArguments.add(sharedObject, ref, method.fullName(), argument);
         }
@@ -303,7 +303,7 @@ final class ShmClientCall extends ClientCall {
         CallObserver toTell = observer;
         long taken = send(method.index(), SlotLayout.ONE_WAY, ABANDONED);
         if (taken != SentArguments.NO_SEAL) {
-            SentArguments.release(connection.link, taken, false);
+            SentArguments.release(connection.arenas, taken, false);
         }
         Observers.tell(toTell, Status.OK);
     }
@@ -376,12 +376,12 @@ final class ShmClientCall extends ClientCall {
         } else {
             long length = SlotLayout.responseLength(memory, slot);
             long ref = SlotLayout.responseRef(memory, slot);
-            if (!connection.link.isReplyPayload(ref, length)) {
+            if (!connection.arenas.isReplyPayload(ref, length)) {
                 throw malformed(
                         "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside the reply arena");
             }
             outsideBytes = length;
-            reader.begin(connection.link.replyMemory(), Ref.offset(ref), length);
+            reader.begin(connection.arenas.replyMemory(), Ref.offset(ref), length);
         }
         if (SlotLayout.methodOrStatus(word) != 0) {
             throw failure(SlotLayout.methodOrStatus(word), flags);
@@ -446,7 +446,7 @@ final class ShmClientCall extends ClientCall {
 
     @Override
     public <T> T shared(Class<T> type, long ref) {
-        return connection.link.shared(type, ref, name());
+        return connection.arenas.shared(type, ref, name());
     }
 
     @Override
@@ -467,7 +467,7 @@ final class ShmClientCall extends ClientCall {
             ended = Status.Code.INTERNAL.with("%s: its arguments could not be encoded", name());
         }
         if (seal != SentArguments.NO_SEAL) {
-            SentArguments.release(connection.link, seal, !unwanted);
+            SentArguments.release(connection.arenas, seal, !unwanted);
         }
         Observers.tell(observer, ended);
         if (!sent) {

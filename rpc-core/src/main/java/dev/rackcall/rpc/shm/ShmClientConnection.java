@@ -50,6 +50,7 @@ final class ShmClientConnection extends ClientConnection {
     private static final AtomicInteger SPINNING = new AtomicInteger();
 
     final ClientLink link;
+    final ClientMemory arenas;
     final MemorySegment memory;
     final ClientSpec spec;
     final AsyncCalls async;
@@ -71,7 +72,8 @@ final class ShmClientConnection extends ClientConnection {
 
     ShmClientConnection(ClientLink link, ClientSpec spec) {
         this.link = link;
-        this.memory = link.memory();
+        this.arenas = link.arenas();
+        this.memory = arenas.memory();
         this.spec = spec;
         this.mask = link.slots() - 1;
         this.defaultTimeoutNanos = spec.defaultTimeout().toNanos();
@@ -296,12 +298,12 @@ final class ShmClientConnection extends ClientConnection {
 
     @Override
     public Scope newScope(long firstBytes) {
-        return link.newScope(firstBytes);
+        return arenas.newScope(firstBytes);
     }
 
     @Override
     public Scope newSharedScope(long firstBytes) {
-        return link.newSharedScope(firstBytes);
+        return arenas.newSharedScope(firstBytes);
     }
 
     @Override
@@ -312,7 +314,7 @@ final class ShmClientConnection extends ClientConnection {
     @Override
     public void release(Object result) {
         long ref = SharedObject.refOf(result);
-        if (link.isReply(result, ref)) {
+        if (arenas.isReply(result, ref)) {
             control(ControlOp.RELEASE, ref);
         }
     }

@@ -174,7 +174,8 @@ public final class ShmTransport implements Transport {
             UnixSocket socket, SharedFile file, SharedFile shared, Handshake.Welcome welcome, ClientSpec spec)
             throws Handshake.MalformedException {
         WelcomeCheck.of(welcome, spec).require(file, shared);
-        ClientLink link = ClientLink.open(socket, file, shared, welcome, spec.channel());
+        ClientMemory memory = ClientMemory.open(file, shared, welcome, spec.channel());
+        ClientLink link = new ClientLink(socket, memory, welcome, spec.channel());
         try {
             ShmClientConnection connection = new ShmClientConnection(link, spec);
             link.start(connection);

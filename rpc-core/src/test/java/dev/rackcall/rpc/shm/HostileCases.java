@@ -161,7 +161,7 @@ final class HostileCases {
                         .toArray(ValueLayout.JAVA_BYTE);
             } else {
                 payload = connection
-                        .link
+                        .arenas
                         .requestArena()
                         .memory()
                         .asSlice(

@@ -1,0 +1,335 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.sandbox.Seals;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaSpec;
+import dev.rackcall.shm.ArenaTable;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.TableHome;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.SharedFile;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The memory of a connection at its client: what is mapped, the arenas in it, which shared objects may go to the server and how those that come from it are found.
+ * Mapped when the connection is made, unmapped by {@link ClientLink} after the last use. Thread-safe.
+ */
+final class ClientMemory implements AutoCloseable {
+    private static final int ALLOCATOR = 1;
+    private static final long FIRST_REQUEST_BYTES = 32 << 10;
+
+    /** All of this process, so that an argument of another connection to the same channel is known. */
+    private static final Set<ClientMemory> ALL = ConcurrentHashMap.newKeySet();
+
+    /** Owned from the moment on at which the connection is made; until then its maker closes it. */
+    private final SharedFile file;
+
+    private final Mapping mapping;
+    private final SharedFile sharedFile;
+    private final Handshake.Welcome welcome;
+    private final String channel;
+    private final Arena requestArena;
+    private final MemorySegment replyMemory;
+    private final ArenaTable refs = ArenaTable.create();
+
+    /** Null until the shared arena is first used. */
+    private Mapping sharedMapping;
+
+    private Arena sharedArena;
+    /** Null until the first scope is to be sealed. */
+    @SuppressWarnings("OptionalUsedAsFieldOrParameterType")
+    private volatile Optional<Seals> seals;
+    /** Why the connection ended, once it has: then nothing more is mapped, but what is stays until {@link #close}. */
+    private volatile Status end;
+
+    /**
+     * Maps the memory of a connection.
+     *
+     * @throws Handshake.MalformedException if it is not what {@code welcome} says; nothing stays mapped then
+     */
+    static ClientMemory open(SharedFile file, SharedFile sharedFile, Handshake.Welcome welcome, String channel)
+            throws Handshake.MalformedException {
+        // So that looking at the slots cannot fail, whatever kind of memory the server chose.
+        file.reserve(0, ControlLayout.slotBytes(welcome.slots()));
+        Mapping mapping = file.map();
+        try {
+            if (!ControlLayout.isInitialised(mapping.memory(), welcome.slots(), welcome.instance())) {
+                throw new Handshake.MalformedException("its memory has another layout than its handshake says");
+            }
+            return new ClientMemory(file, mapping, sharedFile, welcome, channel);
+        } catch (Handshake.MalformedException | RuntimeException | Error e) {
+            mapping.close();
+            throw e;
+        }
+    }
+
+    private ClientMemory(
+            SharedFile file, Mapping mapping, SharedFile sharedFile, Handshake.Welcome welcome, String channel) {
+        this.file = file;
+        this.mapping = mapping;
+        this.sharedFile = sharedFile;
+        this.welcome = welcome;
+        this.channel = channel;
+        this.requestArena = Arena.create(new ArenaSpec(
+                welcome.request().id(),
+                slice(welcome.request()),
+                file,
+                welcome.request().offset(),
+                TableHome.PRIVATE,
+                ALLOCATOR,
+                FIRST_REQUEST_BYTES));
+        this.replyMemory = slice(welcome.reply());
+        refs.add(requestArena);
+        refs.add(Arena.attach(new ArenaSpec(
+                welcome.reply().id(), replyMemory, file, welcome.reply().offset(), TableHome.PRIVATE, ALLOCATOR, 0)));
+        ALL.add(this);
+    }
+
+    private MemorySegment slice(Handshake.ArenaPlace place) {
+        return mapping.memory().asSlice(place.offset(), place.bytes());
+    }
+
+    /** All of the connection's own memory: control region, request arena, reply arena. */
+    MemorySegment memory() {
+        return mapping.memory();
+    }
+
+    Arena requestArena() {
+        return requestArena;
+    }
+
+    MemorySegment replyMemory() {
+        return replyMemory;
+    }
+
+    /** Whether a payload that the server claims lies wholly in the reply arena. */
+    boolean isReplyPayload(long ref, long length) {
+        return isReply(ref)
+                && length >= 0
+                && length <= replyMemory.byteSize()
+                && Ref.offset(ref) <= replyMemory.byteSize() - length;
+    }
+
+    /** Whether a Ref that the server sent leads into the reply arena. */
+    private boolean isReply(long ref) {
+        return Ref.arenaId(ref) == welcome.reply().id();
+    }
+
+    /** Whether the object lies in this connection's reply arena. */
+    boolean isReply(Object sharedObject, long ref) {
+        return isReply(ref) && SharedObject.spaceOf(sharedObject) == refs;
+    }
+
+    Scope newScope(long firstBytes) {
+        requireNotEnded();
+        return requestArena.newScope(firstBytes, refs);
+    }
+
+    Scope newSharedScope(long firstBytes) {
+        requireNotEnded();
+        return sharedArena().newScope(firstBytes, refs);
+    }
+
+    private synchronized Arena sharedArena() {
+        if (sharedArena == null) {
+            requireNotEnded();
+            try {
+                if (sharedMapping == null) {
+                    sharedMapping = sharedFile.map();
+                }
+                sharedArena = Arena.attach(new ArenaSpec(
+                        welcome.shared().id(),
+                        sharedMapping.memory(),
+                        sharedFile,
+                        0,
+                        TableHome.SHARED,
+                        welcome.participant(),
+                        0));
+            } catch (RefException | OsException e) {
+                throw Status.Code.FAILED_PRECONDITION
+                        .with("channel %s: its shared arena cannot be used: %s", channel, e.getMessage())
+                        .asException(e);
+            }
+            refs.add(sharedArena);
+        }
+        return sharedArena;
+    }
+
+    long share(Object sharedObject, String method, String argument) {
+        if (sharedObject == null) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with("%s: argument '%s' is null; shared objects are never null", method, argument)
+                    .asException();
+        }
+        long ref = liveRef(sharedObject, method, argument);
+        MemorySegment memory = SharedObject.spaceOf(sharedObject).memory(ref);
+        if (!isMapped(memory)) {
+            if (isGone(memory)) {
+                throw gone(method, argument);
+            }
+            throw Status.Code.INVALID_ARGUMENT
+                    .with(
+                            "%s: argument '%s' lives in arena %d, which the server of this channel does not map; build it in"
+                                    + " channel.newScope() or copy it there with scope.copy",
+                            method, argument, Ref.arenaId(ref))
+                    .asException();
+        }
+        return ref;
+    }
+
+    /** Whether the server maps that memory for this connection. By memory, not by arena number: two servers may use one number. */
+    private boolean isMapped(MemorySegment memory) {
+        return memory.scope().equals(mapping.memory().scope()) || isSharedMemory(memory);
+    }
+
+    /** Whether it is the shared arena, mapped here or by another connection of this process to the same channel. */
+    private boolean isSharedMemory(MemorySegment memory) {
+        if (isSharedHere(memory)) {
+            return true;
+        }
+        for (ClientMemory other : ALL) {
+            if (other != this && other.isSharedHere(memory)) {
+                return other.isSharedFileOf(this);
+            }
+        }
+        return false;
+    }
+
+    private boolean isSharedFileOf(ClientMemory other) {
+        try {
+            return sharedFile.isSameFile(other.sharedFile);
+        } catch (IllegalStateException e) {
+            // One of the two has just been closed.
+            return false;
+        }
+    }
+
+    /** Whether it is the memory of a connection that has ended. */
+    private static boolean isGone(MemorySegment memory) {
+        return !memory.scope().isAlive() || ALL.stream().anyMatch(each -> each.end != null && each.maps(memory));
+    }
+
+    private boolean maps(MemorySegment memory) {
+        return memory.scope().equals(mapping.memory().scope()) || isSharedHere(memory);
+    }
+
+    /** Whoever retries what UNAVAILABLE ends builds it anew. */
+    private static RpcException gone(String method, String argument) {
+        return Status.Code.UNAVAILABLE
+                .with(
+                        "%s: argument '%s' is gone with the connection that it was built for; build it anew in a new scope",
+                        method, argument)
+                .asException();
+    }
+
+    private synchronized boolean isSharedHere(MemorySegment memory) {
+        return sharedMapping != null && sharedMapping.memory().scope().equals(memory.scope());
+    }
+
+    /**
+     * The arena in which an argument lies that may be isolated.
+     *
+     * @throws RefException if it lies where the server writes
+     */
+    Arena argumentArena(long ref) {
+        if (Ref.arenaId(ref) == requestArena.id()) {
+            return requestArena;
+        }
+        if (Ref.arenaId(ref) == welcome.shared().id()) {
+            return sharedArena();
+        }
+        throw new RefException(Ref.describe(ref)
+                + " lies in a scope of the server's; copy it into a scope of channel.newScope() with scope.copy");
+    }
+
+    /** The seals of the request arena, made for the first scope that is to be sealed; empty if this host has none. */
+    Optional<Seals> seals() {
+        Optional<Seals> present = seals;
+        return present != null ? present : makeSeals();
+    }
+
+    private synchronized Optional<Seals> makeSeals() {
+        if (seals == null) {
+            requireNotEnded();
+            seals = SealMemory.open(file, mapping.memory(), welcome.slots())
+                    .flatMap(memory -> memory.sender(requestArena, file));
+        }
+        return seals;
+    }
+
+    private static long liveRef(Object sharedObject, String method, String argument) {
+        try {
+            return SharedObject.liveRefOf(sharedObject);
+        } catch (RefException | IllegalArgumentException e) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with("%s: argument '%s' cannot be passed: %s", method, argument, e.getMessage())
+                    .asException(e);
+        } catch (IllegalStateException e) {
+            // Unmapped.
+            throw gone(method, argument);
+        }
+    }
+
+    <T> T shared(Class<T> type, long ref, String method) {
+        if (Ref.arenaId(ref) == welcome.shared().id()) {
+            sharedArena();
+        }
+        try {
+            return SharedType.of(type).attach(refs, ref);
+        } catch (RefException e) {
+            throw Status.Code.INTERNAL
+                    .with("%s: the server returned a Ref that leads nowhere: %s", method, e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    // ---- the end
+
+    private void requireNotEnded() {
+        if (end != null) {
+            throw end.asException();
+        }
+    }
+
+    /** The connection has ended: from now on no scope is opened and nothing more is mapped. */
+    void end(Status why) {
+        end = why;
+    }
+
+    boolean hasEnded() {
+        return end != null;
+    }
+
+    /** Unmaps the connection's own memory, which nobody has used yet; the files stay their maker's. */
+    void discard() {
+        ALL.remove(this);
+        mapping.close();
+    }
+
+    /** Unmaps everything and closes the files; nobody uses the memory any more. */
+    @Override
+    public synchronized void close() {
+        if (seals != null) {
+            seals.ifPresent(Seals::close);
+        }
+        mapping.close();
+        file.close();
+        if (sharedMapping != null) {
+            sharedMapping.close();
+        }
+        if (sharedFile != null) {
+            sharedFile.close();
+        }
+        ALL.remove(this);
+    }
+}
