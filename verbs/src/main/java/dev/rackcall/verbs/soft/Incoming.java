@@ -73,7 +73,7 @@ final class Incoming {
                 handled |= handleFrames();
             }
         } catch (IOException e) {
-            link.end("reading failed: " + e.getMessage());
+            link.end("reading failed: " + e);
             return -1;
         } catch (ProtocolException e) {
             link.violated(e);

@@ -67,7 +67,7 @@ abstract class Link {
         context.later(
                 () -> {
                     if (!incoming.isGreeted()) {
-                        end("no greeting within " + GREETING_SECONDS + " s");
+                        fail("no greeting within " + GREETING_SECONDS + " s");
                     }
                 },
                 TimeUnit.SECONDS.toNanos(GREETING_SECONDS));
@@ -145,7 +145,7 @@ abstract class Link {
                     }
                 }
             } catch (IOException e) {
-                end("writing failed: " + e.getMessage());
+                end("writing failed: " + e);
                 return;
             }
             handOver();
@@ -181,12 +181,17 @@ abstract class Link {
         incoming.resume(channel, direct);
     }
 
+    /** It cannot be made or kept, for a reason that somebody should know. */
+    void fail(String reason) {
+        if (!isEnded()) {
+            LOG.warn("{}: {}", this, reason);
+        }
+        end(reason);
+    }
+
     /** The peer does what it may not: this connection ends, nobody else notices. */
     void violated(ProtocolException violation) {
-        if (!isEnded()) {
-            LOG.warn("{}: cutting the peer off: {}", this, violation.getMessage());
-        }
-        end("the peer broke the protocol");
+        fail("cutting the peer off: " + violation.getMessage());
     }
 
     /** Ends the connection; who waits for it is told. Any thread, once. */
@@ -194,7 +199,7 @@ abstract class Link {
         if (!ended.compareAndSet(false, true)) {
             return;
         }
-        LOG.info("{}: {}", this, reason);
+        LOG.debug("{}: {}", this, reason);
         LinkChannel current = channel;
         if (current != null) {
             current.close().addListener(Network::logFailure);

@@ -28,7 +28,7 @@ final class LinkHandler extends ChannelInboundHandlerAdapter {
             if (handshake.isSuccess()) {
                 link.connected((LinkChannel) channel.channel(), false);
             } else {
-                link.end("TLS failed: " + handshake.cause().getMessage());
+                link.fail("TLS failed: " + handshake.cause().getMessage());
                 channel.close().addListener(Network::logFailure);
             }
         }
@@ -47,7 +47,7 @@ final class LinkHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext channel, Throwable cause) {
-        link.end("failed: " + cause);
+        link.fail("failed: " + cause);
         channel.close().addListener(Network::logFailure);
     }
 }

@@ -134,7 +134,7 @@ final class Network implements AutoCloseable {
                     if (!connected.isSuccess()) {
                         // Not here: the caller may hold a queue pair's monitor, and the end tells all queue pairs.
                         eventLoop.execute(() ->
-                                link.end("cannot connect: " + connected.cause().getMessage()));
+                                link.fail("cannot connect: " + connected.cause().getMessage()));
                     }
                 });
     }
