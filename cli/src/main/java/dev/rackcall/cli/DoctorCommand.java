@@ -32,11 +32,12 @@ final class DoctorCommand implements Callable<Integer> {
     }
 
     private static List<Finding> examine(HostFiles host) {
+        HostTrials trials = new HostTrials();
         List<Finding> findings = new ArrayList<>();
-        findings.addAll(new KernelChecks(host).findings());
+        findings.addAll(new KernelChecks(host, trials).findings());
         findings.addAll(new LiveChecks().findings());
         findings.addAll(new IsolationChecks().findings());
-        findings.addAll(new MemoryChecks(host).findings());
+        findings.addAll(new MemoryChecks(host, trials).findings());
         findings.addAll(new DeviceChecks(host).findings());
         findings.addAll(VerbsChecks.findings());
         findings.addAll(new ProcessChecks(host, System.getenv()).findings());

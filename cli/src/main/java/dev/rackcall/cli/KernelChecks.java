@@ -1,16 +1,19 @@
 package dev.rackcall.cli;
 
+import dev.rackcall.shm.os.HostFeatures.Trial;
 import java.util.List;
 import java.util.Set;
 
 /** What the kernel offers for shared memory and for its protection. Versions are those of the man pages named at each check. */
 final class KernelChecks {
     private final HostFiles host;
+    private final HostTrials trials;
     private final String release;
     private final KernelVersion version;
 
-    KernelChecks(HostFiles host) {
+    KernelChecks(HostFiles host, HostTrials trials) {
         this.host = host;
+        this.trials = trials;
         release = host.text("/proc/sys/kernel/osrelease").orElse("unknown");
         version = KernelVersion.parse(release).orElse(new KernelVersion(0, 0));
     }
@@ -35,10 +38,9 @@ final class KernelChecks {
 
     /** userfaultfd(2): user-mode-only descriptors need no privilege since 5.11; write protection of shared memory since 5.19. */
     private Finding userfaultfd() {
-        if (!version.isAtLeast(5, 19)) {
-            return Finding.note(
-                    "userfaultfd",
-                    "Linux " + release + " cannot write-protect shared pages this way; 5.19 or newer can.");
+        Trial trial = trials.userfaultfd();
+        if (!trial.works()) {
+            return Finding.note("userfaultfd", "A shared page could not be write-protected. " + trial.reason());
         }
         boolean privileged =
                 host.number("/proc/sys/vm/unprivileged_userfaultfd").orElse(0) == 1
@@ -46,31 +48,36 @@ final class KernelChecks {
         return Finding.ok(
                 "userfaultfd",
                 privileged
-                        ? "Shared pages can be write-protected, against stores of this process and of the kernel."
-                        : "Shared pages can be write-protected against stores of this process, without privilege.");
+                        ? "A shared page was write-protected; stores of this process and of the kernel could be refused."
+                        : "A shared page was write-protected, without privilege; stores of this process can be refused.");
     }
 
     /** pkeys(7): the processor has them (pku) and the kernel has turned them on (ospke). */
     private Finding protectionKeys() {
+        Trial trial = trials.protectionKeys();
+        if (trial.works()) {
+            return Finding.ok("protection keys", "This process got one.");
+        }
         Set<String> flags = Set.of(host.line("/proc/cpuinfo", "flags")
                 .map(line -> line.substring(line.indexOf(':') + 1).strip())
                 .orElse("")
                 .transform(line -> line.split("\\s+")));
-        if (flags.contains("ospke")) {
-            return Finding.ok("protection keys", "The processor has them and the kernel has turned them on.");
-        }
-        return Finding.note(
-                "protection keys",
-                flags.contains("pku")
-                        ? "The processor has them but the kernel has them off; handlers that use native code lack a second wall."
-                        : "This processor has none; handlers that use native code lack a second wall.");
+        String why = flags.contains("ospke")
+                ? "The processor has them on, but this process got none (" + trial.reason() + ")"
+                : flags.contains("pku")
+                        ? "The processor has them but the kernel has them off"
+                        : "This processor has none";
+        return Finding.note("protection keys", why + "; handlers that use native code lack a second wall.");
     }
 
     /** mseal(2), since 6.10. */
     private Finding mseal() {
-        return version.isAtLeast(6, 10)
+        Trial trial = trials.memorySeals();
+        return trial.works()
                 ? Finding.ok(
                         "mseal", "A sealed mapping cannot be unmapped or made writable by the process that has it.")
-                : Finding.note("mseal", "Linux " + release + " has no mseal; 6.10 or newer has.");
+                : Finding.note(
+                        "mseal",
+                        "Linux " + release + " refuses it (" + trial.reason() + "); Linux 6.10 or newer has it.");
     }
 }

@@ -1,6 +1,7 @@
 package dev.rackcall.cli;
 
 import dev.rackcall.shm.os.ByteSize;
+import dev.rackcall.shm.os.HostFeatures.Trial;
 import java.io.IOException;
 import java.nio.file.FileStore;
 import java.util.List;
@@ -9,18 +10,13 @@ import java.util.OptionalLong;
 /** How much memory pools may take, and of what kind it is. */
 final class MemoryChecks {
     private static final long SMALL_SHM = 64L << 20;
-    private static final List<String> LIBRARY_FOLDERS = List.of(
-            "/usr/lib/x86_64-linux-gnu",
-            "/usr/lib/aarch64-linux-gnu",
-            "/usr/lib64",
-            "/usr/lib",
-            "/lib64",
-            "/usr/local/lib");
 
     private final HostFiles host;
+    private final HostTrials trials;
 
-    MemoryChecks(HostFiles host) {
+    MemoryChecks(HostFiles host, HostTrials trials) {
         this.host = host;
+        this.trials = trials;
     }
 
     List<Finding> findings() {
@@ -30,7 +26,7 @@ final class MemoryChecks {
     /** Pages of a memfd count to the control group of the process that touched them first. */
     private Finding memory() {
         long available = meminfo("MemAvailable:");
-        OptionalLong limit = host.number("/sys/fs/cgroup/memory.max");
+        OptionalLong limit = trials.memoryLimit();
         String sentence =
                 ByteSize.describe(available) + " of " + ByteSize.describe(meminfo("MemTotal:")) + " are available";
         return limit.isPresent()
@@ -63,29 +59,38 @@ final class MemoryChecks {
         }
     }
 
+    /** Trying tells what the counts cannot: whether a container may have any (its hugetlb control group), and whether all are promised. */
     private Finding hugePages() {
         String folder = "/sys/kernel/mm/hugepages/hugepages-2048kB/";
         long free = host.number(folder + "free_hugepages").orElse(0);
         long total = host.number(folder + "nr_hugepages").orElse(0);
-        return total > 0
-                ? Finding.ok("huge pages", free + " of " + total + " reserved pages of 2 MiB are free.")
+        Trial trial = trials.hugePages();
+        if (trial.works()) {
+            return Finding.ok(
+                    "huge pages", "A memfd got one of 2 MiB; " + free + " of " + total + " reserved ones are free.");
+        }
+        return total == 0
+                ? Finding.note(
+                        "huge pages",
+                        "None of 2 MiB are reserved; pools use 4 KiB pages."
+                                + " To reserve 512 MiB: sudo sysctl vm.nr_hugepages=256")
                 : Finding.note(
                         "huge pages",
-                        "None of 2 MiB are reserved; large scopes use 4 KiB pages."
-                                + " To reserve 512 MiB: sudo sysctl vm.nr_hugepages=256");
+                        free + " of " + total + " reserved ones of 2 MiB are free, but a memfd got none: "
+                                + trial.reason() + ".");
     }
 
     private Finding numa() {
         int nodes = host.names("/sys/devices/system/node", "node[0-9]*").size();
-        boolean library = LIBRARY_FOLDERS.stream().anyMatch(folder -> host.exists(folder + "/libnuma.so.1"));
         if (nodes <= 1) {
             return Finding.ok("NUMA", "There is one memory node; nothing has to be bound.");
         }
-        return library
-                ? Finding.ok("NUMA", nodes + " memory nodes and libnuma: pools can be bound to a node.")
+        Trial trial = trials.memoryNodes();
+        return trial.works()
+                ? Finding.ok("NUMA", nodes + " memory nodes, and a shared page could be put on one of them.")
                 : Finding.note(
                         "NUMA",
-                        nodes + " memory nodes but no libnuma.so.1, so pools stay unbound."
-                                + " To install it: sudo apt-get install libnuma1");
+                        nodes + " memory nodes, but shared pages cannot be put on one: " + trial.reason()
+                                + ". To install libnuma: sudo apt-get install libnuma1");
     }
 }

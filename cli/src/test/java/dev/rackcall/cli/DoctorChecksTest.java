@@ -3,11 +3,13 @@ package dev.rackcall.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.cli.Finding.Level;
+import dev.rackcall.shm.os.HostFeatures.Trial;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,6 +20,43 @@ class DoctorChecksTest {
     private Path root;
 
     private HostFiles host;
+    private final FakeTrials trials = new FakeTrials();
+
+    /** As if everything worked, unless a test says otherwise. */
+    private static final class FakeTrials extends HostTrials {
+        private Trial outcome = Trial.success();
+        private OptionalLong limit = OptionalLong.empty();
+
+        @Override
+        Trial hugePages() {
+            return outcome;
+        }
+
+        @Override
+        Trial memoryNodes() {
+            return outcome;
+        }
+
+        @Override
+        Trial protectionKeys() {
+            return outcome;
+        }
+
+        @Override
+        Trial memorySeals() {
+            return outcome;
+        }
+
+        @Override
+        Trial userfaultfd() {
+            return outcome;
+        }
+
+        @Override
+        OptionalLong memoryLimit() {
+            return limit;
+        }
+    }
 
     @BeforeEach
     void makeHost() {
@@ -29,27 +68,43 @@ class DoctorChecksTest {
         write("/proc/sys/kernel/osrelease", "6.12.9-amd64\n");
         write("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu pku ospke avx2\n");
 
-        assertThat(new KernelChecks(host).findings()).extracting(Finding::level).containsOnly(Level.OK);
+        assertThat(new KernelChecks(host, trials).findings())
+                .extracting(Finding::level)
+                .containsOnly(Level.OK);
     }
 
     @Test
     void shouldCallAnOldKernelAProblem() throws IOException {
         write("/proc/sys/kernel/osrelease", "4.19.0-26-amd64\n");
 
-        Finding kernel = finding(new KernelChecks(host).findings(), "kernel");
+        Finding kernel = finding(new KernelChecks(host, trials).findings(), "kernel");
         assertThat(kernel.level()).isEqualTo(Level.PROBLEM);
         assertThat(kernel.sentence()).contains("4.19.0-26-amd64").contains("5.1");
-        assertThat(level(new KernelChecks(host).findings(), "userfaultfd")).isEqualTo(Level.NOTE);
+
+        trials.outcome = Trial.failure("This kernel has no userfaultfd.");
+        assertThat(finding(new KernelChecks(host, trials).findings(), "userfaultfd"))
+                .isEqualTo(Finding.note(
+                        "userfaultfd", "A shared page could not be write-protected. This kernel has no userfaultfd."));
+        assertThat(finding(new KernelChecks(host, trials).findings(), "mseal").sentence())
+                .contains("4.19.0-26-amd64", "6.10");
     }
 
     @Test
     void shouldTellProtectionKeysThatAreOffFromThoseThatAreMissing() throws IOException {
+        trials.outcome = Trial.failure("pkey_alloc: ENOSPC");
+        write("/proc/cpuinfo", "flags\t\t: fpu pku ospke\n");
+        assertThat(finding(new KernelChecks(host, trials).findings(), "protection keys")
+                        .sentence())
+                .contains("has them on", "ENOSPC");
+
         write("/proc/cpuinfo", "flags\t\t: fpu pku avx2\n");
-        assertThat(finding(new KernelChecks(host).findings(), "protection keys").sentence())
+        assertThat(finding(new KernelChecks(host, trials).findings(), "protection keys")
+                        .sentence())
                 .contains("kernel has them off");
 
         write("/proc/cpuinfo", "flags\t\t: fpu avx2\n");
-        assertThat(finding(new KernelChecks(host).findings(), "protection keys").sentence())
+        assertThat(finding(new KernelChecks(host, trials).findings(), "protection keys")
+                        .sentence())
                 .contains("has none");
     }
 
@@ -58,32 +113,42 @@ class DoctorChecksTest {
         write("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "256\n");
         write("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "17\n");
 
-        assertThat(finding(new MemoryChecks(host).findings(), "huge pages"))
-                .isEqualTo(Finding.ok("huge pages", "17 of 256 reserved pages of 2 MiB are free."));
+        assertThat(finding(new MemoryChecks(host, trials).findings(), "huge pages"))
+                .isEqualTo(Finding.ok("huge pages", "A memfd got one of 2 MiB; 17 of 256 reserved ones are free."));
+
+        trials.outcome = Trial.failure("ENOMEM");
+        assertThat(finding(new MemoryChecks(host, trials).findings(), "huge pages"))
+                .isEqualTo(Finding.note(
+                        "huge pages", "17 of 256 reserved ones of 2 MiB are free, but a memfd got none: ENOMEM."));
+
+        write("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "0\n");
+        assertThat(finding(new MemoryChecks(host, trials).findings(), "huge pages")
+                        .sentence())
+                .contains("None", "vm.nr_hugepages");
     }
 
     @Test
     void shouldNameTheLimitOfAContainer() throws IOException {
         write("/proc/meminfo", "MemTotal:       16777216 kB\nMemAvailable:    8388608 kB\n");
-        assertThat(finding(new MemoryChecks(host).findings(), "memory").sentence())
+        assertThat(finding(new MemoryChecks(host, trials).findings(), "memory").sentence())
                 .isEqualTo("8 GiB of 16 GiB are available, with no limit by a control group.");
 
-        write("/sys/fs/cgroup/memory.max", "536870912\n");
-        assertThat(finding(new MemoryChecks(host).findings(), "memory").sentence())
+        trials.limit = OptionalLong.of(512 << 20);
+        assertThat(finding(new MemoryChecks(host, trials).findings(), "memory").sentence())
                 .contains("512 MiB");
     }
 
     @Test
     void shouldAskForLibnumaOnlyWhereThereAreNodesToBindTo() throws IOException {
         Files.createDirectories(host.path("/sys/devices/system/node/node0"));
-        assertThat(level(new MemoryChecks(host).findings(), "NUMA")).isEqualTo(Level.OK);
+        assertThat(level(new MemoryChecks(host, trials).findings(), "NUMA")).isEqualTo(Level.OK);
 
         Files.createDirectories(host.path("/sys/devices/system/node/node1"));
-        assertThat(finding(new MemoryChecks(host).findings(), "NUMA").sentence())
-                .contains("libnuma1");
+        assertThat(level(new MemoryChecks(host, trials).findings(), "NUMA")).isEqualTo(Level.OK);
 
-        write("/usr/lib64/libnuma.so.1", "");
-        assertThat(level(new MemoryChecks(host).findings(), "NUMA")).isEqualTo(Level.OK);
+        trials.outcome = Trial.failure("libnuma.so.1 is not installed");
+        assertThat(finding(new MemoryChecks(host, trials).findings(), "NUMA").sentence())
+                .contains("is not installed", "libnuma1");
     }
 
     @Test

@@ -7,9 +7,18 @@ package dev.rackcall.shm.os;
  * @param directoryFlag {@code O_DIRECTORY}
  * @param futex number of the futex system call
  * @param userfaultfd number of the userfaultfd system call
+ * @param pkeyAlloc number of the pkey_alloc system call
+ * @param pkeyFree number of the pkey_free system call
  * @param epollEventBytes size of struct epoll_event, which is packed on x86-64 only
  */
-public record Abi(int noFollowFlag, int directoryFlag, long futex, long userfaultfd, int epollEventBytes) {
+public record Abi(
+        int noFollowFlag,
+        int directoryFlag,
+        long futex,
+        long userfaultfd,
+        long pkeyAlloc,
+        long pkeyFree,
+        int epollEventBytes) {
     /** System calls younger than Linux 5.1 have one number everywhere. */
     static final long SYS_EPOLL_PWAIT2 = 441;
 
@@ -24,8 +33,8 @@ public record Abi(int noFollowFlag, int directoryFlag, long futex, long userfaul
 
     static Abi forArchitecture(String architecture) {
         return switch (architecture) {
-            case "amd64", "x86_64" -> new Abi(0x20000, 0x10000, 202, 323, 12);
-            case "aarch64" -> new Abi(0x8000, 0x4000, 98, 282, 16);
+            case "amd64", "x86_64" -> new Abi(0x20000, 0x10000, 202, 323, 330, 331, 12);
+            case "aarch64" -> new Abi(0x8000, 0x4000, 98, 282, 289, 290, 16);
             default ->
                 throw new UnsupportedOperationException("Rackcall runs on Linux x86-64 and aarch64, not on "
                         + architecture + "; use a JVM of one of these");

@@ -14,8 +14,19 @@ final class LibcProcess {
             Linkage.libc("sched_setaffinity", JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
     private static final MethodHandle SCHED_GETAFFINITY =
             Linkage.libc("sched_getaffinity", JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
+    private static final MethodHandle SYSCALL =
+            Linkage.variadic("syscall", 1, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
 
     private LibcProcess() {}
+
+    /** For system calls that libc has no function for; -1 means that errno was set. */
+    static long syscall(MemorySegment errno, long number, long first, long second, long third) {
+        try {
+            return (long) SYSCALL.invokeExact(errno, number, first, second, third);
+        } catch (Throwable t) {
+            throw Linkage.impossible(t);
+        }
+    }
 
     static int geteuid(MemorySegment errno) {
         try {

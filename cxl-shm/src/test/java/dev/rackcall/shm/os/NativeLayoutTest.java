@@ -183,6 +183,8 @@ class NativeLayoutTest {
         expect("O_DIRECTORY", abi.directoryFlag());
         expect("SYS_futex", abi.futex());
         expect("SYS_userfaultfd", abi.userfaultfd());
+        expect("SYS_pkey_alloc", abi.pkeyAlloc());
+        expect("SYS_pkey_free", abi.pkeyFree());
         expect("SYS_epoll_pwait2", Abi.SYS_EPOLL_PWAIT2);
         expect("SYS_mseal", Abi.SYS_MSEAL);
     }

@@ -1,0 +1,53 @@
+package dev.rackcall.cli;
+
+import dev.rackcall.sandbox.os.UnsupportedFeatureException;
+import dev.rackcall.sandbox.os.Userfault;
+import dev.rackcall.shm.os.HostFeatures;
+import dev.rackcall.shm.os.HostFeatures.Trial;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.SharedFile;
+import java.util.OptionalLong;
+
+/** What {@code doctor} finds out by trying; tests put other outcomes in its place. */
+class HostTrials {
+    private static final long BYTES = 4096;
+
+    Trial hugePages() {
+        return HostFeatures.hugePages();
+    }
+
+    Trial memoryNodes() {
+        return HostFeatures.memoryNodes();
+    }
+
+    Trial protectionKeys() {
+        return HostFeatures.protectionKeys();
+    }
+
+    Trial memorySeals() {
+        return HostFeatures.memorySeals();
+    }
+
+    /** Write-protects a shared page, and opens it again. */
+    Trial userfaultfd() {
+        try (SharedFile file = SharedFile.memfd("rackcall-trial", BYTES)) {
+            file.reserve(0, BYTES);
+            try (Mapping mapping = file.map();
+                    Userfault userfault = Userfault.open()) {
+                long address = mapping.memory().address();
+                userfault.register(address, BYTES);
+                userfault.protect(address, BYTES);
+                userfault.unprotect(address, BYTES);
+                userfault.unregister(address, BYTES);
+                return Trial.success();
+            }
+        } catch (UnsupportedFeatureException | OsException e) {
+            return Trial.failure(e.getMessage());
+        }
+    }
+
+    OptionalLong memoryLimit() {
+        return HostFeatures.memoryLimit();
+    }
+}
