@@ -1,13 +1,23 @@
 package dev.rackcall.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.shm.Scope;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.AbstractList;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -106,5 +116,83 @@ class SlotTest {
             assertThat(kept.stub(Echo.class).add(2, 2)).isEqualTo(4);
             Await.equal("connections", 1, server::connections);
         }
+    }
+
+    /** Elements that come from calls, while the list is encoded as the argument of another call. */
+    private static final class CalledSizes extends AbstractList<Double> {
+        private final IntFunction<Number> call;
+
+        CalledSizes(IntFunction<Number> call) {
+            this.call = call;
+        }
+
+        @Override
+        public Double get(int index) {
+            return call.apply(index).doubleValue();
+        }
+
+        @Override
+        public int size() {
+            return 5;
+        }
+    }
+
+    private static Echo.Parcel parcel(IntFunction<Number> sizes) {
+        return new Echo.Parcel("nested", 1, Echo.Kind.BOX, new CalledSizes(sizes), Map.of(), Optional.empty());
+    }
+
+    @Test
+    void shouldLetArgumentsComeFromCallsOverTheSameSlots() throws Exception {
+        try (RpcServer server = RpcServer.builder()
+                        .service(Echo.class, new EchoService())
+                        .directory(directory)
+                        .start();
+                // Enough for what two threads nest.
+                RpcChannel channel = RpcChannel.builder("/test/echo")
+                        .directory(directory)
+                        .slots(2 * SLOTS)
+                        .open()) {
+            Echo echo = channel.stub(Echo.class);
+            List<IntFunction<Number>> ways = List.of(
+                    index -> echo.add(index, 1),
+                    index -> echo.later(index + 1, 1).join(),
+                    index -> echo.count(0, index + 1).count(),
+                    index -> echo.parcel(parcel(inner -> echo.add(inner, index + 1)))
+                            .sizes()
+                            .getFirst(),
+                    index -> {
+                        // As many as there are slots left, so that this very one has its turn again.
+                        for (int i = 0; i < 6 * SLOTS; i++) {
+                            echo.note("note");
+                        }
+                        return index + 1;
+                    });
+            try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
+                List<Future<?>> running = new ArrayList<>();
+                for (int thread = 0; thread < 2; thread++) {
+                    running.add(threads.submit(() -> {
+                        for (int round = 0; round < 20; round++) {
+                            for (IntFunction<Number> way : ways) {
+                                assertThat(echo.parcel(parcel(way)).sizes()).containsExactly(1.0, 2.0, 3.0, 4.0, 5.0);
+                            }
+                        }
+                    }));
+                }
+                for (Future<?> each : running) {
+                    each.get(40, TimeUnit.SECONDS);
+                }
+            }
+            assertThat(failure(() -> echo.parcel(parcel(index -> {
+                        echo.nothing();
+                        throw new IllegalStateException("an element's mistake");
+                    }))))
+                    .hasMessageContaining("an element's mistake");
+            assertThat(echo.add(1, 2)).isEqualTo(3);
+            assertThat(server.connections()).isEqualTo(1);
+        }
+    }
+
+    private static Throwable failure(Runnable call) {
+        return catchThrowable(call::run);
     }
 }

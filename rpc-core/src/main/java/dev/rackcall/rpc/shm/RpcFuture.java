@@ -252,6 +252,9 @@ final class RpcFuture<T> extends CompletableFuture<T> {
 
     /** Whether the current thread is the one that may park here; a second one waits as for any other future. */
     private boolean mayWait() {
+        if (!isDone()) {
+            connection.passOverOwn();
+        }
         return !isDone() && WAITER.compareAndSet(this, null, Thread.currentThread());
     }
 

@@ -33,6 +33,9 @@ final class ShmClientCall extends ClientCall {
     private static final int ASYNC = 2;
     private static final int ABANDONED = 3;
 
+    /** No thread has this id. */
+    private static final long NOBODY = 0;
+
     private static final VarHandle WORD;
 
     static {
@@ -78,6 +81,10 @@ final class ShmClientCall extends ClientCall {
     private boolean encoding;
     private boolean sent;
     private boolean unwanted;
+    /** Id of the thread that encodes arguments here; each thread only looks for its own. */
+    private long encoder;
+
+    private boolean passedOver;
     /** Bytes of the answer, if it lay outside the slot. */
     private long outsideBytes;
 
@@ -110,6 +117,31 @@ final class ShmClientCall extends ClientCall {
 
     boolean isAsync() {
         return state((long) WORD.getAcquire(this)) == ASYNC;
+    }
+
+    /**
+     * Lets the server pass over this slot for now, if the thread with that id, the current one, encodes arguments here. It waits for another call,
+     * which the server takes only after this one: encoding asks for a list's elements, and those may come from a call.
+     */
+    void passOverIfEncoding(long thread) {
+        if (encoder == thread && !passedOver) {
+            passedOver = true;
+            connection.skip(this, ticket());
+        }
+    }
+
+    /** Whether the server has been told to pass over this slot, which is then in nobody's way. */
+    boolean isPassedOver() {
+        return passedOver;
+    }
+
+    /** After the arguments were encoded: a slot that was passed over meanwhile needs another turn. */
+    private void takeTurn() {
+        encoder = NOBODY;
+        if (passedOver) {
+            connection.claimAgain(this);
+            passedOver = false;
+        }
     }
 
     /** Whether a thread of this process may be touching the connection's memory for this slot. */
@@ -192,6 +224,8 @@ final class ShmClientCall extends ClientCall {
             Metadata callHeaders,
             Isolation callIsolation,
             CallObserver callObserver) {
+        encoder = Thread.currentThread().threadId();
+        passedOver = false;
         deadline = callDeadline;
         isolated = callIsolation != Isolation.TRUSTED;
         // Storing a reference costs a garbage collector's barrier, often with a full fence; most calls change none of
@@ -280,6 +314,7 @@ final class ShmClientCall extends ClientCall {
         }
         long word = SlotLayout.word(ticket(), methodOrOp, allFlags, inlineLength);
         sent = true;
+        encoder = NOBODY;
         if (stateWhileSent != HELD) {
             setState(stateWhileSent);
         }
@@ -294,12 +329,14 @@ final class ShmClientCall extends ClientCall {
 
     @Override
     public PayloadReader invoke() {
+        takeTurn();
         send(method.index(), 0, HELD);
         return answer(connection.await(this));
     }
 
     @Override
     public void invokeOneWay() {
+        takeTurn();
         CallObserver toTell = observer;
         long taken = send(method.index(), SlotLayout.ONE_WAY, ABANDONED);
         if (taken != SentArguments.NO_SEAL) {
@@ -310,6 +347,7 @@ final class ShmClientCall extends ClientCall {
 
     @Override
     public <T> CompletableFuture<T> invokeAsync(ResultReader<T> resultReader) {
+        takeTurn();
         RpcFuture<T> result = new RpcFuture<>(connection, this, resultReader, observer);
         future = result;
         send(method.index(), 0, ASYNC);
@@ -324,6 +362,7 @@ final class ShmClientCall extends ClientCall {
 
     @Override
     public <T> Stream<T> invokeStream(ResultReader<T> resultReader) {
+        takeTurn();
         ClientStream<T> stream = new ClientStream<>(connection, method, resultReader, deadline, observer);
         send(method.index(), 0, HELD);
         try {
@@ -459,6 +498,7 @@ final class ShmClientCall extends ClientCall {
 
     @Override
     public void close() {
+        encoder = NOBODY;
         buffer.trim();
         if (!sent && sharedArguments != null) {
             sharedArguments.forget();

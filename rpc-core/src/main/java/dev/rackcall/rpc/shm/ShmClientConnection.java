@@ -112,6 +112,7 @@ final class ShmClientConnection extends ClientConnection {
     }
 
     private ShmClientCall claimSlowly(long deadline) {
+        passOverOwn();
         SpinWait wait = new SpinWait(spec.waiting(), deadline, defaultTimeoutNanos);
         while (true) {
             ShmClientCall call = tryClaim();
@@ -152,7 +153,7 @@ final class ShmClientConnection extends ClientConnection {
         return null;
     }
 
-    private void skip(ShmClientCall call, long ticket) {
+    void skip(ShmClientCall call, long ticket) {
         try {
             publish(call.slot, SlotLayout.word(ticket, 0, SlotLayout.SKIP, 0));
         } catch (IllegalStateException e) {
@@ -219,6 +220,7 @@ final class ShmClientConnection extends ClientConnection {
     }
 
     private long awaitSlowly(ShmClientCall call, long ticket) {
+        passOverOwn();
         int others = SPINNING.getAndIncrement();
         try {
             return awaitSlowly(call, ticket, new SpinWait(strategy(others), call.deadline, defaultTimeoutNanos));
@@ -277,8 +279,51 @@ final class ShmClientConnection extends ClientConnection {
 
     /** Gives back a slot whose call was not sent: the server passes over it. */
     void withdraw(ShmClientCall call) {
-        publish(call.slot, SlotLayout.word(call.ticket(), 0, SlotLayout.SKIP, 0));
+        if (!call.isPassedOver()) {
+            publish(call.slot, SlotLayout.word(call.ticket(), 0, SlotLayout.SKIP, 0));
+        }
         call.releaseUntaken();
+    }
+
+    /** To be called by a thread before it waits: it may be in the middle of encoding another call's arguments, and the server at that slot. */
+    void passOverOwn() {
+        long thread = Thread.currentThread().threadId();
+        for (ShmClientCall call : slots) {
+            call.passOverIfEncoding(thread);
+        }
+    }
+
+    /** Waits for the next turn of the slot of a call that was passed over, and takes it. Other slots' turns on the way stay unused. */
+    void claimAgain(ShmClientCall wanted) {
+        SpinWait wait = new SpinWait(spec.waiting(), wanted.deadline, defaultTimeoutNanos);
+        while (true) {
+            if (!open) {
+                throw wanted.lost(link.failure());
+            }
+            long ticket = (long) TAIL.getAcquire(this);
+            ShmClientCall call = slots[(int) ticket & mask];
+            if (call == wanted ? !hasRoom(ticket) : !call.wasLeftBy(ticket - mask - 1) && !hasRoom(ticket)) {
+                async.poll();
+                awaitRoom(wait);
+            } else if (TAIL.compareAndSet(this, ticket, ticket + 1)) {
+                if (call == wanted) {
+                    call.occupy(ticket);
+                    return;
+                }
+                passOver(call, ticket);
+            }
+        }
+    }
+
+    /** Leaves the turn {@code ticket}, which this thread has, unused. */
+    private void passOver(ShmClientCall call, long ticket) {
+        if (call.isBusy() && !call.reapIfAnswered()) {
+            skip(call, ticket);
+        } else {
+            call.occupy(ticket);
+            skip(call, ticket);
+            call.releaseUntaken();
+        }
     }
 
     /** Tells the server that nobody waits for the call with that ticket any more. */
