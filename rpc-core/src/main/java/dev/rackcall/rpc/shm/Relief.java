@@ -19,6 +19,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Relief {
     private static final Logger LOG = LoggerFactory.getLogger(Relief.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
     /** More handlers than this that do not return are a leak of threads; from then on the poller waits for them. */
     private static final int MAX_STUCK = 256;
 
@@ -108,12 +109,17 @@ final class Relief {
         connection.callStarts();
         connection.handlerIsStuck();
         int others = stuck.incrementAndGet();
-        LOG.warn(
-                "a handler of channel {} has kept thread {} busy; another thread polls on ({} such handlers now). Handlers that take"
-                        + " long belong on Dispatch.workers or Dispatch.virtualThreads",
-                connection.service.channel(),
-                before.getName(),
-                others);
+        if (LOG_LIMIT.allows()) {
+            LOG.warn(
+                    "a handler of channel {} has not returned on thread {}, which {}; another thread polls on ({} such handlers now){}."
+                            + " Handlers that take long belong on Dispatch.workers or Dispatch.virtualThreads",
+                    connection.service.channel(),
+                    before.getName(),
+                    // A thread that the kernel does not run looks as one that computes.
+                    before.getState() == Thread.State.RUNNABLE ? "computes, or gets no processor" : "waits",
+                    others,
+                    LOG_LIMIT.skipped());
+        }
         marks = new Marks();
         enteredBefore = -1;
         CallThread next = new CallThread(body, name);
