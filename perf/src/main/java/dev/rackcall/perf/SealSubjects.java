@@ -1,8 +1,11 @@
 package dev.rackcall.perf;
 
+import dev.rackcall.sandbox.ProtectionKeys;
 import dev.rackcall.sandbox.SealSpec;
 import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.sandbox.Seals;
+import dev.rackcall.sandbox.os.HardwareKeys;
+import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.Ref;
@@ -13,11 +16,15 @@ import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** What seals cost by themselves, without a call around them: closing and opening scopes of some sizes, one by one and in batches. */
+/**
+ * What seals and protection keys cost by themselves, without a call around them: closing and opening scopes of some sizes, one by one and in batches, and
+ * entering and leaving the sandbox of a region, whose key it has or must get.
+ */
 final class SealSubjects {
     private static final int BATCH = 1024;
     private static final int DESCRIPTORS = 4096;
     private static final int SCOPE_OVERHEAD = 64;
+    private static final int MANY_REGIONS = 32;
 
     private SealSubjects() {}
 
@@ -41,6 +48,56 @@ final class SealSubjects {
                     "the same, released in batches of " + scopes + " scopes",
                     () -> batched(pages, scopes)));
         }
+        if (hasKeys()) {
+            subjects.add(keys("sandbox-keys-cached", 1));
+            subjects.add(keys("sandbox-keys-uncached", MANY_REGIONS));
+        }
+    }
+
+    private static boolean hasKeys() {
+        try {
+            HardwareKeys.requireProcessor();
+            return true;
+        } catch (UnsupportedFeatureException e) {
+            return false;
+        }
+    }
+
+    private static Subject keys(String name, int regions) {
+        return new LocalSubject(
+                name,
+                "sandbox",
+                "",
+                IsolationSubject.PAGE,
+                IsolationSubjects.REPETITIONS,
+                "entering and leaving by protection keys, " + regions + " regions in turn",
+                () -> entering(regions));
+    }
+
+    private static ClientSide entering(int count) {
+        SharedFile file = SharedFile.memfd("bench-keys", IsolationSubject.PAGE);
+        file.reserve(0, IsolationSubject.PAGE);
+        ProtectionKeys keys = ProtectionKeys.open();
+        Mapping[] mappings = new Mapping[count];
+        ProtectionKeys.Region[] regions = new ProtectionKeys.Region[count];
+        for (int i = 0; i < count; i++) {
+            mappings[i] = file.map();
+            regions[i] = keys.add(mappings[i].memory());
+        }
+        return IsolationSubjects.local(
+                sequence -> {
+                    for (int i = 0; i < IsolationSubjects.REPETITIONS; i++) {
+                        ProtectionKeys.Region region = regions[i % count];
+                        region.leave(region.enter());
+                    }
+                },
+                () -> {
+                    keys.close();
+                    for (Mapping mapping : mappings) {
+                        mapping.close();
+                    }
+                    file.close();
+                });
     }
 
     private static ClientSide single(int pages) {
