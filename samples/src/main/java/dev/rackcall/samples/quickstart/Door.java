@@ -8,28 +8,25 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.Shared;
 
 /** Started with {@code serve} it serves, with a name it calls. */
-public final class Quickstart {
+@RpcService("/quickstart/door")
+public interface Door {
+    @Rpc
+    String greet(Guest guest);
+
     @Shared // lies in shared memory and is passed by pointer, whatever its size
-    public interface Guest {
+    interface Guest {
         String name();
 
         Guest name(String value);
     }
 
-    @RpcService("/quickstart/door")
-    public interface Door {
-        @Rpc
-        String greet(Guest guest);
-    }
-
-    public static void main(String[] args) throws InterruptedException {
+    static void main(String[] args) throws InterruptedException {
         if (args[0].equals("serve")) {
-            Door door = guest -> "Hello, " + guest.name();
-            try (RpcServer server =
-                    RpcServer.builder().service(Door.class, door).start()) {
-                System.out.println("serving " + server.channels());
-                server.awaitTermination();
-            }
+            RpcServer server = RpcServer.builder()
+                    .service(Door.class, guest -> "Hello, " + guest.name())
+                    .start();
+            System.out.println("serving " + server.channels());
+            server.awaitTermination();
         } else {
             try (RpcChannel channel = RpcChannel.open("/quickstart/door");
                     Scope scope = channel.newScope()) {
@@ -38,6 +35,4 @@ public final class Quickstart {
             }
         }
     }
-
-    private Quickstart() {}
 }
