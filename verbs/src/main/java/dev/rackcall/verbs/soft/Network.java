@@ -151,10 +151,15 @@ final class Network implements AutoCloseable {
         pipeline.addLast(new LinkHandler(link, tls.isEmpty()));
     }
 
-    /** Stops listening and ends the thread, which ends all connections. Waits a few seconds at most. */
+    /** New connections are refused. Waits a few seconds at most. */
+    void stopListening() {
+        listening.ifPresent(channel -> channel.close().awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS));
+    }
+
+    /** Ends the thread, which ends what is being connected. Waits a few seconds at most. */
     @Override
     public void close() {
-        listening.ifPresent(channel -> channel.close().awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS));
+        stopListening();
         group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS);
     }
 }

@@ -19,6 +19,9 @@ final class SendQueue {
         ELSEWHERE
     }
 
+    /** Many times the pause between two settlements of a responder. */
+    private static final long UNASKED_NANOS = 3_000_000_000L;
+
     private final SoftQueuePair owner;
     private final RequestWriter writer;
     private final SendRing ring;
@@ -167,10 +170,11 @@ final class SendQueue {
         waitingSince = System.nanoTime();
     }
 
-    /** Gives up when the responder has been silent for too long. */
+    /** Gives up when the responder has been silent for too long; longer for what it acknowledges only when its timer comes round. */
     void expire(long now) {
-        boolean waits = owner.type() == QueuePairType.DC_INITIATOR ? ring.isUnanswered() : ring.awaitsAnswer();
-        if (waits && !retries.isPaused() && now - waitingSince > retries.patience()) {
+        boolean asked = owner.type() == QueuePairType.DC_INITIATOR || ring.awaitsAnswer();
+        long silence = now - waitingSince - (asked ? 0 : UNASKED_NANOS);
+        if (ring.isUnanswered() && !retries.isPaused() && silence > retries.patience()) {
             fail(CompletionStatus.RETRY_EXCEEDED);
         }
     }

@@ -269,6 +269,10 @@ final class SoftContext implements Context {
     public void close() {
         if (children.close()) {
             options.faults().detach(this);
+            // One by one: an event loop that ends may leave connections open that came at the last moment.
+            network.stopListening();
+            requesters.values().forEach(link -> link.end("the device is closed"));
+            responders.forEach(link -> link.end("the device is closed"));
             network.close();
         }
     }

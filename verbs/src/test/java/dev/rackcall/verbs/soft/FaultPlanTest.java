@@ -149,7 +149,7 @@ class FaultPlanTest {
             queuePair.toInit(InitAttributes.connected());
             queuePair.toReadyToReceive(ReadyToReceive.from(dev.rackcall.verbs.AddressVector.of(gid, 0), 77));
             queuePair.toReadyToSend(ReadyToSend.defaults().withRetries(10, 2));
-            queuePair.postSend(request.write(0, 0).inline(1).id(5).signaled());
+            queuePair.postSend(request.write(0, 0).inline(1).id(5));
             try (Socket peer = silent.accept()) {
                 byte[] hello = peer.getInputStream().readNBytes(FrameLayout.GREETING_BYTES);
                 assertThat(hello).hasSize(FrameLayout.GREETING_BYTES);
