@@ -13,9 +13,12 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The holder's side of one sealed process: its userfaultfd, the memory that they talk through, and the seals. Owned by one thread. */
 final class HolderSession implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(HolderSession.class);
     private static final int SPINS = 20_000;
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int DESCRIPTORS = 2048;
@@ -72,6 +75,8 @@ final class HolderSession implements AutoCloseable {
         if (!arena.isSealed() || !arena.areWritersShutOut()) {
             throw new IOException("others may still map the arena's memory for writing; shut writers out first");
         }
+        // So that looking there cannot fail for want of memory.
+        requestsFile.reserve(0, HolderLayout.REQUEST_BYTES);
         requests = requestsFile.map();
         answersFile =
                 SharedFile.memfdForSomeWriters("rackcall-seals", HolderLayout.RING + Seals.ringBytes(DESCRIPTORS));
@@ -164,6 +169,7 @@ final class HolderSession implements AutoCloseable {
                 || marksOfReceiver.bytes() < Seals.marksBytes(DESCRIPTORS)) {
             throw new IOException("the receiver's memory for marks is too short, or others could write it");
         }
+        marksOfReceiver.reserve(0, Seals.marksBytes(DESCRIPTORS));
         marksFile = marksOfReceiver;
         marks = marksOfReceiver.mapReadOnly();
         socket.send(HolderMessage.bare(HolderMessage.MARKS), marksOfReceiver.fd());
@@ -227,6 +233,11 @@ final class HolderSession implements AutoCloseable {
         } catch (SealException | OsException e) {
             status = HolderLayout.REFUSED;
             reason = String.valueOf(e.getMessage());
+        } catch (RuntimeException e) {
+            // Nothing that a process asks may end the thread that keeps it sealed.
+            LOG.warn("a request of pid {} failed", socket.peer().pid(), e);
+            status = HolderLayout.REFUSED;
+            reason = "the holder could not serve this request: " + e;
         }
         HolderLayout.answer(answers.memory(), status, value, reason);
         HolderLayout.publish(answers.memory(), number);

@@ -128,8 +128,12 @@ public final class SealHolder implements AutoCloseable {
             session.welcome();
             session.verify();
             sessions.put(key, session);
-            session.serve();
-            session.outlast();
+            try {
+                session.serve();
+            } finally {
+                // Whatever ended it, letting go would open the pages.
+                session.outlast();
+            }
         } finally {
             sessions.remove(key);
         }

@@ -11,12 +11,14 @@ import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,6 +95,27 @@ class UserfaultTest {
                     }
                 },
                 HUGE_PAGE);
+    }
+
+    /** Why device-dax memory is sealed by mprotect. */
+    @Test
+    void shouldSayThatDeviceDaxCannotBeProtected() throws IOException {
+        Path device;
+        try (Stream<Path> devices = Files.find(
+                Path.of("/dev"), 1, (path, attributes) -> path.toString().matches("/dev/dax\\d+\\.\\d+"))) {
+            device = devices.findFirst().orElse(null);
+        }
+        if (device == null) {
+            throw Skip.because("there is no /dev/daxX.Y");
+        }
+        try (Userfault userfault = Skip.unless(Userfault::open);
+                SharedFile file = SharedFile.openDax(device);
+                Mapping mapping = file.map()) {
+            assertThatThrownBy(() -> userfault.register(mapping.memory().address(), file.bytes()))
+                    .isInstanceOf(OsException.class)
+                    .hasMessageContaining("EINVAL")
+                    .hasMessageContaining("device-dax needs mprotect");
+        }
     }
 
     @Test
