@@ -6,6 +6,7 @@ import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.OwnerLock;
 import dev.rackcall.shm.os.Uid;
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
@@ -153,7 +154,8 @@ public final class RuntimeDirectory {
                 channels.add(
                         "/" + name.substring(0, name.length() - LOCK.length()).replace('+', '/'));
             }
-        } catch (NoSuchFileException e) {
+        } catch (NoSuchFileException | DirectoryIteratorException e) {
+            // It was not there, or went while it was read.
             return List.of();
         } catch (IOException e) {
             throw Status.Code.FAILED_PRECONDITION

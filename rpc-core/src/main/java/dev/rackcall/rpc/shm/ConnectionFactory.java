@@ -68,6 +68,7 @@ final class ConnectionFactory implements AutoCloseable {
         /** Tells the client. */
         void send() {
             socket.send(welcome.encode(), file.fd(), seat.file().fd());
+            connection.link.told();
         }
 
         /** Closes what only the client needs. */

@@ -43,6 +43,8 @@ final class ServerLink {
     private final ConnectionCount count;
     private final Runnable onRelease;
     private final AtomicBoolean released = new AtomicBoolean();
+    private volatile boolean told;
+    private volatile boolean rungEarly;
     /** Null until the first sealed scope arrives. */
     private volatile SealedScopes seals;
     /** Reply scopes that callers have not released, by the Refs that were returned from them. */
@@ -106,7 +108,23 @@ final class ServerLink {
     }
 
     void ring() {
+        if (!told) {
+            rungEarly = true;
+            // Volatile store above, then this look; who tells the client says so before he looks whether it was rung
+            // for.
+            if (!told) {
+                return;
+            }
+        }
         socket.ring();
+    }
+
+    /** The client has been sent what it needs: a ring before that it would take for it. */
+    void told() {
+        told = true;
+        if (rungEarly) {
+            socket.ring();
+        }
     }
 
     Arena replyArena() {
