@@ -140,4 +140,23 @@ class CallEndTest {
         assertThat(next.join()).as("cancelled").isFalse();
         assertThat(echo.add(2, 2)).isEqualTo(4);
     }
+
+    @Test
+    void shouldServeOneWayCallsWhoseSenderHasGone() {
+        EchoService service = new EchoService();
+        serve(server().service(Echo.class, service));
+        List<String> sent = new ArrayList<>();
+        for (int round = 0; round < 200; round++) {
+            try (RpcChannel brief = channel().slots(16).open()) {
+                Echo echo = brief.stub(Echo.class);
+                for (int i = 0; i <= round % 5; i++) {
+                    String note = "note " + sent.size();
+                    echo.note(note);
+                    sent.add(note);
+                }
+            }
+        }
+        Await.equal("notes that have come", sent.size(), () -> service.notes().size());
+        assertThat(service.notes()).containsExactlyInAnyOrderElementsOf(sent);
+    }
 }

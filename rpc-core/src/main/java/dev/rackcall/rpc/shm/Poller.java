@@ -235,6 +235,9 @@ final class Poller {
             if (taken == 0 && connection.emptyTurns() > TURNS_WATCHED && watchedCount > 1) {
                 stopWatching(connection);
             }
+            if (connection.isOver(taken)) {
+                drop(connection);
+            }
             return taken;
         } catch (ProtocolException e) {
             if (LOG_LIMIT.allows()) {
@@ -337,10 +340,12 @@ final class Poller {
 
     private void rung(ShmServerConnection connection) {
         if (connection.drainRings() < 0) {
-            drop(connection);
-        } else {
-            watch(connection);
+            // Dropped in a turn that finds no more requests: what it sent before it went, and expects no answer to, is
+            // served.
+            connection.hungUp();
+            events.remove(connection.link.socketFd());
         }
+        watch(connection);
     }
 
     private void watch(ShmServerConnection connection) {

@@ -24,6 +24,7 @@ final class ShmServerConnection implements SnapshotBudget {
     private static final int MAX_STUCK = 8;
 
     private static final int CLOSED = Integer.MIN_VALUE;
+    private static final int CONNECTED = -1;
 
     final ServerLink link;
     final ServiceBinding service;
@@ -54,6 +55,9 @@ final class ShmServerConnection implements SnapshotBudget {
     private int emptyTurns;
     /** Responses were published on the poller's thread since it last looked for sleepers. Poller only. */
     private boolean answered;
+    /** Turns in which a client that has hung up is still served, or {@link #CONNECTED}. Poller only. */
+    private int turnsLeft = CONNECTED;
+
     /** Where the poller keeps it in its list; -1: not watched. Poller only. */
     int position = -1;
 
@@ -153,7 +157,20 @@ final class ShmServerConnection implements SnapshotBudget {
         return call;
     }
 
+    /** The client's end of the socket is closed. */
+    void hungUp() {
+        turnsLeft = link.slots() / REQUESTS_PER_TURN + 1;
+    }
+
+    /** Whether a client that has hung up has nothing left to be served, after a turn that took {@code taken} requests. */
+    boolean isOver(int taken) {
+        return turnsLeft != CONNECTED && (taken == 0 || --turnsLeft == 0);
+    }
+
     private void serve(Poller poller, ShmServerCall call, long ticket, long word) throws ProtocolException {
+        if (turnsLeft != CONNECTED && (SlotLayout.flags(word) & SlotLayout.ONE_WAY) == 0) {
+            return;
+        }
         call.begin(ticket, word);
         answered = true;
         if ((SlotLayout.flags(word) & SlotLayout.CONTROL) != 0) {
