@@ -53,8 +53,8 @@ public final class FaultPlan {
     }
 
     /**
-     * Cuts all TCP connections of the device at once. Whatever is under way over them fails with RETRY_EXCEEDED; later requests connect
-     * again.
+     * Cuts all TCP connections of the device at once. Requests that were sent over them and not answered fail with RETRY_EXCEEDED; what was
+     * not sent yet, or refused for want of a receive request, may go over a new connection.
      *
      * @return how many were cut
      */

@@ -33,12 +33,19 @@ class FaultPlanTest {
 
     @Test
     void shouldFailWhatIsUnderWayWhenTheConnectionIsCut() throws Exception {
-        try (Connected pair = new Connected(device)) {
+        FaultPlan slow = FaultPlan.none();
+        SoftDevice peer = SoftDevice.of("slow", SoftOptions.local().withFaults(slow));
+        try (Connected pair =
+                new Connected(new Bench(device), new Bench(peer), ReadyToSend.defaults(), InitAttributes.connected())) {
             assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
-            // Nobody receives them, so they stay under way.
+            slow.latency(Duration.ofSeconds(50));
+            request.write(pair.b.region.address(), pair.b.region.remoteKey());
             for (int i = 0; i < 5; i++) {
-                pair.qa.postSend(request.send().inline(i).id(i));
+                pair.qa.postSend(request.inline(100 + i).id(i));
             }
+            Bench.waitUntil(
+                    "all are done and none is answered",
+                    () -> pair.b.memory.get(java.lang.foreign.ValueLayout.JAVA_LONG, 0) == 104);
             assertThat(plan.cutConnections()).isPositive();
 
             List<Bench.Done> ended = pair.a.next(5);
@@ -47,6 +54,7 @@ class FaultPlanTest {
                     .allSatisfy(done -> assertThat(done.status()).isEqualTo(CompletionStatus.FLUSHED));
             assertThat(ended.stream().map(Bench.Done::id)).containsExactly(0L, 1L, 2L, 3L, 4L);
 
+            slow.latency(Duration.ZERO);
             pair.qa.toReset();
             pair.qb.toReset();
             pair.a.connect(pair.qa, pair.b, pair.qb);
