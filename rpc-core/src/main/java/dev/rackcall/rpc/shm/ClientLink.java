@@ -2,20 +2,20 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
-import dev.rackcall.shm.os.UnixSocket;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * What a connection stands on at the client: the socket that proves the server's life, the memory that both map, the arenas in it, and the
+ * What a connection stands on at the client: the bell that proves the server's life, the memory that both map, the arenas in it, and the
  * Refs that may be followed. Thread-safe.
  *
  * <p>The memory outlives every thread that uses it: {@link #close} only marks the end, and the last user unmaps.
  */
 final class ClientLink {
-    private final UnixSocket socket;
+    private final Bell bell;
     private final ClientMemory arenas;
     private final Handshake.Welcome welcome;
     private final String channel;
@@ -29,14 +29,14 @@ final class ClientLink {
     /** The thread that ended the connection has told everybody, and no longer uses the memory itself. */
     private volatile boolean settled;
 
-    ClientLink(UnixSocket socket, ClientMemory arenas, Handshake.Welcome welcome, String channel) {
-        this.socket = socket;
+    ClientLink(Bell bell, ClientMemory arenas, Handshake.Welcome welcome, String channel) {
+        this.bell = bell;
         this.arenas = arenas;
         this.welcome = welcome;
         this.channel = channel;
     }
 
-    /** Unmaps everything of a link that nobody has used yet; its files and its socket stay their maker's. */
+    /** Unmaps everything of a link that nobody has used yet; its files and its bell stay their maker's. */
     void discard() {
         unmapped.set(true);
         arenas.discard();
@@ -76,19 +76,19 @@ final class ClientLink {
         connection.controls.flush();
     }
 
-    int socketFd() {
-        return socket.fd();
+    int bellFd() {
+        return bell.fd();
     }
 
     void ring() {
-        if (!socket.ring()) {
+        if (!bell.ring()) {
             close(lostStatus());
         }
     }
 
     /** Tells the server, beside the slots, that nobody waits for the call with that ticket; returns whether that was possible. */
     boolean ringCancelled(long ticket) {
-        return socket.ring(ticket);
+        return bell.ring(ticket);
     }
 
     void announceSleep(boolean asleep) {
@@ -124,9 +124,10 @@ final class ClientLink {
                 channel);
     }
 
-    /** The reactor saw the socket readable: rings, or the end. */
+    /** The reactor saw the bell readable: rings, or the end. */
     void readable() {
-        if (socket.drain() < 0) {
+        // A server has no numbers to tell.
+        if (bell.drain(number -> {}) < 0) {
             close(lostStatus());
         } else {
             connection.rung();
@@ -142,11 +143,11 @@ final class ClientLink {
             end = status;
         }
         arenas.end(status);
-        reactor.remove(tag, socket.fd());
+        reactor.remove(tag, bell.fd());
         // Before the server can notice: what it answers to calls that it cancels because we are gone must not reach
         // their callers.
         connection.ended();
-        socket.close();
+        bell.close();
         // Closing any shared arena makes every thread pass a handshake: from here on each of them has either marked its
         // slot or sees the end.
         java.lang.foreign.Arena.ofShared().close();

@@ -51,7 +51,7 @@ final class ClientReactor {
         long tag = tags.incrementAndGet();
         links.put(tag, link);
         try {
-            poll.add(link.socketFd(), tag);
+            poll.add(link.bellFd(), tag);
         } catch (RuntimeException | Error e) {
             links.remove(tag);
             throw e;

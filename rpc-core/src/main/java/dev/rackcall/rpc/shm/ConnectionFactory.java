@@ -105,8 +105,8 @@ final class ConnectionFactory implements AutoCloseable {
             ControlLayout.initialise(memory, welcome.slots(), welcome.instance());
             Arena reply = Arena.create(arena(welcome.reply(), memory, file, FIRST_REPLY_BYTES));
             Arena request = Arena.attach(arena(welcome.request(), memory, file, 0));
-            ServerLink link =
-                    new ServerLink(socket, file, mapping, spec, shared, welcome, peer, request, reply, count, () -> {
+            ServerLink link = new ServerLink(
+                    new SocketBell(socket), file, mapping, spec, shared, welcome, peer, request, reply, count, () -> {
                         ids.give(welcome.request().id());
                         ids.give(welcome.reply().id());
                     });

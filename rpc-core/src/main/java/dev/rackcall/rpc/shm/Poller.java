@@ -199,7 +199,7 @@ final class Poller {
         long tag = ++lastTag;
         connections.put(tag, connection);
         try {
-            events.add(connection.link.socketFd(), tag);
+            events.add(connection.link.bellFd(), tag);
             watch(connection);
         } catch (RuntimeException | Error e) {
             // Without its socket nobody would learn of the client's death.
@@ -343,7 +343,7 @@ final class Poller {
             // Dropped in a turn that finds no more requests: what it sent before it went, and expects no answer to, is
             // served.
             connection.hungUp();
-            events.remove(connection.link.socketFd());
+            events.remove(connection.link.bellFd());
         }
         watch(connection);
     }
@@ -387,7 +387,7 @@ final class Poller {
         removeFromWatched(connection);
         if (connections.values().remove(connection)) {
             connectionCount.decrementAndGet();
-            guarded("forgetting a socket", () -> events.remove(connection.link.socketFd()));
+            guarded("forgetting a socket", () -> events.remove(connection.link.bellFd()));
         }
         connection.close();
     }

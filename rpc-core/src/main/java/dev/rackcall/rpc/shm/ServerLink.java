@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.sandbox.SealException;
 import dev.rackcall.sandbox.SealedScopes;
@@ -14,7 +15,6 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.shm.os.UnixSocket;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.Map;
@@ -23,13 +23,13 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 
 /**
- * What a connection stands on at the server: the socket that proves the client's life, the memory that both map, the arenas in it, and the
+ * What a connection stands on at the server: the bell that proves the client's life, the memory that both map, the arenas in it, and the
  * Refs that may be followed for this client. Owned by one {@link ShmServerConnection}.
  */
 final class ServerLink {
     private static final long FIRST_REPLY_BYTES = 4000;
 
-    private final UnixSocket socket;
+    private final Bell bell;
     private final SharedFile file;
     private final Mapping mapping;
     private final ServerSpec spec;
@@ -53,7 +53,7 @@ final class ServerLink {
     private final Map<Long, ReplyScope> repliesByTicket = new HashMap<>();
 
     ServerLink(
-            UnixSocket socket,
+            Bell bell,
             SharedFile file,
             Mapping mapping,
             ServerSpec spec,
@@ -64,7 +64,7 @@ final class ServerLink {
             Arena replyArena,
             ConnectionCount count,
             Runnable onRelease) {
-        this.socket = socket;
+        this.bell = bell;
         this.file = file;
         this.mapping = mapping;
         this.spec = spec;
@@ -98,13 +98,13 @@ final class ServerLink {
         return peer;
     }
 
-    int socketFd() {
-        return socket.fd();
+    int bellFd() {
+        return bell.fd();
     }
 
     /** Reads the client's rings; negative once it is gone. Those with a number are tickets of calls that it cancels. */
     int drainRings(LongConsumer cancelled) {
-        return socket.drain(cancelled);
+        return bell.drain(cancelled);
     }
 
     void ring() {
@@ -116,14 +116,14 @@ final class ServerLink {
                 return;
             }
         }
-        socket.ring();
+        bell.ring();
     }
 
     /** The client has been sent what it needs: a ring before that it would take for it. */
     void told() {
         told = true;
         if (rungEarly) {
-            socket.ring();
+            bell.ring();
         }
     }
 
@@ -290,10 +290,10 @@ final class ServerLink {
 
     // ---- the end
 
-    /** Closes the socket: the client sees the connection end. */
+    /** Closes the bell: the client sees the connection end. */
     void hangUp() {
         count.hangsUp();
-        socket.close();
+        bell.close();
     }
 
     /** Unmaps the memory; no call is under way and none will be. */

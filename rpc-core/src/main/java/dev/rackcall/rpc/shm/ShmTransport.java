@@ -175,7 +175,7 @@ public final class ShmTransport implements Transport {
             throws Handshake.MalformedException {
         WelcomeCheck.of(welcome, spec).require(file, shared);
         ClientMemory memory = ClientMemory.open(file, shared, welcome, spec.channel());
-        ClientLink link = new ClientLink(socket, memory, welcome, spec.channel());
+        ClientLink link = new ClientLink(new SocketBell(socket), memory, welcome, spec.channel());
         try {
             ShmClientConnection connection = new ShmClientConnection(link, spec);
             link.start(connection);
