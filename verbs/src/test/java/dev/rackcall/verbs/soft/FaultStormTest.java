@@ -71,8 +71,9 @@ class FaultStormTest {
             long posted = 0;
             long ended = 0;
             boolean failed = false;
-            while (!over.get() || ended < posted) {
-                while (!over.get() && !failed && posted - ended < IN_FLIGHT) {
+            // A worker that the storm left no success has to have one after it.
+            while (!over.get() || ended < posted || successes == 0) {
+                while ((!over.get() || successes == 0) && !failed && posted - ended < IN_FLIGHT) {
                     assertThat(here.postSend(
                                     any(request, own, target, random).id(posted).signaled()))
                             .isTrue();
