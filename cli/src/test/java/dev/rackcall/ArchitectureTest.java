@@ -39,6 +39,7 @@ class ArchitectureTest {
     private static final String RPC = "dev.rackcall.rpc..";
     private static final String SPI = "dev.rackcall.rpc.spi..";
     private static final String TRANSPORT = "dev.rackcall.rpc.shm..";
+    private static final String RDMA = "dev.rackcall.rdma..";
     private static final String SAMPLES = "dev.rackcall.samples..";
     private static final String PERF = "dev.rackcall.perf..";
     private static final String CLI = "dev.rackcall.cli..";
@@ -57,7 +58,7 @@ class ArchitectureTest {
     /** A rule about a module that is not on the class path would hold for nothing. */
     @Test
     void shouldSeeEveryModule() {
-        for (String module : Set.of(PROCESSOR, MEMORY, SANDBOX, VERBS, RPC, CLI)) {
+        for (String module : Set.of(PROCESSOR, MEMORY, SANDBOX, VERBS, RPC, RDMA, CLI)) {
             assertThat(all.that(resideInAPackage(module))).as(module).isNotEmpty();
         }
     }
@@ -92,6 +93,12 @@ class ArchitectureTest {
     void shouldKeepVerbsFreeOfEverythingElse() {
         mayUseOnly(VERBS, VERBS);
         mayUseOnly(VERBS_NATIVE, VERBS_NATIVE);
+    }
+
+    /** Nobody uses it: like any transport it is found. Of shared memory's transport it sees the SPI only, which another rule says. */
+    @Test
+    void shouldLetCallsOverRdmaUseVerbsAndTheRuntime() {
+        mayUseOnly(RDMA, RDMA, RPC, VERBS, SANDBOX, MEMORY);
     }
 
     @Test
