@@ -82,7 +82,9 @@ class ServerDeathTest {
             survivors.forEach(Survivor::stop);
             standby.forEach(ChildJvm::close);
         }
-        assertThat(directory.toFile().list()).isNullOrEmpty();
+        // A standby that was not needed was killed, maybe while it warmed up.
+        assertThat(directory.toFile().list((folder, name) -> !name.startsWith("warm-up")))
+                .isNullOrEmpty();
         try (var left = Files.list(temporary)) {
             assertThat(left).as("temporary files of the dead").isEmpty();
         }

@@ -142,32 +142,45 @@ class TimeOfCheckTest {
         }
     }
 
-    /** Changes one word after the other, and puts each back, so that most of the time the graph is whole and about to change. */
+    /**
+     * Changes one word after the other, and puts each back, so that most of the time the graph is whole and about to change. The error that a
+     * sealed page raises may come some instructions late, so what was stored is known by reading it.
+     */
     private void rewrite(MemorySegment graph) {
         Random random = new Random(seed);
         long words = graph.byteSize() / Long.BYTES;
+        Word word = Word.of(graph, 0);
         while (!stop) {
-            long at = random.nextLong(words) * Long.BYTES;
-            long sane = graph.get(ValueLayout.JAVA_LONG, at);
-            long other = random.nextBoolean() ? sane ^ (1L << random.nextInt(Long.SIZE)) : random.nextInt(64);
-            boolean stored = store(graph, at, other);
-            for (int i = random.nextInt(MOMENT); i > 0; i--) {
-                Thread.onSpinWait();
-            }
-            while (stored && !store(graph, at, sane) && !stop) {
+            try {
+                while (!stop && read(graph, word.at()) != word.sane()) {
+                    store(graph, word.at(), word.sane());
+                }
+                word = Word.of(graph, random.nextLong(words) * Long.BYTES);
+                long other =
+                        random.nextBoolean() ? word.sane() ^ (1L << random.nextInt(Long.SIZE)) : random.nextInt(64);
+                store(graph, word.at(), other);
+                for (int i = random.nextInt(MOMENT); i > 0; i--) {
+                    Thread.onSpinWait();
+                }
+            } catch (RuntimeException | InternalError e) {
                 Thread.onSpinWait();
             }
         }
     }
 
-    /** Stores; false if the memory is sealed now. */
-    private static boolean store(MemorySegment graph, long at, long value) {
-        try {
-            // Opaque: a compiler may leave out a plain store that the next one covers.
-            LONG.setOpaque(graph, at, value);
-            return true;
-        } catch (RuntimeException | InternalError e) {
-            return false;
+    /** A word of the graph and what belongs there. */
+    private record Word(long at, long sane) {
+        static Word of(MemorySegment graph, long at) {
+            return new Word(at, read(graph, at));
         }
+    }
+
+    private static long read(MemorySegment graph, long at) {
+        return (long) LONG.getOpaque(graph, at);
+    }
+
+    /** Opaque: a compiler may leave out a plain store that the next one covers. */
+    private static void store(MemorySegment graph, long at, long value) {
+        LONG.setOpaque(graph, at, value);
     }
 }
