@@ -188,7 +188,8 @@ public final class BenchCommand implements Callable<Integer> {
                         RttTarget.groups(target, plan.subjects()),
                         new RttTarget(target, plan, workspace, runner)::measure);
             case THROUGHPUT -> runner.run(target, Subject::pipelines, new ThroughputTarget(plan, workspace)::measure);
-            case CONNECT -> runner.run(target, Subject::takesManyConnections, new ConnectTarget(workspace)::measure);
+            case CONNECT ->
+                runner.run(target, Subject::takesManyConnections, new ConnectTarget(plan, workspace)::measure);
             case IDLE -> runner.run(target, Subject::takesManyConnections, new IdleTarget(plan, workspace)::measure);
             case START -> runner.run(target, Subject::takesManyConnections, new StartTarget(workspace)::measure);
             case JMH -> throw new IllegalArgumentException("JMH brings processes of its own");

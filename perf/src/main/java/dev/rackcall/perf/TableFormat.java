@@ -95,7 +95,8 @@ final class TableFormat {
                 columns("raw_ratio", "to raw", "alloc_client_b", "alloc client", "alloc_server_b", "alloc server");
             case ISOLATION -> columns("floor_ratio", "to trusted", "above_floor_ns", "above trusted");
             case VERBS -> columns("floor_ratio", "to WRITE", "alloc_client_b", "alloc client");
-            case CONNECT -> columns("shared_b", "shared", "private_b", "private", "heap_b", "heap");
+            case CONNECT ->
+                columns("cold_p50_ns", "cold p50", "shared_b", "shared", "private_b", "private", "heap_b", "heap");
             case IDLE ->
                 columns(
                         "server_cpu_percent",
