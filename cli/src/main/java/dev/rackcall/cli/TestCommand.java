@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -12,6 +13,11 @@ import picocli.CommandLine.Spec;
 final class TestCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
+
+    @Option(
+            names = "--long",
+            description = "First argument: only the long runs, with 200 kills and 100,000 hostile cases of each kind.")
+    private boolean longRuns;
 
     @Parameters(
             arity = "0..*",
@@ -24,6 +30,7 @@ final class TestCommand implements Callable<Integer> {
         spec.commandLine()
                 .getErr()
                 .println("rackcall: test needs the source tree; in a clone of the repository run: ./rackcall test "
+                        + (longRuns ? "--long " : "")
                         + String.join(" ", mavenArguments));
         return 1;
     }
