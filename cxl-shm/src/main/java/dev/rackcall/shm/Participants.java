@@ -16,10 +16,20 @@ final class Participants {
 
     private final SharedFile file;
     private final MemorySegment memory;
+    private final int first;
+    private final int last;
 
+    /** Of a pool that only one host uses. */
     Participants(SharedFile file, MemorySegment memory) {
+        this(file, memory, 1, PageEntry.MAX_OWNER);
+    }
+
+    /** Of a pool that several hosts use: those of one host, who are the only ones that its kernel knows. They have the numbers {@code first} to {@code last}. */
+    Participants(SharedFile file, MemorySegment memory, int first, int last) {
         this.file = file;
         this.memory = memory;
+        this.first = first;
+        this.last = last;
     }
 
     /** Keeps all others from coming and going until {@link #openGate}; false if somebody held it for 5 s. */
@@ -40,7 +50,7 @@ final class Participants {
 
     /** Takes a number that nobody has; 0 if there is none. Behind the gate. */
     int join() {
-        for (int number = 1; number <= PageEntry.MAX_OWNER; number++) {
+        for (int number = first; number <= last; number++) {
             if (file.tryLock(PoolLayout.LOCKS + number)) {
                 PoolLayout.raiseParticipants(memory, number);
                 return number;
@@ -49,10 +59,24 @@ final class Participants {
         return 0;
     }
 
+    /** How many there can be. */
+    int most() {
+        return last - first + 1;
+    }
+
+    /** Whether they are those of {@code host} in a pool of several hosts. */
+    boolean isOf(int host) {
+        return first == PoolHosts.first(host) && last == PoolHosts.last(host);
+    }
+
+    private int highest() {
+        return Math.min(last, PoolLayout.participants(memory));
+    }
+
     /** How many live besides this one. */
     int others() {
         int others = 0;
-        for (int number = 1; number <= PoolLayout.participants(memory); number++) {
+        for (int number = first; number <= highest(); number++) {
             others += file.isLockedElsewhere(PoolLayout.LOCKS + number) ? 1 : 0;
         }
         return others;
@@ -60,7 +84,7 @@ final class Participants {
 
     /** Calls {@code action} with each number but {@code self} whose owner is dead; nobody can get that number meanwhile. */
     void forEachDead(int self, IntConsumer action) {
-        for (int number = 1; number <= PoolLayout.participants(memory); number++) {
+        for (int number = first; number <= highest(); number++) {
             if (number != self && file.tryLock(PoolLayout.LOCKS + number)) {
                 try {
                     action.accept(number);

@@ -1,5 +1,6 @@
 package dev.rackcall.shm;
 
+import dev.rackcall.shm.os.BootId;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.NamedFile;
 import dev.rackcall.shm.os.OsException;
@@ -10,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +29,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each pool object is a participant of its own: what it allocated and did not give away is freed when it is closed, or when its process has
  * died and somebody opens the pool or calls {@link #reclaimDead}. Life is proven by a lock that the kernel holds, so a stopped process is not
- * taken for dead. On a device the locks reach as far as the host; processes of several hosts need the directory's leases.
+ * taken for dead. These locks reach as far as the host: several hosts on one device each say their number ({@link #dax(Path, int)}), and what a host had that is
+ * gone is freed by {@link #reclaimHost}.
  *
  * <p>Thread-safe. After {@link #close} every access to the memory is an {@link IllegalStateException}. All failures of the methods here are
  * {@link PoolException}s.
@@ -114,16 +117,20 @@ public final class Pool implements AutoCloseable {
     }
 
     private static Pool create(SharedFile file, long initialBytes, PoolOptions options) {
+        return create(file, initialBytes, options, memory -> new Participants(file, memory));
+    }
+
+    private static Pool create(
+            SharedFile file, long initialBytes, PoolOptions options, Function<MemorySegment, Participants> who) {
         Mapping mapping = file.map();
         return closingOnFailure(mapping, () -> {
             options.place(mapping.memory(), file.kind());
             file.reserve(0, initialBytes == file.bytes() ? initialBytes : PoolLayout.ARENA);
             int arenaId = 1 + ThreadLocalRandom.current().nextInt(ArenaSpec.MAX_ID);
-            Participants participants = new Participants(file, mapping.memory());
+            Participants participants = who.apply(mapping.memory());
             int number = participants.join();
             Arena arena = Arena.create(spec(file, mapping, arenaId, number, initialBytes));
             PoolLayout.initialise(mapping.memory(), arenaId, newInstance());
-            PoolLayout.raiseParticipants(mapping.memory(), number);
             return new Pool(file, mapping, participants, arena);
         });
     }
@@ -219,6 +226,37 @@ public final class Pool implements AutoCloseable {
         });
     }
 
+    /**
+     * As {@link #dax(Path)}, of a device that several hosts map. All of them say their number; the first to come makes the pool.
+     *
+     * @param host this host's number, from 0 to 63, which no other host of the device has
+     * @throws PoolException also if another boot has that number
+     */
+    public static Pool dax(Path path, int host) {
+        return explained("pool " + path, () -> {
+            SharedFile file = SharedFile.openDax(path);
+            return closingOnFailure(file, () -> ofHost(file, host, BootId.current()));
+        });
+    }
+
+    /** The pool of several hosts in {@code file}, which is as long as it will be and not closed here. */
+    static Pool ofHost(SharedFile file, int host, BootId boot) {
+        PoolHosts.checked(host);
+        try (Mapping mapping = file.map()) {
+            if (PoolHosts.mustMake(mapping.memory(), host, file)) {
+                PoolLayout.sharedByHosts(mapping.memory());
+                PoolLayout.takeHost(mapping.memory(), host, boot.bits());
+                return create(
+                        file, file.bytes(), PoolOptions.create(), memory -> PoolHosts.participants(file, memory, host));
+            }
+        }
+        Mapping mapping = mapPool(file);
+        return closingOnFailure(mapping, () -> {
+            PoolHosts.enter(mapping.memory(), host, boot, file);
+            return join(file, mapping, PoolHosts.participants(file, mapping.memory(), host));
+        });
+    }
+
     private static Pool joinUnlessGone(SharedFile file) {
         Mapping mapping = mapPool(file);
         return closingOnFailure(mapping, () -> {
@@ -234,16 +272,23 @@ public final class Pool implements AutoCloseable {
 
     private static Pool join(SharedFile file, Mapping mapping) {
         return closingOnFailure(mapping, () -> {
-            Participants participants = new Participants(file, mapping.memory());
+            PoolHosts.requireAlone(mapping.memory(), file);
+            return join(file, mapping, new Participants(file, mapping.memory()));
+        });
+    }
+
+    private static Pool join(SharedFile file, Mapping mapping, Participants participants) {
+        return closingOnFailure(mapping, () -> {
             if (!participants.closeGate()) {
                 throw new PoolException("pool " + file
                         + " is being opened or closed by a process that does not go on; end that process (see fuser)");
             }
             try {
-                boolean abandoned = participants.others() == 0;
+                // Of several hosts nobody knows whether the others' processes live.
+                boolean abandoned = participants.others() == 0 && !PoolLayout.isSharedByHosts(mapping.memory());
                 int number = participants.join();
                 if (number == 0) {
-                    throw new PoolException("pool " + file + " has all " + PageEntry.MAX_OWNER
+                    throw new PoolException("pool " + file + " has all " + participants.most()
                             + " participants that it can have; close some of them");
                 }
                 Arena arena = attach(file, mapping, number);
@@ -346,18 +391,44 @@ public final class Pool implements AutoCloseable {
         return PoolLayout.instance(mapping.memory());
     }
 
-    /** How many others have the pool open now. */
+    /** How many others have the pool open now; of a pool of several hosts, how many on this host. */
     public int others() {
         return participants.others();
     }
 
-    /** Frees what dead participants had and nobody took over. Returns how many page runs that was. */
+    /** Frees what dead participants (of this host) had and nobody took over. Returns how many page runs that was. */
     public synchronized int reclaimDead() {
         int[] runs = new int[1];
         if (!closed) {
             participants.forEachDead(arena.participant(), number -> runs[0] += arena.reclaim(number));
         }
         return runs[0];
+    }
+
+    /**
+     * Frees what all participants of another host had and nobody took over. The host may use the pool under that number again afterwards, as if for
+     * the first time. Only in a pool of several hosts.
+     *
+     * @param host of which the caller knows that it has ended, or was cut off from this memory, and that none of its stores can still come: nothing here could find
+     *     that out, and a host that is taken for dead while it goes on damages what others allocate
+     * @return how many page runs that was
+     * @throws IllegalArgumentException if that is this host
+     */
+    public synchronized int reclaimHost(int host) {
+        if (participants.isOf(PoolHosts.checked(host))) {
+            throw new IllegalArgumentException(
+                    "host " + host + " is this host, so it has not ended; see Pool.reclaimDead");
+        }
+        if (closed || !PoolLayout.isSharedByHosts(mapping.memory())) {
+            return 0;
+        }
+        int runs = 0;
+        int last = Math.min(PoolHosts.last(host), PoolLayout.participants(mapping.memory()));
+        for (int number = PoolHosts.first(host); number <= last; number++) {
+            runs += arena.reclaim(number);
+        }
+        PoolLayout.freeHost(mapping.memory(), host);
+        return runs;
     }
 
     /** Frees what this participant has, unmaps the memory, and removes the name if nobody else uses the pool. Idempotent. */

@@ -13,13 +13,17 @@ import java.lang.invoke.VarHandle;
  *  16  bytes       of the pool, this page included
  *  24  instance    a new random number whenever nobody was left of those who used it
  *  32  participants  the highest number that anybody had; only grows
+ *  36  sharing     0: one host uses it; 1: several
+ *  40  maker       1 + number of the host that makes it, if several are to use it
+ *  64  boots       for each of 64 hosts the boot that uses it, 0: none
  * </pre>
  *
  * Participant n holds a lock on the byte {@code LOCKS + n} of the file, far behind its end; byte {@code LOCKS} is the gate through which
  * they come and go.
  */
 final class PoolLayout {
-    static final int VERSION = 1;
+    static final int VERSION = 2;
+    static final int HOSTS = 64;
     /** Where the arena starts. */
     static final long ARENA = ArenaLayout.PAGE;
 
@@ -35,6 +39,9 @@ final class PoolLayout {
     private static final long BYTES_OFFSET = 16;
     private static final long INSTANCE_OFFSET = 24;
     private static final long PARTICIPANTS_OFFSET = 32;
+    private static final long SHARING_OFFSET = 36;
+    private static final long MAKER_OFFSET = 40;
+    private static final long BOOTS_OFFSET = 64;
 
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
@@ -46,7 +53,6 @@ final class PoolLayout {
         memory.set(ValueLayout.JAVA_INT, ARENA_ID_OFFSET, arenaId);
         memory.set(ValueLayout.JAVA_LONG, BYTES_OFFSET, memory.byteSize());
         memory.set(ValueLayout.JAVA_LONG, INSTANCE_OFFSET, instance);
-        memory.set(ValueLayout.JAVA_INT, PARTICIPANTS_OFFSET, 0);
         // Release: pairs with the acquire in complaint; a header with this word is whole.
         LONG.setRelease(memory, MAGIC_OFFSET, MAGIC);
     }
@@ -94,8 +100,54 @@ final class PoolLayout {
         return Math.clamp((int) INT.getAcquire(memory, PARTICIPANTS_OFFSET), 0, PageEntry.MAX_OWNER);
     }
 
-    /** Only behind the gate. */
+    /** By compare-and-set, since the gate keeps out others of this host only. */
     static void raiseParticipants(MemorySegment memory, int number) {
-        INT.setRelease(memory, PARTICIPANTS_OFFSET, Math.max(number, participants(memory)));
+        int seen = (int) INT.getVolatile(memory, PARTICIPANTS_OFFSET);
+        while (seen < number && !INT.compareAndSet(memory, PARTICIPANTS_OFFSET, seen, number)) {
+            seen = (int) INT.getVolatile(memory, PARTICIPANTS_OFFSET);
+        }
+    }
+
+    // ---- several hosts
+
+    /** Before {@link #initialise}, whose release orders it. */
+    static void sharedByHosts(MemorySegment memory) {
+        memory.set(ValueLayout.JAVA_INT, SHARING_OFFSET, 1);
+    }
+
+    /** Only once {@link #complaint} has found nothing. */
+    static boolean isSharedByHosts(MemorySegment memory) {
+        return memory.get(ValueLayout.JAVA_INT, SHARING_OFFSET) != 0;
+    }
+
+    /** Whether {@code host} is the one that makes the pool, which is nobody's yet. */
+    static boolean becomeMaker(MemorySegment memory, int host) {
+        return INT.compareAndSet(memory, MAKER_OFFSET, 0, host + 1);
+    }
+
+    /** The host that makes or made it; negative: none. */
+    static int maker(MemorySegment memory) {
+        return (int) INT.getVolatile(memory, MAKER_OFFSET) - 1;
+    }
+
+    /** Whether the pool is whole. */
+    static boolean isMade(MemorySegment memory) {
+        // Acquire: pairs with the release in initialise.
+        return (long) LONG.getAcquire(memory, MAGIC_OFFSET) == MAGIC;
+    }
+
+    /** The boot that has the number of {@code host} now, after this one has tried to take it if it was free. */
+    static long takeHost(MemorySegment memory, int host, long boot) {
+        long present = (long) LONG.compareAndExchange(memory, bootOffset(host), 0L, boot);
+        return present == 0 ? boot : present;
+    }
+
+    /** Its participants have nothing any more. */
+    static void freeHost(MemorySegment memory, int host) {
+        LONG.setVolatile(memory, bootOffset(host), 0L);
+    }
+
+    private static long bootOffset(int host) {
+        return BOOTS_OFFSET + (long) host * Long.BYTES;
     }
 }

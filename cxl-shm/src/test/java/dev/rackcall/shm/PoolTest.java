@@ -181,7 +181,7 @@ class PoolTest {
         try (Pool pool = Pool.file(path, BYTES);
                 Mapping raw = pool.file().map()) {
             raw.memory().set(JAVA_INT, 8, 0);
-            assertRefused(() -> Pool.open(path), path.toString(), "layout version is 0", "release has 1");
+            assertRefused(() -> Pool.open(path), path.toString(), "layout version is 0", "release has 2");
             raw.memory().set(JAVA_INT, 8, PoolLayout.VERSION);
             raw.memory().set(JAVA_LONG, 16, BYTES / 2);
             assertRefused(() -> Pool.open(path), path.toString(), "damaged", "" + BYTES / 2, "" + BYTES);

@@ -1,0 +1,118 @@
+package dev.rackcall.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.shm.os.BootId;
+import dev.rackcall.shm.os.SharedFile;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Several hosts on one pool, here a file; the rack test has them on a device, with a kernel each. */
+class PoolHostsTest {
+    private static final BootId BOOT_0 = new BootId(0xa0);
+    private static final BootId BOOT_1 = new BootId(0xa1);
+
+    @TempDir
+    private Path directory;
+
+    private Path path;
+
+    @BeforeEach
+    void make() {
+        path = directory.resolve("device");
+        SharedFile.createFile(path, 1 << 20).close();
+    }
+
+    private Pool host(int number, BootId boot) {
+        return Pool.ofHost(SharedFile.openFile(path), number, boot);
+    }
+
+    @Test
+    void shouldGiveEachHostNumbersOfItsOwn() {
+        try (Pool a = host(0, BOOT_0);
+                Pool again = host(0, BOOT_0);
+                Pool b = host(63, BOOT_1)) {
+            assertThat(a.arena().participant()).isEqualTo(1);
+            assertThat(again.arena().participant()).isEqualTo(2);
+            assertThat(b.arena().participant()).isEqualTo(1 + 63 * 63);
+            assertThat(PoolHosts.last(63)).isLessThanOrEqualTo(PageEntry.MAX_OWNER);
+            assertThat(b.arena().id()).isEqualTo(a.arena().id());
+            assertThat(a.others()).isEqualTo(1);
+            assertThat(b.others()).isZero();
+        }
+    }
+
+    /** Whoever comes later sees no lock of the other host's, whose participants live all the same. */
+    @Test
+    void shouldNotTakeParticipantsOfOtherHostsForDead() {
+        try (Pool a = host(0, BOOT_0);
+                Pool b = host(1, BOOT_1)) {
+            long instance = a.instanceId();
+            a.arena().newScope().allocate(8);
+            b.arena().newScope().allocate(8);
+            long used = a.arena().usedBytes();
+            try (Pool later = host(1, BOOT_1)) {
+                assertThat(later.reclaimDead()).isZero();
+                assertThat(a.reclaimDead()).isZero();
+                assertThat(later.instanceId()).isEqualTo(instance);
+                assertThat(later.arena().usedBytes()).isEqualTo(used).isPositive();
+            }
+        }
+    }
+
+    @Test
+    void shouldFreeWhatAHostHadThatIsGone() {
+        try (Pool a = host(0, BOOT_0);
+                Pool b = host(1, BOOT_1)) {
+            long kept = a.arena().newScope().allocate(8);
+            long used = a.arena().usedBytes();
+            b.arena().newScope().allocate(8);
+            b.arena().newScope().allocate(8);
+
+            assertThat(a.reclaimHost(1)).isEqualTo(2);
+            assertThat(a.reclaimHost(1)).isZero();
+            assertThat(a.arena().usedBytes()).isEqualTo(used).isPositive();
+            assertThat(a.arena().complaint(kept)).isNull();
+            // Started anew, the host has its number again.
+            try (Pool anew = host(1, new BootId(0xb1))) {
+                assertThat(anew.arena().newScope().allocate(8)).isNotZero();
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseToReclaimItself() {
+        try (Pool a = host(0, BOOT_0)) {
+            assertThatThrownBy(() -> a.reclaimHost(0))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("this host");
+        }
+    }
+
+    @Test
+    void shouldNoticeThatTwoHostsHaveOneNumber() {
+        try (Pool a = host(0, BOOT_0)) {
+            assertThatThrownBy(() -> host(0, BOOT_1))
+                    .isInstanceOf(PoolException.class)
+                    .hasMessageContainingAll("host number 0", "a1", "reclaimHost(0)");
+            assertThat(a.others()).isZero();
+        }
+    }
+
+    @Test
+    void shouldRefuseNumbersThatNoHostHas() {
+        assertThatThrownBy(() -> host(64, BOOT_0))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("64", "0 to 63");
+        assertThatThrownBy(() -> host(-1, BOOT_0)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldKnowTheBootOfThisHost() {
+        assertThat(BootId.current()).isEqualTo(BootId.current());
+        assertThat(BootId.current().bits()).isNotZero();
+    }
+}
