@@ -42,6 +42,8 @@ class ArchitectureTest {
     private static final String RDMA = "dev.rackcall.rdma..";
     private static final String SAMPLES = "dev.rackcall.samples..";
     private static final String PERF = "dev.rackcall.perf..";
+    private static final String RACK = "dev.rackcall.rack..";
+    private static final String RACK_GUEST = "dev.rackcall.rack.guest..";
     private static final String CLI = "dev.rackcall.cli..";
 
     private static final DescribedPredicate<JavaClass> OURS = resideInAPackage("dev.rackcall..");
@@ -58,7 +60,7 @@ class ArchitectureTest {
     /** A rule about a module that is not on the class path would hold for nothing. */
     @Test
     void shouldSeeEveryModule() {
-        for (String module : Set.of(PROCESSOR, MEMORY, SANDBOX, VERBS, RPC, RDMA, CLI)) {
+        for (String module : Set.of(PROCESSOR, MEMORY, SANDBOX, VERBS, RPC, RDMA, RACK, CLI)) {
             assertThat(all.that(resideInAPackage(module))).as(module).isNotEmpty();
         }
     }
@@ -105,6 +107,14 @@ class ArchitectureTest {
     void shouldKeepSamplesAndBenchmarksApart() {
         mayUseOnly(SAMPLES, SAMPLES, RPC, MEMORY);
         mayUseOnly(PERF, PERF, RPC, VERBS, SANDBOX, MEMORY);
+    }
+
+    /** The machine's side of a rack needs nothing of Rackcall, and what runs in guests nothing of the machine's side. */
+    @Test
+    void shouldKeepTheRacksTwoSidesApart() {
+        mayUseOnly(RACK, RACK, RDMA, RPC, VERBS, SANDBOX, MEMORY);
+        mayUseOnly("dev.rackcall.rack", "dev.rackcall.rack", RACK_GUEST);
+        mayUseOnly(RACK_GUEST, RACK_GUEST, RDMA, RPC, VERBS, SANDBOX, MEMORY);
     }
 
     @Test

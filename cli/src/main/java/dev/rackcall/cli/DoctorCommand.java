@@ -1,5 +1,6 @@
 package dev.rackcall.cli;
 
+import dev.rackcall.rack.RackTestCommand;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,6 +41,7 @@ final class DoctorCommand implements Callable<Integer> {
         findings.addAll(new MemoryChecks(host, trials).findings());
         findings.addAll(new DeviceChecks(host).findings());
         findings.addAll(VerbsChecks.findings());
+        findings.add(RackCheck.of(RackTestCommand.missing()));
         findings.addAll(new ProcessChecks(host, System.getenv()).findings());
         return findings;
     }

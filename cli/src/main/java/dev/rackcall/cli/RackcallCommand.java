@@ -1,6 +1,7 @@
 package dev.rackcall.cli;
 
 import dev.rackcall.perf.BenchCommand;
+import dev.rackcall.rack.RackTestCommand;
 import dev.rackcall.samples.DemoCommand;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -23,6 +24,7 @@ import picocli.CommandLine.ScopeType;
             BenchCommand.class,
             TestCommand.class,
             StressCommand.class,
+            RackTestCommand.class,
             DoctorCommand.class,
             CleanCommand.class,
             VersionCommand.class,

@@ -168,6 +168,14 @@ class DoctorChecksTest {
     }
 
     @Test
+    void shouldSayWhatTheRackTestLacks() {
+        assertThat(RackCheck.of(List.of()).level()).isEqualTo(Level.OK);
+        assertThat(RackCheck.of(List.of("ndctl (package ndctl)", "ip (package iproute2)"))
+                        .sentence())
+                .contains("ndctl (package ndctl), ip (package iproute2)");
+    }
+
+    @Test
     void shouldReadTheSoftLimitOfOpenFiles() throws IOException {
         write("/proc/self/limits", """
                 Limit                     Soft Limit           Hard Limit           Units

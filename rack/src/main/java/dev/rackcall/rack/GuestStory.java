@@ -1,0 +1,70 @@
+package dev.rackcall.rack;
+
+import dev.rackcall.rack.guest.Console;
+import dev.rackcall.rack.guest.Step;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What a guest has told on its console, and what that says about its steps. Not thread-safe. */
+final class GuestStory {
+    private final GuestSpec guest;
+    private final Map<Step, Double> begun = new EnumMap<>(Step.class);
+    private final Map<Step, StepResult> ended = new EnumMap<>(Step.class);
+    private final Set<Step> killedFor = EnumSet.noneOf(Step.class);
+    private double upAfter = -1;
+    private String down = "";
+
+    GuestStory(GuestSpec guest) {
+        this.guest = guest;
+    }
+
+    /** The guest has told {@code what}, {@code at} seconds after its start. */
+    void tells(Console what, double at) {
+        switch (what) {
+            case Console.Up up -> upAfter = at;
+            case Console.Begin begin -> begun.put(begin.step(), at);
+            case Console.End end -> ended.put(end.step(), result(end.step(), end.ok(), at, end.text()));
+            case Console.Kill kill -> {
+                killedFor.add(kill.step());
+                ended.put(kill.step(), result(kill.step(), true, at, "killed, as it should be"));
+            }
+            case Console.Down reason -> down = reason.text();
+            case Console.Off off -> {
+                if (off.status() != 0 && down.isEmpty()) {
+                    down = "its program ended with status " + off.status();
+                }
+            }
+        }
+    }
+
+    private StepResult result(Step step, boolean ok, double at, String text) {
+        return new StepResult(step, guest.name(), ok, at - begun.getOrDefault(step, at), text);
+    }
+
+    /** Seconds until network and devices were there; negative if they never were. */
+    double upAfter() {
+        return upAfter;
+    }
+
+    /** The results of those of {@code planned} that are for this guest; what it said nothing about has failed. */
+    List<StepResult> results(Set<Step> planned) {
+        List<StepResult> results = new ArrayList<>();
+        for (Step step : planned) {
+            if (step.isFor(guest.name())) {
+                StepResult result = ended.get(step);
+                results.add(result != null ? result : new StepResult(step, guest.name(), false, 0, whyNot(step)));
+            }
+        }
+        return results;
+    }
+
+    private String whyNot(Step step) {
+        String why =
+                begun.containsKey(step) ? "did not end" : upAfter < 0 ? "the guest did not come up" : "was not reached";
+        return down.isEmpty() ? why : why + ": " + down;
+    }
+}

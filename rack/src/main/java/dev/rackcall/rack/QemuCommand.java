@@ -1,0 +1,121 @@
+package dev.rackcall.rack;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Command lines of QEMU.
+ *
+ * <p>Each guest has one processor and could have two: with no second one possible, QEMU compiles a guest's atomic operations to plain loads and stores, and two
+ * guests on one memory lose updates. With two running, the guest's kernel is several times slower, since flushing the other one's TLB is dear under emulation.
+ *
+ * @param program QEMU
+ * @param kernel what is started
+ * @param initramfs packed by {@link Initramfs}
+ * @param share folder with the programs that guests run
+ * @param jdk the JDK's folder
+ * @param run folder for sockets, and for the files by which guests wait for each other; a short path
+ * @param seconds after which a guest switches itself off, whatever happens
+ */
+record QemuCommand(Path program, Path kernel, Path initramfs, Path share, Path jdk, Path run, int seconds) {
+    private static final int MEGABYTES = 1024;
+    /** Enough for the largest of RDMA's packets; guests are told so by the card. */
+    private static final int MTU = 4200;
+
+    private static final String KERNEL_LINE =
+            "console=ttyS0 panic=-1 quiet mitigations=off nokaslr no_timer_check tsc=reliable"
+                    + " nowatchdog rcupdate.rcu_cpu_stall_suppress=1";
+
+    /** The folder that all guests see and may write. */
+    Path sync() {
+        return run.resolve("sync");
+    }
+
+    /** The cable between the guests: a QEMU without a machine, so that any guest may die and leave the others theirs. */
+    List<String> hub(List<GuestSpec> guests) {
+        List<String> command = new ArrayList<>(List.of(
+                HostTools.program("timeout").toString(),
+                "--signal=KILL",
+                Integer.toString(seconds + 30),
+                program.toString(),
+                "-name",
+                "rackcall-hub",
+                "-M",
+                "none",
+                "-nodefaults",
+                "-display",
+                "none"));
+        for (GuestSpec guest : guests) {
+            String name = guest.name();
+            command.addAll(List.of(
+                    "-netdev",
+                    "stream,id=s" + name + ",server=on,addr.type=unix,addr.path=" + guest.socket(run),
+                    "-netdev",
+                    "hubport,id=h" + name + ",hubid=0,netdev=s" + name));
+        }
+        return command;
+    }
+
+    List<String> guest(GuestSpec guest) {
+        List<String> command = new ArrayList<>(List.of(program.toString(), "-name", "rackcall-" + guest.name()));
+        boolean shares = guest.dax().isPresent();
+        command.addAll(List.of(
+                "-M",
+                shares ? "q35,nvdimm=on" : "q35",
+                "-m",
+                shares ? MEGABYTES + ",slots=2,maxmem=8G" : Integer.toString(MEGABYTES),
+                "-accel",
+                "tcg,thread=multi",
+                "-cpu",
+                "max",
+                "-smp",
+                "1,maxcpus=2",
+                "-nodefaults",
+                "-no-user-config",
+                "-no-reboot",
+                "-display",
+                "none",
+                "-serial",
+                "stdio",
+                "-kernel",
+                kernel.toString(),
+                "-initrd",
+                initramfs.toString(),
+                "-append",
+                kernelLine(guest)));
+        addFolder(command, "host", Path.of("/"), true);
+        addFolder(command, "share", share, true);
+        addFolder(command, "jdk", jdk, true);
+        addFolder(command, "sync", sync(), false);
+        command.addAll(List.of(
+                "-netdev", "stream,id=net,server=off,addr.type=unix,addr.path=" + guest.socket(run),
+                "-device",
+                        "virtio-net-pci,netdev=net,romfile=,mac=52:54:00:00:00:0" + guest.number() + ",host_mtu=" + MTU,
+                "-device", "virtio-rng-pci"));
+        guest.dax()
+                .ifPresent(dax -> command.addAll(List.of(
+                        "-object",
+                        "memory-backend-file,id=shared,share=on,align=2M,size=" + dax.bytes() + ",mem-path="
+                                + dax.path(),
+                        "-device",
+                        "nvdimm,memdev=shared")));
+        return command;
+    }
+
+    private String kernelLine(GuestSpec guest) {
+        return KERNEL_LINE + " rackcall.guest=" + guest.name() + " rackcall.address=" + guest.address()
+                + " rackcall.dax=" + (guest.dax().isPresent() ? DaxFile.DEVICE : "none") + " rackcall.seconds="
+                + seconds;
+    }
+
+    private static void addFolder(List<String> command, String tag, Path folder, boolean readOnly) {
+        // Folders on several file systems have inode numbers in common.
+        command.addAll(List.of(
+                "-fsdev",
+                "local,id=" + tag + ",security_model=none,multidevs=remap,path=" + folder
+                        + (readOnly ? ",readonly=on" : ""),
+                "-device",
+                "virtio-9p-pci,fsdev=" + tag + ",mount_tag=" + tag));
+    }
+}

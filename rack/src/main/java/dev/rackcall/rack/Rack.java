@@ -1,0 +1,116 @@
+package dev.rackcall.rack;
+
+import dev.rackcall.rack.guest.Step;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/** The guests of one run and the hub between them. Closing it kills whatever still runs. */
+final class Rack implements AutoCloseable {
+    private static final long POLL_MILLIS = 50;
+    private static final Duration HUB_BOUND = Duration.ofSeconds(20);
+
+    private final QemuCommand commands;
+    private final List<Guest> guests = new ArrayList<>();
+    private final Process hub;
+    private final Thread lastWill = new Thread(this::kill, "rack-last-will");
+
+    private Rack(QemuCommand commands, Process hub) {
+        this.commands = commands;
+        this.hub = hub;
+        Runtime.getRuntime().addShutdownHook(lastWill);
+    }
+
+    /** Starts them. */
+    static Rack boot(List<GuestSpec> specs, QemuCommand commands, Path logs, Progress progress)
+            throws IOException, NotRunException {
+        Files.createDirectories(commands.sync());
+        Process hub = new ProcessBuilder(commands.hub(specs))
+                .redirectErrorStream(true)
+                .redirectOutput(logs.resolve("hub.log").toFile())
+                .start();
+        Rack rack = new Rack(commands, hub);
+        try {
+            for (GuestSpec spec : specs) {
+                rack.awaitHub(spec, logs);
+                rack.guests.add(Guest.start(spec, commands.guest(spec), logs, progress));
+            }
+            return rack;
+        } catch (IOException | NotRunException | RuntimeException e) {
+            rack.close();
+            throw e;
+        }
+    }
+
+    private void awaitHub(GuestSpec spec, Path logs) throws NotRunException {
+        long end = System.nanoTime() + HUB_BOUND.toNanos();
+        while (Files.notExists(spec.socket(commands.run()))) {
+            if (!hub.isAlive() || System.nanoTime() - end > 0) {
+                throw new NotRunException(
+                        "QEMU's hub does not come up (QEMU 7.2 or newer is needed); see " + logs.resolve("hub.log"));
+            }
+            pause();
+        }
+    }
+
+    /** Waits until all guests are off; false if some still run after {@code bound}. */
+    boolean awaitEnd(Duration bound) {
+        long end = System.nanoTime() + bound.toNanos();
+        while (guests.stream().anyMatch(Guest::isRunning)) {
+            if (System.nanoTime() - end > 0 || Thread.currentThread().isInterrupted()) {
+                return false;
+            }
+            pause();
+        }
+        return true;
+    }
+
+    private static void pause() {
+        try {
+            TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    List<Guest> guests() {
+        return guests;
+    }
+
+    /** By step, then by guest. */
+    List<StepResult> results(Set<Step> planned) {
+        List<StepResult> results = new ArrayList<>();
+        for (Step step : planned) {
+            guests.forEach(guest -> results.addAll(guest.results(Set.of(step))));
+        }
+        return results;
+    }
+
+    private void kill() {
+        guests.forEach(Guest::close);
+        // By a signal that the program which bounds the hub's time hands on to it.
+        hub.destroy();
+    }
+
+    @Override
+    public void close() {
+        kill();
+        try {
+            if (!hub.waitFor(5, TimeUnit.SECONDS)) {
+                hub.descendants().forEach(ProcessHandle::destroyForcibly);
+                hub.destroyForcibly();
+            }
+            Runtime.getRuntime().removeShutdownHook(lastWill);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IllegalStateException e) {
+            // The JVM is ending already, and the last will is carried out.
+            assert !hub.isAlive() || lastWill.isAlive();
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package dev.rackcall.rack;
+
+import dev.rackcall.rack.guest.Step;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code ./rackcall rack-test}, which the launcher starts with the class path of the guests' programs. */
+@Command(
+        name = "rack-test",
+        sortOptions = false,
+        mixinStandardHelpOptions = true,
+        description =
+                "Boots three virtual machines, A and B with a memory in common, C with the network only, and tests in them what needs several kernels"
+                        + " or a real RDMA device.",
+        footer = {
+            "Exit code 0: all steps are good; 1: one is not, and the guests' logs in target/rack/ say more; 2: wrong arguments;",
+            "3: it did not run, and says why."
+        })
+public final class RackTestCommand implements Callable<Integer> {
+    private static final int GOOD = 0;
+    private static final int FAILED = 1;
+    private static final int NOT_RUN = 3;
+    private static final List<String> GUESTS = List.of("A", "B", "C");
+    private static final String SHARING = "AB";
+
+    @Option(names = "--root", hidden = true, description = "The source tree; the launcher says it.")
+    private Path root;
+
+    @Option(
+            names = "--steps",
+            split = ",",
+            paramLabel = "STEP",
+            description = "Only these, and not all: ${COMPLETION-CANDIDATES}.")
+    private Set<Step> steps = EnumSet.allOf(Step.class);
+
+    @Option(
+            names = "--seconds",
+            defaultValue = "240",
+            description = "The most that guests may run (default: ${DEFAULT-VALUE}).")
+    private int seconds;
+
+    @Option(names = "--install", description = "As root, first install with apt-get what is missing.")
+    private boolean install;
+
+    RackTestCommand() {}
+
+    /** Runs the command and ends the JVM with its exit code. */
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    private static CommandLine commandLine() {
+        CommandLine commandLine = new CommandLine(new RackTestCommand());
+        commandLine.setCaseInsensitiveEnumValuesAllowed(true);
+        return commandLine;
+    }
+
+    /** What this machine lacks to run it, with the packages that bring it; empty if nothing. */
+    public static List<String> missing() {
+        return HostTools.ofThisHost().missing();
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        if (root == null) {
+            say("rackcall: rack-test needs the source tree; in a clone of the repository run: ./rackcall rack-test");
+            return FAILED;
+        }
+        try {
+            return run();
+        } catch (NotRunException e) {
+            say("");
+            say("RACK TEST DID NOT RUN, because " + e.getMessage());
+            return NOT_RUN;
+        }
+    }
+
+    private int run() throws NotRunException, IOException {
+        requireTools();
+        Path work = Files.createDirectories(root.resolve("target/rack"));
+        KernelImage kernel = KernelImage.get(cache(), RackTestCommand::say);
+        Path initramfs = work.resolve("initramfs.cpio");
+        Files.write(initramfs, Initramfs.of(kernel, HostTools.program("busybox")));
+        Path run = Files.createTempDirectory("rackcall-rack");
+        try (DaxFile dax = DaxFile.create("rackcall-rack")) {
+            List<GuestSpec> guests = guests(steps, dax);
+            Path share = GuestShare.fill(work.resolve("share"), classPath(), flags(), guests, steps);
+            Path jdk = Path.of(System.getProperty("java.home")).toRealPath();
+            QemuCommand commands = new QemuCommand(
+                    HostTools.program("qemu-system-x86_64"), kernel.vmlinux(), initramfs, share, jdk, run, seconds);
+            return judge(guests, commands, work, steps, kernel);
+        } finally {
+            Folders.delete(run);
+        }
+    }
+
+    private int judge(List<GuestSpec> guests, QemuCommand commands, Path logs, Set<Step> steps, KernelImage kernel)
+            throws IOException, NotRunException {
+        say("booting %d guests with Linux %s; their consoles: %s/[%s].log"
+                .formatted(guests.size(), kernel.version(), logs, String.join("", GUESTS)));
+        List<StepResult> results;
+        try (Rack rack = Rack.boot(guests, commands, logs, RackTestCommand::say)) {
+            if (!rack.awaitEnd(Duration.ofSeconds(seconds))) {
+                say("some guests still run after " + seconds + " s and are killed");
+            }
+            rack.close();
+            results = rack.results(steps);
+        }
+        boolean good = Summary.isGood(results);
+        System.out.print(Summary.of(results));
+        steps.forEach(step -> say("%-9s = %s".formatted(step.word(), step.what())));
+        say(good ? "RACK TEST OK" : "RACK TEST FAILED; the guests' consoles: " + logs);
+        return good ? GOOD : FAILED;
+    }
+
+    private void requireTools() throws NotRunException {
+        HostTools tools = HostTools.ofThisHost();
+        if (install && !tools.missing().isEmpty()) {
+            say("installing " + String.join(" ", tools.missingPackages()));
+            Program.text(List.of("apt-get", "update", "-q"), root);
+            List<String> command = new ArrayList<>(List.of(
+                    "env",
+                    "DEBIAN_FRONTEND=noninteractive",
+                    "apt-get",
+                    "install",
+                    "-q",
+                    "-y",
+                    "--no-install-recommends"));
+            command.addAll(tools.missingPackages());
+            Program.text(command, root);
+        }
+        tools.require();
+    }
+
+    /** Only those who have something to do. */
+    private static List<GuestSpec> guests(Set<Step> steps, DaxFile dax) {
+        return GUESTS.stream()
+                .filter(name -> steps.stream().anyMatch(step -> step.isFor(name)))
+                .map(name -> new GuestSpec(name, SHARING.contains(name) ? Optional.of(dax) : Optional.empty()))
+                .toList();
+    }
+
+    private static Path cache() {
+        String cacheHome = System.getenv("XDG_CACHE_HOME");
+        Path home = cacheHome == null || cacheHome.isEmpty()
+                ? Path.of(System.getProperty("user.home"), ".cache")
+                : Path.of(cacheHome);
+        return home.resolve("rackcall/rack");
+    }
+
+    private static List<Path> classPath() {
+        return Arrays.stream(System.getProperty("java.class.path").split(":", -1))
+                .filter(entry -> !entry.isEmpty())
+                .map(Path::of)
+                .toList();
+    }
+
+    /** Those that this JVM was started with: the project's. */
+    private static List<String> flags() {
+        return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> !flag.startsWith("-Xshare") && !flag.startsWith("-XX:AOT"))
+                .toList();
+    }
+
+    private static synchronized void say(String sentence) {
+        System.out.println(sentence);
+    }
+}

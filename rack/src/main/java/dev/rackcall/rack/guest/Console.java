@@ -1,0 +1,92 @@
+package dev.rackcall.rack.guest;
+
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What a guest tells its machine, one line each on its console, among whatever else stands there:
+ *
+ * <pre>
+ *   RACKCALL up                      network and devices are there
+ *   RACKCALL begin STEP
+ *   RACKCALL ok STEP TEXT
+ *   RACKCALL failed STEP TEXT
+ *   RACKCALL kill STEP               the machine is to kill this guest now
+ *   RACKCALL down: TEXT              it cannot go on
+ *   RACKCALL end STATUS              it switches itself off
+ * </pre>
+ */
+public sealed interface Console {
+    /** Network and devices are there. */
+    record Up() implements Console {}
+
+    /** A step has begun. */
+    record Begin(Step step) implements Console {}
+
+    /** A step has ended. */
+    record End(Step step, boolean ok, String text) implements Console {}
+
+    /** The guest is to be killed now, which is part of the step. */
+    record Kill(Step step) implements Console {}
+
+    /** The guest cannot go on. */
+    record Down(String text) implements Console {}
+
+    /** The guest switches itself off. */
+    record Off(int status) implements Console {}
+
+    /** Text is for people, so what tells lines apart is taken out of it. */
+    private static String oneLine(String text) {
+        return text.replaceAll("[\\p{Cntrl}]+", " ").strip();
+    }
+
+    /** As it is written; without a line's end. */
+    default String line() {
+        return "RACKCALL "
+                + switch (this) {
+                    case Up up -> "up";
+                    case Begin begin -> "begin " + begin.step().word();
+                    case End end -> (end.ok() ? "ok " : "failed ") + end.step().word() + " " + oneLine(end.text());
+                    case Kill kill -> "kill " + kill.step().word();
+                    case Down down -> "down: " + oneLine(down.text());
+                    case Off off -> "end " + off.status();
+                };
+    }
+
+    /** What a line of a console says; empty for everything else that stands there. Text before it in the line may be the kernel's. */
+    static Optional<Console> parse(String line) {
+        Matcher matcher = Lines.FORM.matcher(line);
+        if (!matcher.find()) {
+            return Optional.empty();
+        }
+        String rest = matcher.group("rest").strip();
+        try {
+            return Optional.of(
+                    switch (matcher.group("word")) {
+                        case "up" -> new Up();
+                        case "begin" -> new Begin(Step.ofWord(rest));
+                        case "ok" -> end(rest, true);
+                        case "failed" -> end(rest, false);
+                        case "kill" -> new Kill(Step.ofWord(rest));
+                        case "down:" -> new Down(rest);
+                        default -> new Off(Integer.parseInt(rest));
+                    });
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static End end(String rest, boolean ok) {
+        String[] stepAndText = rest.split(" ", 2);
+        return new End(Step.ofWord(stepAndText[0]), ok, stepAndText.length == 2 ? stepAndText[1] : "");
+    }
+
+    /** The form of a line. */
+    final class Lines {
+        private static final Pattern FORM =
+                Pattern.compile("RACKCALL (?<word>up|begin|ok|failed|kill|down:|end)(?<rest>| .*)$");
+
+        private Lines() {}
+    }
+}

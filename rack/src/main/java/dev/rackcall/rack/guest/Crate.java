@@ -1,0 +1,32 @@
+package dev.rackcall.rack.guest;
+
+import dev.rackcall.shm.Shared;
+import dev.rackcall.shm.SharedList;
+
+/** Something with a pointer, a text and a list: what one guest builds and another reads. */
+@Shared
+public interface Crate {
+    /** Its number. */
+    long id();
+
+    /** Sets it. */
+    Crate id(long value);
+
+    /** Text of any length. */
+    String label();
+
+    /** Sets it. */
+    Crate label(String value);
+
+    /** The crate below. */
+    Crate below();
+
+    /** Sets it. */
+    Crate below(Crate value);
+
+    /** Crates inside. */
+    SharedList<Crate> inside();
+
+    /** Sets them. */
+    Crate inside(SharedList<Crate> value);
+}

@@ -1,0 +1,133 @@
+package dev.rackcall.rack.guest;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The guest that this program runs in: what it tells the machine, and how it meets the others. They meet by files in a folder of the machine that all of them see
+ * and nobody caches.
+ */
+final class Guest {
+    static final Path DEVICE = Path.of("/dev/dax0.0");
+    /** How long guests wait for each other: several times what it takes when three of them share two processors with other work. */
+    static final Duration BOUND = Duration.ofSeconds(90);
+
+    private static final Path MEETING = Path.of("/rack/sync");
+    private static final long POLL_NANOS = Duration.ofMillis(5).toNanos();
+    private static final String BROKEN = "broken";
+
+    private final String name;
+
+    Guest(String name) {
+        this.name = name;
+    }
+
+    String name() {
+        return name;
+    }
+
+    /** Its number, from 0. */
+    int number() {
+        return name.charAt(0) - 'A';
+    }
+
+    boolean is(String other) {
+        return name.equals(other);
+    }
+
+    /** The guest that shares memory with this one. */
+    String partner() {
+        return is("A") ? "B" : "A";
+    }
+
+    void tell(Console what) {
+        System.out.println(what.line());
+        System.out.flush();
+    }
+
+    /** Takes a step and tells how it went; whether it went well. */
+    boolean take(Step step) {
+        tell(new Console.Begin(step));
+        try {
+            tell(new Console.End(step, true, GuestStep.of(step).run(this)));
+            return true;
+        } catch (Throwable e) {
+            // Whatever it is, the others must not wait for this guest in that step, and the machine is to know.
+            put(step.word() + "-" + BROKEN, name);
+            StringWriter trace = new StringWriter();
+            e.printStackTrace(new PrintWriter(trace));
+            System.out.println(trace);
+            tell(new Console.End(step, false, e.toString()));
+            return false;
+        }
+    }
+
+    /** Waits until the partner has come to the same point of a step. */
+    void meet(Step step, String point) {
+        put(step.word() + "-" + point + "-" + name, "here");
+        get(step, point + "-" + partner());
+    }
+
+    /** Says something that others {@link #get}. */
+    void put(Step step, String key, String value) {
+        put(step.word() + "-" + key, value);
+    }
+
+    private static void put(String key, String value) {
+        try {
+            Path whole = MEETING.resolve(key);
+            Path draft = MEETING.resolve(key + ".draft");
+            Files.writeString(draft, value);
+            Files.move(draft, whole, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            throw new IllegalStateException("the folder in which guests meet cannot be written", e);
+        }
+    }
+
+    /**
+     * What somebody has said, waiting for it.
+     *
+     * @throws IllegalStateException if nobody says it in time, or another guest has failed in this step
+     */
+    String get(Step step, String key) {
+        Path file = MEETING.resolve(step.word() + "-" + key);
+        Path broken = MEETING.resolve(step.word() + "-" + BROKEN);
+        await("nobody has said " + key, () -> {
+            if (Files.exists(broken)) {
+                throw new IllegalStateException("another guest has failed in this step; see there");
+            }
+            return Files.exists(file);
+        });
+        try {
+            return Files.readString(file, StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new IllegalStateException(file + " cannot be read", e);
+        }
+    }
+
+    /** Waits until a condition holds. */
+    static void await(String complaint, BooleanSupplier condition) {
+        long end = System.nanoTime() + BOUND.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - end > 0) {
+                throw new IllegalStateException(complaint + " within " + BOUND.toSeconds() + " s");
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+    }
+
+    /** @throws IllegalStateException with that complaint unless {@code good} */
+    static void require(boolean good, String complaint) {
+        if (!good) {
+            throw new IllegalStateException(complaint);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package dev.rackcall.rack.guest;
+
+/** What a guest does in a {@link Step}. */
+@FunctionalInterface
+interface GuestStep {
+    /**
+     * Does it.
+     *
+     * @return for people, one line: what was done
+     * @throws Exception if it did not go as it should
+     */
+    String run(Guest guest) throws Exception;
+
+    /** By step. */
+    static GuestStep of(Step step) {
+        return switch (step) {
+            case ATOMICS -> new AtomicsStep();
+            case MEMORY -> new MemoryStep();
+            case VERBS -> new VerbsStep();
+            case DEATH -> new DeathStep();
+        };
+    }
+}

@@ -1,0 +1,49 @@
+package dev.rackcall.rack.guest;
+
+import java.util.Locale;
+
+/** What is tested in a rack, in the order in which it is run, and in which guests. */
+public enum Step {
+    /** Atomic operations of two kernels on one word: whether this QEMU keeps them atomic, without which nothing else means anything. */
+    ATOMICS("AB", "compare-and-set of two kernels on one word of /dev/dax0.0"),
+    /** Scopes, Refs and the page allocator of one pool in two kernels. */
+    MEMORY("AB", "one pool in two kernels: arenas, scopes, Refs, the allocator from both sides at once"),
+    /** The contract suite of verbs over a real device. */
+    VERBS("C", "the verbs contract suite on rxe0"),
+    /** The host of a participant is gone; the other goes on. Last: it ends a guest. */
+    DEATH("AB", "guest A is killed in the middle of allocating; B takes back what A had and goes on");
+
+    private final String guests;
+    private final String what;
+
+    Step(String guests, String what) {
+        this.guests = guests;
+        this.what = what;
+    }
+
+    /** Whether the guest takes part in it. */
+    public boolean isFor(String guest) {
+        return guests.contains(guest);
+    }
+
+    /** For people. */
+    public String what() {
+        return what;
+    }
+
+    /** As it is written on command lines and consoles. */
+    public String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** The step of that {@link #word}. */
+    public static Step ofWord(String word) {
+        for (Step step : values()) {
+            if (step.word().equals(word)) {
+                return step;
+            }
+        }
+        throw new IllegalArgumentException(
+                "there is no step " + word + "; there are " + java.util.Arrays.toString(values()));
+    }
+}

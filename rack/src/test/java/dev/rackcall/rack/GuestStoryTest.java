@@ -1,0 +1,72 @@
+package dev.rackcall.rack;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rack.guest.Console;
+import dev.rackcall.rack.guest.Step;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class GuestStoryTest {
+    private final GuestStory story = new GuestStory(new GuestSpec("A", Optional.empty()));
+
+    private StepResult resultOf(Step step) {
+        List<StepResult> results = story.results(EnumSet.of(step));
+        assertThat(results).hasSize(1);
+        return results.getFirst();
+    }
+
+    @Test
+    void shouldTellWhatCameOfAStepAndHowLongItTook() {
+        story.tells(new Console.Up(), 5);
+        story.tells(new Console.Begin(Step.MEMORY), 7);
+        story.tells(new Console.End(Step.MEMORY, true, "fine"), 9.5);
+
+        assertThat(resultOf(Step.MEMORY)).isEqualTo(new StepResult(Step.MEMORY, "A", true, 2.5, "fine"));
+        assertThat(story.upAfter()).isEqualTo(5);
+        assertThat(Summary.isGood(story.results(EnumSet.of(Step.MEMORY)))).isTrue();
+    }
+
+    @Test
+    void shouldTakeWhatWasNotSaidForFailed() {
+        assertThat(resultOf(Step.MEMORY).ok()).isFalse();
+        assertThat(resultOf(Step.MEMORY).text()).contains("did not come up");
+        story.tells(new Console.Up(), 5);
+        assertThat(resultOf(Step.MEMORY).text()).isEqualTo("was not reached");
+        story.tells(new Console.Begin(Step.MEMORY), 6);
+        story.tells(new Console.Off(134), 7);
+        assertThat(resultOf(Step.MEMORY).text()).contains("did not end", "status 134");
+        assertThat(resultOf(Step.MEMORY).ok()).isFalse();
+    }
+
+    @Test
+    void shouldTakeAFailureForOneEvenIfTheProgramEndsWell() {
+        story.tells(new Console.End(Step.MEMORY, false, "1 lost"), 5);
+        story.tells(new Console.Off(0), 6);
+
+        assertThat(Summary.isGood(story.results(EnumSet.of(Step.MEMORY)))).isFalse();
+    }
+
+    @Test
+    void shouldTakeAGuestThatAsksToBeKilledForDone() {
+        story.tells(new Console.Begin(Step.DEATH), 5);
+        story.tells(new Console.Kill(Step.DEATH), 6);
+
+        assertThat(resultOf(Step.DEATH).ok()).isTrue();
+    }
+
+    @Test
+    void shouldHaveNothingToSayAboutStepsOfOtherGuests() {
+        assertThat(story.results(EnumSet.of(Step.VERBS))).isEmpty();
+        assertThat(Summary.isGood(List.of())).isFalse();
+    }
+
+    @Test
+    void shouldShowFailuresInTheTable() {
+        story.tells(new Console.End(Step.MEMORY, false, "1 lost"), 5);
+
+        assertThat(Summary.of(story.results(EnumSet.of(Step.MEMORY)))).contains("memory", "FAILED", "1 lost");
+    }
+}

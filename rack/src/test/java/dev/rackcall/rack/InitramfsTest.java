@@ -1,0 +1,90 @@
+package dev.rackcall.rack;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rack.guest.Step;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.zip.ZipFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class InitramfsTest {
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldWriteWhatTheKernelUnpacks() {
+        CpioArchive archive = new CpioArchive();
+        archive.folder("bin");
+        archive.file("bin/x", "abc".getBytes(StandardCharsets.UTF_8));
+        archive.link("bin/y", "x");
+        String text = new String(archive.finish(), StandardCharsets.ISO_8859_1);
+
+        // inode 2, a file for all to run, user, group, links 1, time, 3 bytes, no devices, a name of 6 with its 0, no
+        // sum
+        assertThat(text)
+                .contains("070701" + "00000002" + "000081ed" + "00000000" + "00000000" + "00000001" + "00000000"
+                        + "00000003" + "00000000" + "00000000" + "00000000" + "00000000" + "00000006" + "00000000"
+                        + "bin/x\0");
+        assertThat(text.length() % 4).isZero();
+        assertThat(text.indexOf("abc") % 4).isZero();
+        assertThat(text).contains("TRAILER!!!");
+    }
+
+    @Test
+    void shouldLoadTheModulesThatInitWants() throws IOException {
+        String init = new String(Initramfs.resource("init.sh"), StandardCharsets.UTF_8);
+        assertThat(init).contains("for module in " + String.join(" ", KernelImage.MODULES) + ";");
+    }
+
+    @Test
+    void shouldTellProgramsThatNeedLibraries() throws IOException {
+        byte[] alone = new byte[128];
+        alone[32] = 64;
+        alone[54] = 56;
+        alone[56] = 1;
+        alone[64] = 1;
+        assertThat(Initramfs.needsLibraries(alone)).isFalse();
+        assertThat(Initramfs.needsLibraries(
+                        Files.readAllBytes(Path.of(System.getProperty("java.home"), "bin", "java"))))
+                .isTrue();
+    }
+
+    @Test
+    void shouldTellEachGuestItsSteps() {
+        List<GuestSpec> guests = List.of(new GuestSpec("A", Optional.empty()), new GuestSpec("C", Optional.empty()));
+        String text = GuestShare.configuration(
+                List.of("/a.jar", "/b.jar"), List.of("-ea"), guests, EnumSet.allOf(Step.class));
+
+        assertThat(text).contains("CLASS_PATH='/a.jar:/b.jar'\n", " -ea'\n", "STEPS_C='verbs'\n");
+        assertThat(text.lines().filter(line -> line.startsWith("STEPS_A=")))
+                .singleElement()
+                .asString()
+                .startsWith("STEPS_A='atomics,memory,");
+    }
+
+    @Test
+    void shouldPackFoldersWithClasses() throws IOException {
+        Path classes = Files.createDirectories(folder.resolve("classes/p")).getParent();
+        Files.writeString(classes.resolve("p/X.class"), "x");
+        Path share = GuestShare.fill(
+                folder.resolve("share"), List.of(classes), List.of(), List.of(), EnumSet.allOf(Step.class));
+
+        try (ZipFile jar = new ZipFile(share.resolve("000-classes.jar").toFile())) {
+            assertThat(jar.getEntry("p/X.class")).isNotNull();
+        }
+        assertThat(share.resolve("guest.sh")).exists();
+    }
+
+    @Test
+    void shouldRefuseStepsThatDoNotExist() {
+        assertThatThrownBy(() -> Step.ofWord("nothing")).hasMessageContaining("nothing");
+    }
+}
