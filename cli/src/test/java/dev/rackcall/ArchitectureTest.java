@@ -39,6 +39,9 @@ class ArchitectureTest {
     private static final String RPC = "dev.rackcall.rpc..";
     private static final String SPI = "dev.rackcall.rpc.spi..";
     private static final String TRANSPORT = "dev.rackcall.rpc.shm..";
+    private static final String DIRECTORY = "dev.rackcall.directory..";
+    private static final String DIRECTORY_STORES = "dev.rackcall.directory.file..";
+    private static final String ZOOKEEPER = "dev.rackcall.directory.zookeeper..";
     private static final String RDMA = "dev.rackcall.rdma..";
     private static final String SAMPLES = "dev.rackcall.samples..";
     private static final String PERF = "dev.rackcall.perf..";
@@ -60,7 +63,8 @@ class ArchitectureTest {
     /** A rule about a module that is not on the class path would hold for nothing. */
     @Test
     void shouldSeeEveryModule() {
-        for (String module : Set.of(PROCESSOR, MEMORY, SANDBOX, VERBS, RPC, RDMA, RACK, CLI)) {
+        for (String module :
+                Set.of(PROCESSOR, MEMORY, SANDBOX, VERBS, DIRECTORY, ZOOKEEPER, RPC, RDMA, RACK, CLI)) {
             assertThat(all.that(resideInAPackage(module))).as(module).isNotEmpty();
         }
     }
@@ -95,6 +99,25 @@ class ArchitectureTest {
     void shouldKeepVerbsFreeOfEverythingElse() {
         mayUseOnly(VERBS, VERBS);
         mayUseOnly(VERBS_NATIVE, VERBS_NATIVE);
+    }
+
+    /** Names, leases and quotas are written over the SPI, so that they are the same whatever they are kept in; ZooKeeper stays where it is optional. */
+    @Test
+    void shouldKeepDirectoriesFreeOfCallsAndOfTheirStores() {
+        mayUseOnly(DIRECTORY, DIRECTORY, MEMORY);
+        noClasses()
+                .that()
+                .resideInAnyPackage("dev.rackcall.directory", "dev.rackcall.directory.spi")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(DIRECTORY_STORES, ZOOKEEPER)
+                .check(all);
+        noClasses()
+                .that(OURS.and(not(resideInAPackage(ZOOKEEPER))))
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("org.apache.zookeeper..", "org.apache.curator..")
+                .check(all);
     }
 
     /** Nobody uses it: like any transport it is found. Of shared memory's transport it sees the SPI only, which another rule says. */

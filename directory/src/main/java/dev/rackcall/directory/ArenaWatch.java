@@ -1,0 +1,35 @@
+package dev.rackcall.directory;
+
+import dev.rackcall.directory.spi.DirectoryStore;
+
+/** Waits for the end of an arena's owner, until it is closed. Thread-safe. */
+public final class ArenaWatch implements AutoCloseable {
+    private final Directory directory;
+    private final Runnable whenGone;
+    private final DirectoryStore.Following following;
+    private boolean told;
+
+    ArenaWatch(Directory directory, DirectoryStore store, int id, Runnable whenGone) {
+        this.directory = directory;
+        this.whenGone = whenGone;
+        this.following = store.follow(Paths.arena(id), entries -> {
+            if (!entries.containsKey(Paths.OWNER)) {
+                directory.execute(this::gone);
+            }
+        });
+    }
+
+    /** Directory's thread. */
+    private void gone() {
+        if (!told) {
+            told = true;
+            directory.tell(_ -> whenGone.run(), this);
+        }
+    }
+
+    /** Idempotent. */
+    @Override
+    public void close() {
+        following.close();
+    }
+}

@@ -1,0 +1,123 @@
+package dev.rackcall.directory;
+
+import dev.rackcall.directory.spi.DirectoryStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+/**
+ * The endpoints of a channel as this process knows them, kept up to date until it is closed. To ask for them is to read a field, so it may stand on
+ * a call's path. Thread-safe.
+ */
+public final class ChannelView implements AutoCloseable {
+    private final Directory directory;
+    private final ChannelName channel;
+    private final List<Consumer<ChannelChange>> listeners = new CopyOnWriteArrayList<>();
+    private final DirectoryStore.Following following;
+    private volatile SortedMap<String, Endpoint> known = new TreeMap<>();
+    private volatile List<Endpoint> endpoints = List.of();
+
+    ChannelView(Directory directory, DirectoryStore store, ChannelName channel) {
+        this.directory = directory;
+        this.channel = channel;
+        // The store's thread only parses; listeners are called by the directory's, which may wait for them.
+        this.following = store.follow(Paths.endpoints(channel), this::entriesChanged);
+    }
+
+    public ChannelName channel() {
+        return channel;
+    }
+
+    /** All endpoints by id; unmodifiable. Never waits. What was known last while the directory's store cannot be reached. */
+    public List<Endpoint> endpoints() {
+        return endpoints;
+    }
+
+    /** False while the store cannot be reached: endpoints may have come or gone. */
+    public boolean isCurrent() {
+        return following.isCurrent();
+    }
+
+    /**
+     * Waits until there is an endpoint.
+     *
+     * @return all of them; none if the time is up
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public synchronized List<Endpoint> await(Duration atMost) throws InterruptedException {
+        long end = System.nanoTime() + atMost.toNanos();
+        while (endpoints.isEmpty()) {
+            long left = end - System.nanoTime();
+            if (left <= 0) {
+                break;
+            }
+            // Rounded up, since to wait for 0 ms is to wait for ever.
+            wait(left / 1_000_000 + 1);
+        }
+        return endpoints;
+    }
+
+    /**
+     * Adds a listener. It is called by the directory's thread for every later change, and for the endpoints that are known now as
+     * added. What it throws is logged.
+     */
+    public void listen(Consumer<ChannelChange> listener) {
+        directory.execute(() -> {
+            List<Endpoint> now = endpoints;
+            listeners.add(listener);
+            if (!now.isEmpty()) {
+                directory.tell(listener, new ChannelChange(now, List.of(), List.of(), now));
+            }
+        });
+    }
+
+    private void entriesChanged(SortedMap<String, byte[]> entries) {
+        SortedMap<String, Endpoint> now = new TreeMap<>();
+        entries.forEach((id, bytes) -> Records.read(bytes, Endpoint.class, Paths.endpoint(channel, id))
+                .filter(endpoint -> endpoint.id().equals(id))
+                .ifPresent(endpoint -> now.put(id, endpoint)));
+        directory.execute(() -> become(now));
+    }
+
+    /** Directory's thread. */
+    private void become(SortedMap<String, Endpoint> now) {
+        SortedMap<String, Endpoint> before = known;
+        if (now.equals(before)) {
+            return;
+        }
+        List<Endpoint> added = new ArrayList<>();
+        List<Endpoint> changed = new ArrayList<>();
+        List<Endpoint> gone = new ArrayList<>();
+        now.forEach((id, endpoint) -> {
+            Endpoint old = before.get(id);
+            if (old == null) {
+                added.add(endpoint);
+            } else if (!old.equals(endpoint)) {
+                changed.add(endpoint);
+            }
+        });
+        before.forEach((id, endpoint) -> {
+            if (!now.containsKey(id)) {
+                gone.add(endpoint);
+            }
+        });
+        List<Endpoint> all = List.copyOf(now.values());
+        synchronized (this) {
+            known = now;
+            endpoints = all;
+            notifyAll();
+        }
+        ChannelChange change = new ChannelChange(List.copyOf(added), List.copyOf(changed), List.copyOf(gone), all);
+        listeners.forEach(listener -> directory.tell(listener, change));
+    }
+
+    /** Ends the following; {@link #endpoints} stays what it is. Idempotent. */
+    @Override
+    public void close() {
+        following.close();
+    }
+}

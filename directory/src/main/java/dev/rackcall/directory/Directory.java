@@ -1,0 +1,352 @@
+package dev.rackcall.directory;
+
+import dev.rackcall.directory.DirectoryException.Reason;
+import dev.rackcall.directory.spi.DirectoryStore;
+import dev.rackcall.directory.spi.StoreProvider;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One process's membership in a directory. What it announces and claims lives as long as its lease, which ends when the process dies, when it cannot be
+ * reached for longer than the lease's time, or at {@link #close}. Leases are counted by the directory's store alone, so the members' clocks may
+ * differ.
+ *
+ * <p>Thread-safe. Listeners are called by one thread of the directory's; nothing of a call's path needs the store.
+ */
+public final class Directory implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Directory.class);
+    private static final long RETRY_MILLIS = 200;
+
+    private final DirectoryStore store;
+    private final String member;
+    private final ScheduledExecutorService thread;
+    private final Set<LeaseBound> bound = ConcurrentHashMap.newKeySet();
+    private final AtomicLong claims = new AtomicLong();
+    private final Object memoryLock = new Object();
+    private long memoryClaimed;
+    private volatile boolean closed;
+
+    private Directory(DirectoryStore store, String member) {
+        this.store = store;
+        this.member = member;
+        this.thread = Executors.newSingleThreadScheduledExecutor(
+                Thread.ofPlatform().daemon().name("rackcall-directory").factory());
+        store.onLease(new DirectoryStore.LeaseListener() {
+            @Override
+            public void lost() {
+                execute(() -> bound.forEach(LeaseBound::leaseLost));
+            }
+
+            @Override
+            public void renewed() {
+                execute(() -> bound.forEach(Directory.this::renew));
+            }
+        });
+    }
+
+    /** As {@link #open(URI, DirectoryOptions)} with {@link DirectoryOptions#DEFAULT}. */
+    public static Directory open(URI address) {
+        return open(address, DirectoryOptions.DEFAULT);
+    }
+
+    /**
+     * Becomes a member.
+     *
+     * @param address {@code file:///a/directory} for the processes of one host, which needs no server; {@code zk://host:port,host:port} for
+     *     a cluster, with the module {@code directory-zookeeper}
+     * @throws DirectoryException {@code INVALID} if nobody understands the address, {@code UNAVAILABLE} if nothing answers there in time
+     */
+    public static Directory open(URI address, DirectoryOptions options) {
+        List<String> schemes = new ArrayList<>();
+        for (StoreProvider provider : ServiceLoader.load(StoreProvider.class)) {
+            if (provider.scheme().equals(address.getScheme())) {
+                return new Directory(
+                        provider.open(address, options), Long.toHexString(new Random().nextLong() | Long.MIN_VALUE));
+            }
+            schemes.add(provider.scheme() + ":");
+        }
+        throw new DirectoryException(
+                Reason.INVALID,
+                "nobody here understands the directory address " + address + "; known are " + schemes
+                        + " (zk: needs the module directory-zookeeper)");
+    }
+
+    /** Becomes a member of the directory that is kept there; its close closes the store. */
+    static Directory over(DirectoryStore store) {
+        return new Directory(store, Long.toHexString(new Random().nextLong() | Long.MIN_VALUE));
+    }
+
+    /**
+     * Names an endpoint of a channel, until the announcement is closed.
+     *
+     * @throws DirectoryException {@code CONFLICT} if the channel has an endpoint of this id, or one whose interface differs
+     */
+    public Announcement announce(ChannelName channel, Endpoint endpoint) {
+        requireOpen();
+        String path = Paths.endpoint(channel, endpoint.id());
+        if (!store.create(path, Records.bytes(endpoint))) {
+            throw new DirectoryException(
+                    Reason.CONFLICT,
+                    "the channel " + channel + " has an endpoint " + endpoint.id() + " already" + told(path)
+                            + "; give each endpoint an id of its own");
+        }
+        // Looked at afterwards: of two that announce at the same moment, at least one sees the other.
+        for (String id : store.children(Paths.endpoints(channel))) {
+            store.get(Paths.endpoint(channel, id))
+                    .flatMap(bytes -> Records.read(bytes, Endpoint.class, Paths.endpoint(channel, id)))
+                    .filter(other -> other.fingerprint() != endpoint.fingerprint())
+                    .ifPresent(other -> {
+                        store.remove(path);
+                        throw new DirectoryException(
+                                Reason.CONFLICT,
+                                "the channel " + channel + " is served by " + other.id() + " on " + other.host()
+                                        + " with another interface (fingerprint "
+                                        + Long.toHexString(other.fingerprint())
+                                        + ", here " + Long.toHexString(endpoint.fingerprint())
+                                        + "); serve it under another name, or update the other side");
+                    });
+        }
+        return bind(new Announcement(this, store, channel, endpoint));
+    }
+
+    private String told(String path) {
+        return store.get(path)
+                .flatMap(bytes -> Records.read(bytes, Endpoint.class, path))
+                .map(other -> " on " + other.host())
+                .orElse("");
+    }
+
+    /** Follows a channel, which need not exist yet. */
+    public ChannelView follow(ChannelName channel) {
+        requireOpen();
+        return new ChannelView(this, store, channel);
+    }
+
+    /** The channels that have endpoints now, sorted. Asks the store. */
+    public List<ChannelName> channels() {
+        requireOpen();
+        List<ChannelName> found = new ArrayList<>();
+        collect("", found);
+        return List.copyOf(found);
+    }
+
+    private void collect(String name, List<ChannelName> found) {
+        for (String segment : store.children(Paths.CHANNELS + name)) {
+            if (!segment.equals(Paths.ENDPOINTS)) {
+                collect(name + "/" + segment, found);
+            } else if (!store.children(Paths.CHANNELS + name + "/" + segment).isEmpty()) {
+                found.add(ChannelName.of(name));
+            }
+        }
+    }
+
+    /** The endpoints of a channel now, by id. Asks the store; who needs them more than once follows the channel. */
+    public List<Endpoint> endpoints(ChannelName channel) {
+        requireOpen();
+        List<Endpoint> found = new ArrayList<>();
+        for (String id : store.children(Paths.endpoints(channel))) {
+            String path = Paths.endpoint(channel, id);
+            store.get(path)
+                    .flatMap(bytes -> Records.read(bytes, Endpoint.class, path))
+                    .ifPresent(found::add);
+        }
+        return List.copyOf(found);
+    }
+
+    /**
+     * Claims arena ids that nobody else in the cluster has.
+     *
+     * @param whenLost called by the directory's thread if the lease is lost before the claim is closed; must not block
+     * @throws DirectoryException {@code EXHAUSTED} if not so many are free
+     */
+    public ArenaClaim claimArenas(int count, Runnable whenLost) {
+        requireOpen();
+        int all = limits().arenaIds();
+        Set<String> taken = new HashSet<>(store.children(Paths.ARENAS));
+        // From anywhere on, so that an id that has just become free is seldom the next one taken.
+        int first = new Random().nextInt(all);
+        Set<Integer> ids = new LinkedHashSet<>();
+        try {
+            // What looks taken is tried in the end, too: it may have become free.
+            for (boolean wantTaken : new boolean[] {false, true}) {
+                for (int i = 0; i < all && ids.size() < count; i++) {
+                    int id = 1 + (first + i) % all;
+                    if (taken.contains(Integer.toString(id)) == wantTaken && !ids.contains(id) && claim(id)) {
+                        ids.add(id);
+                    }
+                }
+            }
+            if (ids.size() < count) {
+                throw new DirectoryException(
+                        Reason.EXHAUSTED,
+                        "of " + all + " arena ids " + ids.size() + " are free, not the " + count
+                                + " asked for; close connections, or raise the directory's limit");
+            }
+        } catch (RuntimeException e) {
+            ids.forEach(id -> store.remove(Paths.arenaOwner(id)));
+            throw e;
+        }
+        return bind(new ArenaClaim(this, store, List.copyOf(ids), () -> tell(_ -> whenLost.run(), ids)));
+    }
+
+    private boolean claim(int id) {
+        return store.create(Paths.arenaOwner(id), Records.bytes(new Records.Claim(member, 0)));
+    }
+
+    /**
+     * Tells when an arena no longer belongs to anybody, because it was given back or its owner's lease has ended: whoever has it mapped should let go.
+     * An arena that belongs to nobody now is told at once.
+     *
+     * @param whenGone called once, by the directory's thread
+     */
+    public ArenaWatch watchArena(int id, Runnable whenGone) {
+        requireOpen();
+        return new ArenaWatch(this, store, id, whenGone);
+    }
+
+    /**
+     * Counts memory that this process maps against its quota.
+     *
+     * @throws DirectoryException {@code QUOTA_EXCEEDED} if that would be more than {@link Limits#memoryPerMember}
+     */
+    public MemoryClaim claimMemory(long bytes) {
+        requireOpen();
+        long most = limits().memoryPerMember();
+        synchronized (memoryLock) {
+            if (bytes < 0 || bytes > most - memoryClaimed) {
+                throw new DirectoryException(
+                        Reason.QUOTA_EXCEEDED,
+                        "this process has " + memoryClaimed + " bytes of arenas mapped and may have " + most + "; "
+                                + bytes + " more are too many: close channels first, or raise the directory's limit");
+            }
+            memoryClaimed += bytes;
+        }
+        Records.Claim record = new Records.Claim(member, bytes);
+        String path = Paths.memory(member, claims.incrementAndGet());
+        MemoryClaim claim = new MemoryClaim(this, store, path, record);
+        try {
+            store.create(path, Records.bytes(record));
+        } catch (RuntimeException e) {
+            release(claim);
+            throw e;
+        }
+        return bind(claim);
+    }
+
+    /** Asks the store. */
+    public Limits limits() {
+        return store.get(Paths.LIMITS)
+                .flatMap(bytes -> Records.read(bytes, Limits.class, Paths.LIMITS))
+                .orElse(Limits.DEFAULT);
+    }
+
+    /** Sets what holds for all members from now on; what they have beyond it stays theirs. */
+    public void setLimits(Limits limits) {
+        requireOpen();
+        store.put(Paths.LIMITS, Records.bytes(limits));
+    }
+
+    /** Whether this member's lease is held, as far as this process knows. */
+    public boolean isLeaseHeld() {
+        return !closed && store.isLeaseHeld();
+    }
+
+    private <T extends LeaseBound> T bind(T item) {
+        bound.add(item);
+        // A lease that was lost between the item's making and now has told the others only.
+        if (!store.isLeaseHeld()) {
+            execute(item::leaseLost);
+        }
+        return item;
+    }
+
+    void forget(LeaseBound item) {
+        bound.remove(item);
+    }
+
+    void release(MemoryClaim claim) {
+        forget(claim);
+        synchronized (memoryLock) {
+            memoryClaimed -= claim.bytes();
+        }
+    }
+
+    /** Directory's thread: as long as it takes, since nobody else would try. */
+    private void renew(LeaseBound item) {
+        if (!bound.contains(item)) {
+            return;
+        }
+        boolean done = false;
+        try {
+            done = item.leaseRenewed();
+        } catch (DirectoryException e) {
+            LOG.info("what was announced under the old lease waits for the store: {}", e.getMessage());
+        }
+        if (!done) {
+            later(() -> renew(item));
+        }
+    }
+
+    private void later(Runnable task) {
+        try {
+            var _ = thread.schedule(task, RETRY_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("closed meanwhile");
+        }
+    }
+
+    void execute(Runnable task) {
+        try {
+            thread.execute(task);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("closed meanwhile");
+        }
+    }
+
+    /** Calls a listener. What it throws concerns nobody else. */
+    <T> void tell(Consumer<T> listener, T what) {
+        try {
+            listener.accept(what);
+        } catch (RuntimeException e) {
+            LOG.warn("a listener of the directory has thrown", e);
+        }
+    }
+
+    void requireOpen() {
+        if (closed) {
+            throw new DirectoryException(Reason.CLOSED, "this directory has been closed; open another one");
+        }
+    }
+
+    /** Does what the store's own close does for all. */
+    void unlessClosed(Runnable task) {
+        if (!closed) {
+            task.run();
+        }
+    }
+
+    /** Withdraws and gives back everything, ends the lease. Idempotent. */
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            thread.shutdown();
+            store.close();
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package dev.rackcall.directory;
+
+import dev.rackcall.directory.DirectoryException.Reason;
+import java.net.URI;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import java.util.Objects;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/**
+ * One server of a channel, and how it can be reached. Immutable.
+ *
+ * @param id unique among the endpoints of its channel; the same across restarts only if a server wants that
+ * @param host where it runs; two endpoints of one host name it alike
+ * @param fingerprint of the service's interface; all endpoints of a channel have the same
+ * @param pools names of the pools that it can map: who maps one of them, too, can reach it by memory
+ * @param rdma addresses for RDMA, in the server's order of preference
+ * @param tcp address for the software device over TCP, if it listens there
+ * @param load calls that it is working on, as it said last
+ */
+public record Endpoint(
+        String id, String host, long fingerprint, Set<String> pools, List<URI> rdma, Optional<URI> tcp, int load) {
+    private static final int MAX_TEXT = 255;
+    private static final int MAX_ADDRESSES = 64;
+    private static final Pattern ID = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}");
+
+    /** Checks what a peer can have written as well as what a caller has. */
+    public Endpoint {
+        require(
+                Stream.of(id, host, pools, rdma, tcp).allMatch(Objects::nonNull)
+                        && Stream.concat(pools.stream(), rdma.stream()).allMatch(Objects::nonNull),
+                "an endpoint has an id, a host, pools and addresses, which may be none but not null");
+        require(
+                ID.matcher(id).matches(),
+                "the id of an endpoint has 1 to 64 letters, digits, . _ - and begins with no dot");
+        require(!host.isEmpty() && host.length() <= MAX_TEXT, "the host of an endpoint has 1 to 255 characters");
+        require(
+                pools.size() <= MAX_ADDRESSES && rdma.size() <= MAX_ADDRESSES,
+                "an endpoint has 64 pools and addresses at most");
+        require(
+                pools.stream().allMatch(pool -> pool.length() <= MAX_TEXT)
+                        && rdma.stream().allMatch(address -> address.toString().length() <= MAX_TEXT)
+                        && tcp.stream().allMatch(address -> address.toString().length() <= MAX_TEXT),
+                "pools and addresses of an endpoint have 255 characters at most");
+        require(load >= 0, "the load of an endpoint is a number of calls");
+        pools = Set.copyOf(pools);
+        rdma = List.copyOf(rdma);
+    }
+
+    private static void require(boolean condition, String otherwise) {
+        if (!condition) {
+            throw new DirectoryException(Reason.INVALID, otherwise);
+        }
+    }
+
+    /** An endpoint that nobody can reach yet. */
+    public static Endpoint of(String id, String host, long fingerprint) {
+        return new Endpoint(id, host, fingerprint, Set.of(), List.of(), Optional.empty(), 0);
+    }
+
+    /** The same, which can map this pool, too. */
+    public Endpoint withPool(String pool) {
+        Set<String> more = new TreeSet<>(pools);
+        more.add(pool);
+        return new Endpoint(id, host, fingerprint, more, rdma, tcp, load);
+    }
+
+    public Endpoint withRdma(List<URI> addresses) {
+        return new Endpoint(id, host, fingerprint, pools, addresses, tcp, load);
+    }
+
+    public Endpoint withTcp(URI address) {
+        return new Endpoint(id, host, fingerprint, pools, rdma, Optional.of(address), load);
+    }
+
+    public Endpoint withLoad(int calls) {
+        return new Endpoint(id, host, fingerprint, pools, rdma, tcp, calls);
+    }
+}

@@ -1,0 +1,49 @@
+package dev.rackcall.directory;
+
+import dev.rackcall.directory.spi.DirectoryStore;
+
+/** Memory that this member has mapped and that counts against its quota until this is closed. Thread-safe. */
+public final class MemoryClaim extends LeaseBound implements AutoCloseable {
+    private final Directory directory;
+    private final DirectoryStore store;
+    private final String path;
+    private final Records.Claim claim;
+    private boolean standing = true;
+    private boolean closed;
+
+    MemoryClaim(Directory directory, DirectoryStore store, String path, Records.Claim claim) {
+        this.directory = directory;
+        this.store = store;
+        this.path = path;
+        this.claim = claim;
+    }
+
+    public long bytes() {
+        return claim.bytes();
+    }
+
+    @Override
+    synchronized void leaseLost() {
+        standing = false;
+    }
+
+    /** The memory is mapped as before, so it counts under the new lease, too. */
+    @Override
+    synchronized boolean leaseRenewed() {
+        standing |= closed || store.create(path, Records.bytes(claim));
+        return standing;
+    }
+
+    /** To be called when the memory is unmapped. Idempotent. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        directory.release(this);
+        directory.unlessClosed(() -> store.remove(path));
+    }
+}

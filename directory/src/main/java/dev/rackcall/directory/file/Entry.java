@@ -1,0 +1,37 @@
+package dev.rackcall.directory.file;
+
+import java.util.Arrays;
+
+/** An entry as it lies in its file: who it belongs to, in a line of its own, then the value. The owner is empty if it belongs to nobody. */
+final class Entry {
+    private final String owner;
+    private final byte[] value;
+
+    private Entry(String owner, byte[] value) {
+        this.owner = owner;
+        this.value = value;
+    }
+
+    /** The value is not copied; nobody may write it any more. */
+    static Entry of(String owner, byte[] value) {
+        return new Entry(owner, value);
+    }
+
+    String owner() {
+        return owner;
+    }
+
+    byte[] value() {
+        return value;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Entry entry && owner.equals(entry.owner) && Arrays.equals(value, entry.value);
+    }
+
+    @Override
+    public int hashCode() {
+        return owner.hashCode() * 31 + Arrays.hashCode(value);
+    }
+}

@@ -1,0 +1,76 @@
+package dev.rackcall.directory.file;
+
+import dev.rackcall.shm.os.OwnerLock;
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.regex.Pattern;
+
+/** The lock files of the members. A member lives as long as its lock is held; to remove its file is to put it out. */
+final class Members {
+    private static final String SUFFIX = ".lock";
+    private static final Pattern NAME = Pattern.compile("[0-9a-f]{16}");
+
+    private final Path folder;
+
+    Members(Path folder) {
+        this.folder = folder;
+    }
+
+    /** A new member with a name that no other has had. */
+    OwnerLock join() throws IOException {
+        try {
+            Files.createDirectory(folder);
+        } catch (FileAlreadyExistsException e) {
+            // Others were here before.
+            assert Files.isDirectory(folder);
+        }
+        return OwnerLock.tryAcquire(file(Long.toHexString(new Random().nextLong() | Long.MIN_VALUE)))
+                .orElseThrow(() -> new IOException("a new member's lock in " + folder + " is held by somebody else"));
+    }
+
+    static String name(OwnerLock lock) {
+        String file = lock.path().getFileName().toString();
+        return file.substring(0, file.length() - SUFFIX.length());
+    }
+
+    private Path file(String member) {
+        return folder.resolve(member + SUFFIX);
+    }
+
+    /** Whether a member lives. What cannot be a member's name belongs to nobody and lives for ever. */
+    boolean isAlive(String member) {
+        return member.isEmpty() || (NAME.matcher(member).matches() && OwnerLock.isHeld(file(member)));
+    }
+
+    /** Removes a dead member's file. */
+    void bury(String member) throws IOException {
+        if (NAME.matcher(member).matches()) {
+            Files.deleteIfExists(file(member));
+        }
+    }
+
+    /** All that have a file, and whether they live. */
+    Map<String, Boolean> all() throws IOException {
+        Map<String, Boolean> members = new HashMap<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*" + SUFFIX)) {
+            for (Path file : files) {
+                String name = file.getFileName().toString();
+                String member = name.substring(0, name.length() - SUFFIX.length());
+                members.put(member, isAlive(member));
+            }
+        } catch (NoSuchFileException e) {
+            return Map.of();
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        return members;
+    }
+}
