@@ -3,12 +3,12 @@ package dev.rackcall.directory;
 import dev.rackcall.directory.DirectoryException.Reason;
 import java.net.URI;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
-import java.util.Objects;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * One server of a channel, and how it can be reached. Immutable.
