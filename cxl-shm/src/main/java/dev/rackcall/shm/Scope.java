@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * A piece of an arena in which objects are allocated one behind the other and freed all at once: the unit of ownership. It consists of runs of
@@ -54,6 +55,8 @@ public final class Scope implements AutoCloseable {
     private volatile State state = State.OPEN;
     /** What has the scope sealed, else null. Read without order: who stores in spite of it meets write-protected pages. */
     private ScopeSeal sealedBy;
+    /** Whether somebody may store to it without asking it. */
+    private boolean exposed;
 
     private Scope(Arena arena, RefSpace space) {
         this.arena = arena;
@@ -249,6 +252,7 @@ public final class Scope implements AutoCloseable {
             bytesInRuns = arena.runBytes(runs[0]);
             RunLayout.initialise(memory, Ref.offset(runs[0]), runs[0]);
             startAt(runs[0]);
+            exposed = false;
         } catch (ScopeException e) {
             state = State.TAKEN_OVER;
             throw e;
@@ -306,6 +310,25 @@ public final class Scope implements AutoCloseable {
         return now == State.SEALED || now == State.SEALED_CLOSED;
     }
 
+    /** What has it sealed, if anything has. */
+    public Optional<ScopeSeal> sealedBy() {
+        return Optional.ofNullable(sealedBy);
+    }
+
+    /**
+     * Notes that a piece of its memory was handed out, to which anybody may store without asking the scope. From then on, until a {@link #reset}, its seals
+     * are lifted as soon as they may be.
+     */
+    void expose() {
+        exposed = true;
+        releasedNow();
+    }
+
+    /** Whether pieces of its memory were handed out ({@link SharedBytes#segment}), to which one can store without asking the scope. */
+    public boolean isExposed() {
+        return exposed;
+    }
+
     /** Ref of the scope's first run: what {@link ScopeRuns#read} starts from. */
     public long firstRun() {
         return runs[0];
@@ -355,11 +378,12 @@ public final class Scope implements AutoCloseable {
 
     /**
      * Frees everything. Memory that somebody has taken over meanwhile is left alone, and so is memory that is no longer mapped, since it went
-     * with its connection or pool. A sealed scope is freed when its seal is released. Idempotent.
+     * with its connection or pool. A scope that a call has sealed is freed when that call has ended. Idempotent.
      */
     @Override
     public void close() {
         if (STATE.compareAndSet(this, State.SEALED, State.SEALED_CLOSED)) {
+            releasedNow();
             return;
         }
         if (state == State.OPEN) {
@@ -374,6 +398,7 @@ public final class Scope implements AutoCloseable {
      */
     public void closeForOwner() {
         if (STATE.compareAndSet(this, State.SEALED, State.SEALED_CLOSED)) {
+            releasedNow();
             return;
         }
         // Of several threads that close a detached scope, only one does.

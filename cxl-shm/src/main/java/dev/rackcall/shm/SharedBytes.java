@@ -51,8 +51,15 @@ public final class SharedBytes extends SharedSequence {
         return copy;
     }
 
-    /** The bytes in place, for bulk operations; valid as long as the scope that holds them. */
+    /**
+     * The bytes in place, for bulk operations; valid as long as the scope that holds them. Do not store there while a call has the scope sealed: such a store
+     * changes nothing and ends in an {@link InternalError}.
+     */
     public MemorySegment segment() {
+        Scope owner = scope();
+        if (owner != null) {
+            owner.expose();
+        }
         return memory().asSlice(start(), length());
     }
 

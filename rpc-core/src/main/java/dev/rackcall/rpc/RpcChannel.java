@@ -169,6 +169,7 @@ public final class RpcChannel implements AutoCloseable {
         private Duration connectTimeout = Duration.ofSeconds(5);
         private Duration defaultTimeout = Duration.ofSeconds(30);
         private long sealFrom = ClientSpec.DEFAULT_SEAL_FROM;
+        private int keepSealed = ClientSpec.DEFAULT_KEEP_SEALED;
 
         private Builder(String channel) {
             RuntimeDirectory.checkName(channel);
@@ -217,11 +218,25 @@ public final class RpcChannel implements AutoCloseable {
         }
 
         /**
-         * From how many bytes on a call with {@link Isolation#AUTO} seals its arguments' scope; smaller ones are copied by the server. Where the two cost the
-         * same depends on the machine: {@code rackcall bench isolation} measures it. 8 MiB by default.
+         * From how many bytes on a call with {@link Isolation#AUTO} seals its arguments' scope, also if that changes from call to call; smaller ones are
+         * copied by the server unless they are found to stay as they are ({@link #keepSealed}). Where the two cost the same depends on the machine:
+         * {@code rackcall bench isolation} measures it. 8 MiB by default.
          */
         public Builder sealFrom(long bytes) {
             sealFrom = bytes;
+            return this;
+        }
+
+        /**
+         * How many scopes, and pages of 4 KiB of them, stay write-protected after calls that have sealed them, besides the last one; 1,024 by default. The
+         * first use of such a scope (a store by one of its objects, an allocation, a reset, a close) opens it; if there is none, its next sealed call
+         * costs no system call. With 0 a scope is open as soon as its call has ended: for those who store to it otherwise than by its objects.
+         */
+        public Builder keepSealed(int scopesOrPages) {
+            if (scopesOrPages < 0) {
+                throw new IllegalArgumentException("at least 0 scopes can be kept sealed, not " + scopesOrPages);
+            }
+            keepSealed = scopesOrPages;
             return this;
         }
 
@@ -236,7 +251,8 @@ public final class RpcChannel implements AutoCloseable {
                             arenaQuota,
                             connectTimeout,
                             defaultTimeout,
-                            sealFrom),
+                            sealFrom,
+                            keepSealed),
                     List.copyOf(interceptors));
         }
     }

@@ -7,11 +7,14 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.rackcall.rpc.Vault.Coin;
 import dev.rackcall.sandbox.IsolationEvents;
+import dev.rackcall.sandbox.Seals;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SealedScopeException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -272,6 +275,92 @@ class SealedCallTest {
         meet();
         assertThat(values.get(SECONDS, TimeUnit.SECONDS)).containsExactly(5L, 5L);
         isOpenAgain();
+    }
+
+    @Test
+    void shouldLeaveAScopeSealedUntilItIsUsed() {
+        IsolationEvents.Counters before = IsolationEvents.counters();
+        for (int i = 0; i < 10; i++) {
+            assertThat(vault().value(coin)).isEqualTo(5);
+            assertThat(scope.isSealed()).isTrue();
+        }
+        IsolationEvents.Counters after = IsolationEvents.counters();
+        assertThat(after.seals() - before.seals()).isEqualTo(10);
+        assertThat(after.releasePasses() - before.releasePasses()).isZero();
+
+        coin.value(6);
+        assertThat(scope.isSealed()).isFalse();
+        assertThat(vault().value(coin)).isEqualTo(6);
+
+        long used = scope.arena().usedBytes();
+        scope.close();
+        assertThat(scope.arena().usedBytes()).isLessThan(used);
+    }
+
+    @Test
+    void shouldOpenAScopeAtOnceForWhoeverStoresPastItsObjects() {
+        try (RpcChannel raw = RpcChannel.builder("/test/sealed")
+                        .directory(directory)
+                        .keepSealed(0)
+                        .open();
+                Scope there = raw.newScope()) {
+            Coin coinThere = there.create(Coin.class);
+            coinThere.value(5);
+            long free = Ref.offset(there.firstRun()) + 2000;
+            assertThat(raw.stub(SealedVault.class).value(coinThere)).isEqualTo(5);
+            assertThat(there.isSealed()).isFalse();
+            Seals.guarded(() -> there.arena().memory().set(ValueLayout.JAVA_LONG, free, 1));
+        }
+        assertThatThrownBy(() -> RpcChannel.builder("/test/sealed").keepSealed(-1))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldSayThatARawStoreCameAfterTheCallAndLetTheNextOnePass() {
+        assertThat(vault().value(coin)).isEqualTo(5);
+        MemorySegment memory = scope.arena().memory();
+        long free = Ref.offset(scope.firstRun()) + 2000;
+
+        assertThatThrownBy(() -> Seals.guarded(() -> memory.set(ValueLayout.JAVA_LONG, free, 1)))
+                .isInstanceOf(SealedScopeException.class)
+                .hasMessageContaining("/test/sealed/value, which has ended")
+                .hasMessageContaining("store again");
+        Seals.guarded(() -> memory.set(ValueLayout.JAVA_LONG, free, 1));
+        assertThat(vault().value(coin)).isEqualTo(5);
+    }
+
+    @Test
+    void shouldLetAutoSealASmallScopeThatStaysAsItIs() {
+        SealedVault auto = channel.stub(SealedVault.class, CallOptions.DEFAULT.withIsolation(Isolation.AUTO));
+        try (Scope still = channel.newScope(12_000);
+                Scope changing = channel.newScope(12_000)) {
+            Coin constant = still.create(Coin.class);
+            Coin counter = changing.create(Coin.class);
+            long seals = IsolationEvents.counters().seals();
+            for (int i = 0; i < 500; i++) {
+                assertThat(auto.value(constant)).isZero();
+            }
+            assertThat(IsolationEvents.counters().seals() - seals).isGreaterThan(450);
+
+            seals = IsolationEvents.counters().seals();
+            for (int i = 0; i < 500; i++) {
+                counter.value(i);
+                assertThat(auto.value(counter)).isEqualTo(i);
+            }
+            assertThat(IsolationEvents.counters().seals() - seals).isBetween(1L, 10L);
+        }
+    }
+
+    @Test
+    void shouldLetAutoCopyAScopeThatAnotherCallHasSealed() throws Exception {
+        SealedVault auto = channel.stub(SealedVault.class, CallOptions.DEFAULT.withIsolation(Isolation.AUTO));
+        scope.allocate(100_000);
+        CompletableFuture<List<Long>> values = inBackground(() -> vault().valueTwice(coin));
+        meet();
+        CompletableFuture<Long> other = inBackground(() -> auto.value(coin));
+        meet();
+        assertThat(values.get(SECONDS, TimeUnit.SECONDS)).containsExactly(5L, 5L);
+        assertThat(other.get(SECONDS, TimeUnit.SECONDS)).isEqualTo(5);
     }
 
     @Test

@@ -52,6 +52,11 @@ final class RemoteSeals implements SealAuthority {
     }
 
     @Override
+    public long renew(long seal) {
+        return 0;
+    }
+
+    @Override
     public int release(long[] seals, int count, int endState) {
         if (endState == SealRingLayout.REVOKED) {
             throw new SealException(

@@ -14,6 +14,13 @@ interface SealAuthority {
      */
     long seal(long[] refs, long[] bytes, int count);
 
+    /**
+     * A new seal for what a held one has closed, whose receiver is done: the pages stay closed all the while, and the old seal is none from now on.
+     *
+     * @return the new seal; 0 if this authority cannot do so, and the old one is as before
+     */
+    long renew(long seal);
+
     /** Whether this is a seal in force. */
     boolean isHeld(long seal);
 

@@ -127,8 +127,12 @@ final class SealTable implements SealAuthority {
         }
     }
 
+    private int nextSequence() {
+        return ++lastSequence == 0 ? ++lastSequence : lastSequence;
+    }
+
     private long publish(int index, long[] refs, int count) {
-        int sequence = ++lastSequence == 0 ? ++lastSequence : lastSequence;
+        int sequence = nextSequence();
         for (int i = count - 1; i >= 0; i--) {
             int at = (index + i) % capacity;
             sequences[at] = sequence;
@@ -140,6 +144,21 @@ final class SealTable implements SealAuthority {
         }
         cursor = (index + count) % capacity;
         inUse += count;
+        return SealRingLayout.seal(sequence, index);
+    }
+
+    @Override
+    public long renew(long seal) {
+        int index = SealRingLayout.index(seal);
+        int count = runs[index];
+        int sequence = nextSequence();
+        for (int i = count - 1; i >= 0; i--) {
+            int at = (index + i) % capacity;
+            sequences[at] = sequence;
+            // What else the descriptor says holds on: nothing could change the scope.
+            int state = i == 0 ? SealRingLayout.SEALED : SealRingLayout.CONTINUED;
+            SealRingLayout.publish(ring, at, SealRingLayout.word(state, count - i, sequence));
+        }
         return SealRingLayout.seal(sequence, index);
     }
 

@@ -26,7 +26,10 @@ final class SealViolations {
         // Only the guard knows the address.
         OptionalLong address = Guard.installed().map(Guard::takeFault).orElse(OptionalLong.empty());
         List<String> names = new ArrayList<>();
-        LIVE.forEach(seals -> seals.nameSealed(address, names));
+        boolean opened = false;
+        for (Seals seals : LIVE) {
+            opened |= seals.nameSealed(address, names);
+        }
         if (names.isEmpty()) {
             throw error;
         }
@@ -36,7 +39,10 @@ final class SealViolations {
         return new SealedScopeException(
                 "a store was refused and changed nothing: "
                         + (address.isPresent() ? "it was to " : "it was to a sealed scope; sealed are ") + all
-                        + "; wait until that call has ended before you change the scope, or use another",
+                        + (opened
+                                ? "; pages stay closed after a call until somebody uses the scope by its objects, and those are open"
+                                        + " now: store again"
+                                : "; wait until that call has ended before you change the scope, or use another"),
                 error);
     }
 }

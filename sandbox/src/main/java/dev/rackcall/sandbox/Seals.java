@@ -41,6 +41,7 @@ public final class Seals implements AutoCloseable {
     private final Optional<Guard.Registration> registration;
     private final SealAuthority table;
     private final ReleaseBatch batch;
+    private final KeptSeals kept;
     private final ScopeRuns runs = new ScopeRuns();
     private long[] refs = new long[4];
     private long[] bytes = new long[4];
@@ -55,6 +56,7 @@ public final class Seals implements AutoCloseable {
         this.arena = arena;
         this.table = authority;
         this.batch = new ReleaseBatch(table, threshold);
+        this.kept = new KeptSeals(table, threshold);
         MemorySegment memory = arena.memory();
         this.held = new Held[table.capacity()];
         this.registration = Guard.installed().map(guard -> guard.register(memory.address(), memory.byteSize()));
@@ -65,16 +67,23 @@ public final class Seals implements AutoCloseable {
         private Scope scope;
         private Object call;
         private long seal;
+        private long bytes;
 
         @Override
         public boolean releaseIfDone() {
             synchronized (Seals.this) {
-                if (closed || !batch.contains(seal) || !table.isDone(seal)) {
+                // A closed scope that waits for its batch can wait on; one that is kept was waiting for this.
+                boolean wanted = kept.contains(seal) || (batch.contains(seal) && scope.isOpen());
+                if (closed || !wanted || !table.isDone(seal)) {
                     return false;
                 }
                 releaseNow(seal, SealRingLayout.FREE);
                 return true;
             }
+        }
+
+        private Seals owner() {
+            return Seals.this;
         }
 
         private void unseal() {
@@ -169,6 +178,41 @@ public final class Seals implements AutoCloseable {
         }
         checkOpen();
         IsolationEvents.SealEvent event = IsolationEvents.sealBegins();
+        Held keeper = keeperOf(scope);
+        long seal = keeper == null ? 0 : renew(keeper, call);
+        if (seal == 0) {
+            keeper = sealAnew(scope, call);
+            seal = keeper.seal;
+        }
+        IsolationEvents.sealed(event, arena.id(), keeper.bytes, call);
+        return seal;
+    }
+
+    /** What has a scope sealed that nobody has used since the call that it was sealed for; null if nothing has. */
+    private Held keeperOf(Scope scope) {
+        return scope.sealedBy().orElse(null) instanceof Held by
+                        && by.owner() == this
+                        && by.scope == scope
+                        && kept.contains(by.seal)
+                        && scope.isOpen()
+                ? by
+                : null;
+    }
+
+    /** The pages are closed, and were since the last call. */
+    private long renew(Held by, Object call) {
+        long renewed = table.renew(by.seal);
+        if (renewed == 0) {
+            releaseNow(by.seal, SealRingLayout.FREE);
+        } else {
+            kept.remove(by.seal);
+            by.seal = renewed;
+            by.call = call;
+        }
+        return renewed;
+    }
+
+    private Held sealAnew(Scope scope, Object call) {
         Held by = spare == null ? new Held() : spare;
         spare = null;
         by.call = call;
@@ -183,12 +227,12 @@ public final class Seals implements AutoCloseable {
         }
         by.scope = scope;
         by.seal = seal;
+        by.bytes = runs.totalBytes();
         int index = SealRingLayout.index(seal);
         // What the index had before serves next.
         spare = held[index];
         held[index] = by;
-        IsolationEvents.sealed(event, arena.id(), runs.totalBytes(), call);
-        return seal;
+        return by;
     }
 
     private void readRuns(Scope scope) {
@@ -207,7 +251,7 @@ public final class Seals implements AutoCloseable {
         try {
             return table.seal(refs, bytes, runs.count());
         } catch (SealException e) {
-            if (flush() == 0) {
+            if (flush() + releaseKept(0) == 0) {
                 throw e;
             }
             return table.seal(refs, bytes, runs.count());
@@ -296,6 +340,43 @@ public final class Seals implements AutoCloseable {
         return done;
     }
 
+    /**
+     * Lets go of a seal whose receiver is done, but leaves its pages closed until somebody uses the scope: a flyweight that stores, an allocation, a reset or a
+     * close opens them, and until then the next {@link #seal} of the scope costs no system call. What is kept so is bounded by {@link SealSpec#batch},
+     * in seals and in pages, besides the latest one; beyond that all others are released together.
+     *
+     * <p>Scopes of which pieces were handed out ({@link Scope#isExposed}) are released at once, and seals whose receiver is not done are left
+     * to a later batch ({@link #releaseLater}).
+     *
+     * @throws SealException if this is no seal in force
+     */
+    public synchronized void releaseWhenUsed(long seal) {
+        checkHeld(seal);
+        if (!table.isDone(seal)) {
+            releaseLater(seal);
+            return;
+        }
+        Scope scope = held[SealRingLayout.index(seal)].scope;
+        if (scope.isExposed() || !scope.isOpen()) {
+            releaseNow(seal, SealRingLayout.FREE);
+        } else if (!kept.contains(seal) && kept.add(seal)) {
+            releaseKept(seal);
+        }
+    }
+
+    private int releaseKept(long besides) {
+        int taken = kept.take(besides);
+        if (taken > 0) {
+            release(kept.taken(), taken, SealRingLayout.FREE);
+        }
+        return taken;
+    }
+
+    /** Seals that {@link #releaseWhenUsed} keeps. */
+    public synchronized int kept() {
+        return kept.size();
+    }
+
     /** Seals that wait for the next batch. */
     public synchronized int waiting() {
         return batch.size();
@@ -327,6 +408,7 @@ public final class Seals implements AutoCloseable {
         }
         for (int i = 0; i < count; i++) {
             batch.released(seals[i]);
+            kept.remove(seals[i]);
             held[SealRingLayout.index(seals[i])].unseal();
         }
         IsolationEvents.released(event, arena.id(), count, passes, endState == SealRingLayout.REVOKED);
@@ -371,17 +453,29 @@ public final class Seals implements AutoCloseable {
         return SealViolations.explain(error);
     }
 
-    /** Adds the names of the scopes that are sealed, or of the one at an address. */
-    synchronized void nameSealed(OptionalLong address, List<String> names) {
+    /**
+     * Adds the names of the scopes that are sealed, or of the one at an address. Opens those whose call has ended, so that the store can be repeated.
+     *
+     * @return whether there was one of those
+     */
+    synchronized boolean nameSealed(OptionalLong address, List<String> names) {
         if (closed) {
-            return;
+            return false;
         }
+        boolean opened = false;
         long offset = address.isPresent() ? address.getAsLong() - arena.memory().address() : 0;
         for (int i = 0; i < held.length; i++) {
-            if (held[i] != null && held[i].scope != null && (address.isEmpty() || table.holds(i, offset))) {
-                names.add("a scope of " + arena + ", sealed by " + held[i].call);
+            Held by = held[i];
+            if (by != null && by.scope != null && (address.isEmpty() || table.holds(i, offset))) {
+                boolean isKept = kept.contains(by.seal);
+                names.add("a scope of " + arena + ", sealed by " + by.call + (isKept ? ", which has ended" : ""));
+                if (isKept) {
+                    releaseNow(by.seal, SealRingLayout.FREE);
+                    opened = true;
+                }
             }
         }
+        return opened;
     }
 
     /**

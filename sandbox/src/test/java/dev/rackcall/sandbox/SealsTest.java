@@ -11,8 +11,11 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeRuns;
 import dev.rackcall.shm.SealedScopeException;
+import dev.rackcall.shm.SharedBytes;
+import dev.rackcall.shm.SharedLongList;
 import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.SharedType;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -360,6 +363,197 @@ class SealsTest {
         assertThat(scopes).noneMatch(SealsTest::isClosed);
     }
 
+    // ---- seals that stay in force until the scope is used
+
+    private long sealAndKeep(Scope scope, String call) {
+        long seal = seals.seal(scope, call);
+        assertThat(receiver.claim(seal)).isEqualTo(scope.firstRun());
+        receiver.markDone(seal);
+        seals.releaseWhenUsed(seal);
+        return seal;
+    }
+
+    private static long releasePasses() {
+        return IsolationEvents.counters().releasePasses();
+    }
+
+    @Test
+    void shouldRenewTheSealOfAnUnchangedScopeWithoutOpeningIt() {
+        Scope scope = bench.arena.newScope();
+        scope.allocate(20_000);
+        long first = sealAndKeep(scope, CALL);
+        assertThat(seals.kept()).isEqualTo(1);
+        assertThat(isClosedToReceivers(first)).isTrue();
+        long passes = releasePasses();
+
+        long second = seals.seal(scope, "call /shop/cart.add");
+
+        assertThat(second).isNotEqualTo(first);
+        assertThat(releasePasses()).isEqualTo(passes);
+        assertThat(seals.kept()).isZero();
+        assertThat(seals.isDone(second)).isFalse();
+        assertThatThrownBy(() -> receiver.claim(first))
+                .isInstanceOf(SealException.class)
+                .hasMessageContaining("not in force");
+        ScopeRuns runs = new ScopeRuns();
+        runs.read(bench.receiversArena, receiver.claim(second));
+        assertThat(runs.count()).isGreaterThan(1);
+        receiver.requireCovered(second, runs);
+        assertThatThrownBy(() -> scope.allocate(8))
+                .isInstanceOf(SealedScopeException.class)
+                .hasMessageContaining("/shop/cart.add");
+        assertThatThrownBy(() -> seals.release(first)).isInstanceOf(SealException.class);
+        assertThatThrownBy(() -> seals.releaseWhenUsed(first)).isInstanceOf(SealException.class);
+    }
+
+    private boolean isClosedToReceivers(long served) {
+        try {
+            receiver.claim(served);
+            return false;
+        } catch (SealException e) {
+            return e.getMessage().contains("served a call before");
+        }
+    }
+
+    @Test
+    void shouldNotTakeTheMarkOfAnEarlierCallForARenewedSeals() {
+        Scope scope = bench.arena.newScope();
+        long first = sealAndKeep(scope, CALL);
+        long second = seals.seal(scope, CALL);
+
+        receiver.markDone(first);
+
+        assertThat(seals.isDone(second)).isFalse();
+        assertThatThrownBy(() -> seals.release(second)).hasMessageContaining("not marked it done");
+    }
+
+    @Test
+    void shouldOpenAKeptScopeForWhateverUsesIt() {
+        Scope scope = bench.arena.newScope();
+        Node node = scope.create(Node.class);
+        List<Runnable> uses = List.of(
+                () -> node.value(3),
+                () -> scope.allocate(8),
+                () -> scope.create(Node.class),
+                () -> SharedLongList.create(scope).add(5),
+                scope::reset,
+                scope::detach);
+        for (Runnable use : uses) {
+            sealAndKeep(scope, CALL);
+            assertThat(scope.isSealed()).isTrue();
+            use.run();
+            assertThat(scope.isSealed()).isFalse();
+            assertThat(isClosed(scope)).isFalse();
+            assertThat(seals.kept()).isZero();
+        }
+    }
+
+    @Test
+    void shouldFreeAKeptScopeThatIsClosed() {
+        Scope scope = bench.arena.newScope();
+        long used = bench.arena.usedBytes();
+        sealAndKeep(scope, CALL);
+
+        scope.close();
+
+        assertThat(bench.arena.usedBytes()).isLessThan(used);
+        assertThat(seals.kept()).isZero();
+        Scope next = bench.arena.newScope();
+        assertThat(isClosed(next)).isFalse();
+    }
+
+    @Test
+    void shouldNotKeepAScopeOfWhichMemoryWasHandedOut() {
+        Scope scope = bench.arena.newScope();
+        SharedBytes bytes = SharedBytes.create(scope, 100);
+        sealAndKeep(scope, CALL);
+
+        MemorySegment segment = bytes.segment();
+        Seals.guarded(() -> segment.fill((byte) 7));
+        sealAndKeep(scope, CALL);
+        Seals.guarded(() -> segment.fill((byte) 8));
+
+        assertThat(bytes.get(99)).isEqualTo((byte) 8);
+        assertThat(scope.isSealed()).isFalse();
+    }
+
+    @Test
+    void shouldOpenAKeptScopeWhenItExplainsARawStore() {
+        Scope scope = bench.arena.newScope();
+        sealAndKeep(scope, CALL);
+        Scope other = bench.arena.newScope();
+        seals.seal(other, "call /shop/cart.add");
+
+        assertThatThrownBy(() -> Seals.guarded(() -> storeTo(scope)))
+                .isInstanceOf(SealedScopeException.class)
+                .hasMessageContaining(CALL + ", which has ended")
+                .hasMessageContaining("store again");
+
+        assertThat(isClosed(scope)).isFalse();
+        assertThat(isClosed(other)).isTrue();
+    }
+
+    @Test
+    void shouldBoundWhatIsKept() {
+        try (SealBench few = SealBench.of(8 << 20, 256, 10)) {
+            List<Scope> scopes = new ArrayList<>();
+            for (int i = 0; i < 25; i++) {
+                Scope scope = few.arena.newScope(PAGE - 64);
+                scopes.add(scope);
+                long seal = few.seals.seal(scope, CALL);
+                few.receiver.markDone(seal);
+                few.seals.releaseWhenUsed(seal);
+                assertThat(few.seals.kept()).isBetween(1, 11);
+            }
+            assertThat(scopes.stream().filter(Scope::isSealed)).hasSize(few.seals.kept());
+
+            Scope large = few.arena.newScope(100 * PAGE);
+            large.allocate(99 * PAGE);
+            long seal = few.seals.seal(large, CALL);
+            few.receiver.markDone(seal);
+            few.seals.releaseWhenUsed(seal);
+
+            assertThat(few.seals.kept()).as("the latest, however large").isEqualTo(1);
+            assertThat(large.isSealed()).isTrue();
+            assertThat(scopes).noneMatch(Scope::isSealed).noneMatch(SealsTest::isClosed);
+        }
+    }
+
+    @Test
+    void shouldGiveUpWhatIsKeptWhenTheRingIsFull() {
+        for (int i = 0; i < DESCRIPTORS; i++) {
+            sealAndKeep(bench.arena.newScope(), CALL);
+        }
+
+        assertThatCode(() -> seals.seal(bench.arena.newScope(), CALL)).doesNotThrowAnyException();
+        assertThat(seals.kept()).isZero();
+    }
+
+    @Test
+    void shouldLeaveWhatIsNotDoneToALaterBatchInsteadOfKeepingIt() {
+        Scope scope = bench.arena.newScope();
+        long seal = seals.seal(scope, CALL);
+
+        seals.releaseWhenUsed(seal);
+
+        assertThat(seals.kept()).isZero();
+        assertThat(seals.waiting()).isEqualTo(1);
+        assertThatThrownBy(() -> scope.allocate(8)).isInstanceOf(SealedScopeException.class);
+        receiver.markDone(seal);
+        assertThat(seals.flush()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldAllocateNothingWhenItRenews() {
+        Scope scope = bench.arena.newScope();
+        Allocation.settlesAtNothing(() -> {
+            long seal = seals.seal(scope, CALL);
+            receiver.claim(seal);
+            receiver.markDone(seal);
+            seals.releaseWhenUsed(seal);
+        });
+    }
+
     @Test
     void shouldAllocateNothing() {
         Scope scope = bench.arena.newScope();
@@ -379,6 +573,7 @@ class SealsTest {
         Random random = new Random(seed);
         List<Scope> open = new ArrayList<>();
         List<Scope> sealed = new ArrayList<>();
+        List<Scope> kept = new ArrayList<>();
         List<Long> numbers = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             Scope scope = bench.arena.newScope(PAGE * (1 + random.nextInt(3)) - 64);
@@ -390,21 +585,35 @@ class SealsTest {
                 Scope scope = open.remove(random.nextInt(open.size()));
                 numbers.add(seals.seal(scope, CALL));
                 sealed.add(scope);
-            } else {
+            } else if (!sealed.isEmpty()) {
                 int which = random.nextInt(sealed.size());
                 long seal = numbers.remove(which);
                 receiver.claim(seal);
                 receiver.markDone(seal);
-                if (random.nextBoolean()) {
-                    seals.release(seal);
-                } else {
-                    seals.releaseLater(seal);
-                    seals.flush();
+                Scope scope = sealed.remove(which);
+                switch (random.nextInt(3)) {
+                    case 0 -> seals.release(seal);
+                    case 1 -> {
+                        seals.releaseLater(seal);
+                        seals.flush();
+                    }
+                    default -> {
+                        seals.releaseWhenUsed(seal);
+                        if (random.nextBoolean()) {
+                            scope.allocate(8);
+                        }
+                    }
                 }
-                open.add(sealed.remove(which));
+                (scope.isSealed() ? kept : open).add(scope);
+            }
+            if (!kept.isEmpty() && random.nextInt(4) == 0) {
+                Scope scope = kept.remove(random.nextInt(kept.size()));
+                numbers.add(seals.seal(scope, CALL));
+                sealed.add(scope);
             }
             if (step % 100 == 0) {
                 assertThat(open).as("seed %d", seed).noneMatch(SealsTest::isClosed);
+                assertThat(seals.kept()).as("seed %d", seed).isEqualTo(kept.size());
                 assertThat(sealed).as("seed %d", seed).allMatch(SealsTest::isClosed);
             }
         }

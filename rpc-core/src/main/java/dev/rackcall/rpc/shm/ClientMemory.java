@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.sandbox.Seals;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
@@ -38,6 +39,8 @@ final class ClientMemory implements AutoCloseable {
     private final SharedFile sharedFile;
     private final Handshake.Welcome welcome;
     private final String channel;
+    private final int keepSealed;
+    private final AutoSeals autoSeals;
     private final Arena requestArena;
     private final MemorySegment replyMemory;
     private final ArenaTable refs = ArenaTable.create();
@@ -57,7 +60,7 @@ final class ClientMemory implements AutoCloseable {
      *
      * @throws Handshake.MalformedException if it is not what {@code welcome} says; nothing stays mapped then
      */
-    static ClientMemory open(SharedFile file, SharedFile sharedFile, Handshake.Welcome welcome, String channel)
+    static ClientMemory open(SharedFile file, SharedFile sharedFile, Handshake.Welcome welcome, ClientSpec spec)
             throws Handshake.MalformedException {
         // So that looking at the slots cannot fail, whatever kind of memory the server chose.
         file.reserve(0, ControlLayout.slotBytes(welcome.slots()));
@@ -66,7 +69,7 @@ final class ClientMemory implements AutoCloseable {
             if (!ControlLayout.isInitialised(mapping.memory(), welcome.slots(), welcome.instance())) {
                 throw new Handshake.MalformedException("its memory has another layout than its handshake says");
             }
-            return new ClientMemory(file, mapping, sharedFile, welcome, channel);
+            return new ClientMemory(file, mapping, sharedFile, welcome, spec);
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
             mapping.close();
             throw e;
@@ -74,12 +77,14 @@ final class ClientMemory implements AutoCloseable {
     }
 
     private ClientMemory(
-            SharedFile file, Mapping mapping, SharedFile sharedFile, Handshake.Welcome welcome, String channel) {
+            SharedFile file, Mapping mapping, SharedFile sharedFile, Handshake.Welcome welcome, ClientSpec spec) {
         this.file = file;
         this.mapping = mapping;
         this.sharedFile = sharedFile;
         this.welcome = welcome;
-        this.channel = channel;
+        this.channel = spec.channel();
+        this.keepSealed = spec.keepSealed();
+        this.autoSeals = new AutoSeals(spec.sealFrom(), keepSealed > 0);
         this.requestArena = Arena.create(new ArenaSpec(
                 welcome.request().id(),
                 slice(welcome.request()),
@@ -262,9 +267,18 @@ final class ClientMemory implements AutoCloseable {
         if (seals == null) {
             requireNotEnded();
             seals = SealMemory.open(file, mapping.memory(), welcome.slots())
-                    .flatMap(memory -> memory.sender(requestArena, file));
+                    .flatMap(memory -> memory.sender(requestArena, file, Math.max(1, keepSealed)));
         }
         return seals;
+    }
+
+    /** Whether scopes stay sealed after their calls, until they are used. */
+    boolean keepsSealed() {
+        return keepSealed > 0;
+    }
+
+    AutoSeals autoSeals() {
+        return autoSeals;
     }
 
     private static long liveRef(Object sharedObject, String method, String argument) {

@@ -32,10 +32,15 @@ record SealMemory(MemorySegment ring, MemorySegment marks) {
         return Optional.of(new SealMemory(memory.asSlice(ring, marks - ring), memory.asSlice(marks, end - marks)));
     }
 
-    /** The client's side; empty if this host cannot seal. */
-    Optional<Seals> sender(Arena arena, SharedFile file) {
+    /**
+     * The client's side; empty if this host cannot seal.
+     *
+     * @param batch as in {@link SealSpec}
+     */
+    Optional<Seals> sender(Arena arena, SharedFile file, int batch) {
         try {
-            return Optional.of(Seals.cooperative(SealSpec.of(arena, file, ring, marks)));
+            return Optional.of(
+                    Seals.cooperative(SealSpec.of(arena, file, ring, marks).withBatch(batch)));
         } catch (UnsupportedFeatureException e) {
             tell("isolated calls are sent as snapshots: ", e);
             return Optional.empty();

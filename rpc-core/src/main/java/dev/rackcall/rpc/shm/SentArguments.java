@@ -22,15 +22,12 @@ final class SentArguments {
     static final long NO_SEAL = 0;
 
     private final ClientMemory arenas;
-    private final long sealFrom;
     private long firstRun = Ref.NULL;
     /** The same as an object of this process; null if the arguments were attached without it. */
     private Scope scope;
 
-    /** @param sealFrom from how many bytes on AUTO seals a scope instead of having it copied */
-    SentArguments(ClientMemory arenas, long sealFrom) {
+    SentArguments(ClientMemory arenas) {
         this.arenas = arenas;
-        this.sealFrom = sealFrom;
     }
 
     /** Takes note of a shared argument. */
@@ -69,7 +66,7 @@ final class SentArguments {
         long seal = NO_SEAL;
         try {
             if (wantsSeal(isolation)) {
-                seal = seal(method);
+                seal = seal(isolation, method);
             }
             SlotLayout.requestIsolation(memory, slot, seal == NO_SEAL ? firstRun : seal);
             return seal;
@@ -83,10 +80,11 @@ final class SentArguments {
         Arena arena = arenas.requestArena();
         return scope != null
                 && scope.arena() == arena
-                && (isolation == Isolation.SEALED || (isolation == Isolation.AUTO && scope.bytesHeld() >= sealFrom));
+                && (isolation == Isolation.SEALED
+                        || (isolation == Isolation.AUTO && arenas.autoSeals().choose(scope)));
     }
 
-    private long seal(MethodDescriptor method) {
+    private long seal(Isolation isolation, MethodDescriptor method) {
         Seals seals = arenas.seals().orElse(null);
         if (seals == null) {
             return NO_SEAL;
@@ -97,6 +95,10 @@ final class SentArguments {
         try {
             return seals.seal(scope, method);
         } catch (ScopeException e) {
+            if (isolation == Isolation.AUTO && scope.isOpen()) {
+                // Another call has it sealed, and a copy disturbs nobody.
+                return NO_SEAL;
+            }
             throw Status.Code.FAILED_PRECONDITION
                     .with("%s: its arguments cannot be sealed: %s", method, e.getMessage())
                     .asException(e);
@@ -117,14 +119,18 @@ final class SentArguments {
     }
 
     /**
-     * The call has ended: opens the scope, now if the server is done with it, else when it is.
+     * The call has ended: gives the scope back, now if the server is done with it, else when it is.
      *
      * @param answered whether there was an answer, before which the server marks the seal done
      */
     static void release(ClientMemory arenas, long seal, boolean answered) {
         try {
             Seals seals = arenas.seals().orElseThrow();
-            if (!answered || !seals.tryRelease(seal)) {
+            if (!answered) {
+                seals.releaseLater(seal);
+            } else if (arenas.keepsSealed()) {
+                seals.releaseWhenUsed(seal);
+            } else if (!seals.tryRelease(seal)) {
                 seals.releaseLater(seal);
             }
         } catch (SealException | RpcException e) {

@@ -272,7 +272,7 @@ final class ShmClientCall extends ClientCall {
         long ref = connection.arenas.share(sharedObject, method.fullName(), argument);
         if (isolated) {
             if (sharedArguments == null) {
-                sharedArguments = new SentArguments(connection.arenas, connection.spec.sealFrom());
+                sharedArguments = new SentArguments(connection.arenas);
             }
             sharedArguments.add(sharedObject, ref, method.fullName(), argument);
         }

@@ -174,7 +174,7 @@ public final class ShmTransport implements Transport {
             UnixSocket socket, SharedFile file, SharedFile shared, Handshake.Welcome welcome, ClientSpec spec)
             throws Handshake.MalformedException {
         WelcomeCheck.of(welcome, spec).require(file, shared);
-        ClientMemory memory = ClientMemory.open(file, shared, welcome, spec.channel());
+        ClientMemory memory = ClientMemory.open(file, shared, welcome, spec);
         ClientLink link = new ClientLink(new SocketBell(socket), memory, welcome, spec.channel());
         try {
             ShmClientConnection connection = new ShmClientConnection(link, spec);

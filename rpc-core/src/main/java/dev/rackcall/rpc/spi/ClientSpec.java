@@ -15,6 +15,7 @@ import java.time.Duration;
  * @param connectTimeout bound on connecting
  * @param defaultTimeout time-out of calls that set none
  * @param sealFrom from how many bytes on a call with {@link dev.rackcall.rpc.Isolation#AUTO} seals its scope instead of having it copied
+ * @param keepSealed how many scopes, and pages of them, stay write-protected after sealed calls until somebody uses them; 0: none
  */
 public record ClientSpec(
         String channel,
@@ -24,14 +25,18 @@ public record ClientSpec(
         long arenaQuota,
         Duration connectTimeout,
         Duration defaultTimeout,
-        long sealFrom) {
+        long sealFrom,
+        int keepSealed) {
     /**
      * Where a seal costs less than a copy on pages of 4 KiB: a seal takes 0.15 us a page there and a page fault at the next store to each page, a copy from
      * cache 0.08 us a page; only copies that leave the cache cost more than a seal.
      */
     public static final long DEFAULT_SEAL_FROM = 8 << 20;
 
-    /** With the customary {@link #sealFrom}. */
+    /** As many as RPCool releases together (arXiv 2408.11325). */
+    public static final int DEFAULT_KEEP_SEALED = 1024;
+
+    /** With the customary {@link #sealFrom} and {@link #keepSealed}. */
     public ClientSpec(
             String channel,
             Path directory,
@@ -40,6 +45,15 @@ public record ClientSpec(
             long arenaQuota,
             Duration connectTimeout,
             Duration defaultTimeout) {
-        this(channel, directory, waiting, slots, arenaQuota, connectTimeout, defaultTimeout, DEFAULT_SEAL_FROM);
+        this(
+                channel,
+                directory,
+                waiting,
+                slots,
+                arenaQuota,
+                connectTimeout,
+                defaultTimeout,
+                DEFAULT_SEAL_FROM,
+                DEFAULT_KEEP_SEALED);
     }
 }
