@@ -38,6 +38,12 @@ final class HtmlReport {
                     .toList();
             if (!results.isEmpty()) {
                 section(page, target, results);
+                if (target == Target.ISOLATION) {
+                    outcome.crossings()
+                            .forEach(crossing -> page.append("<p>")
+                                    .append(escape(crossing.sentence()))
+                                    .append("</p>\n"));
+                }
             }
         }
         if (!outcome.micro().isEmpty()) {

@@ -22,7 +22,7 @@ final class IsolationSubject extends Subject {
         TOUCH(""),
         /** As before, but the handler reads all of it. */
         READ("read-"),
-        /** As the first, but the caller writes into it before each call. */
+        /** As the first, but the caller writes a word of it before each call. */
         WRITE("write-");
 
         private final String infix;
@@ -43,7 +43,7 @@ final class IsolationSubject extends Subject {
         this.use = use;
     }
 
-    private static String name(Isolation isolation, int pages, Use use) {
+    static String name(Isolation isolation, int pages, Use use) {
         return isolation.name().toLowerCase(Locale.ROOT) + "-" + use.infix + pages;
     }
 
@@ -68,7 +68,7 @@ final class IsolationSubject extends Subject {
                 + switch (use) {
                     case TOUCH -> "handler looks at its head";
                     case READ -> "handler reads all of it";
-                    case WRITE -> "caller writes into it before each call, the handler looks at its head";
+                    case WRITE -> "caller writes a word of it before each call, the handler looks at its head";
                 }
                 + ", synchronous typed stub, handlers on the polling thread, default (adaptive) waiting on both sides";
     }

@@ -21,7 +21,7 @@ import java.util.Locale;
 
 /** What the target {@code isolation} measures: calls in each mode over scopes of some sizes, and what they are made of. */
 final class IsolationSubjects {
-    private static final int[] PAGES = {1, 16, 256, 1024};
+    static final int[] PAGES = {1, 16, 256, 1024, 2048, 4096};
     /** Of what takes about as long as reading the clock. */
     static final int REPETITIONS = 1000;
 
@@ -45,7 +45,9 @@ final class IsolationSubjects {
                     () -> copying(pages)));
         }
         MODES.forEach(mode -> all.add(new IsolationSubject(mode, 1, IsolationSubject.Use.READ)));
-        MODES.forEach(mode -> all.add(new IsolationSubject(mode, 1, IsolationSubject.Use.WRITE)));
+        for (int pages : PAGES) {
+            MODES.forEach(mode -> all.add(new IsolationSubject(mode, pages, IsolationSubject.Use.WRITE)));
+        }
         SealSubjects.addTo(all, PAGES);
         all.add(new LocalSubject(
                 "sandbox-bounds",

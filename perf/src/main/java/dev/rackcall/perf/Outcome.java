@@ -1,6 +1,7 @@
 package dev.rackcall.perf;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 
 /**
@@ -15,4 +16,11 @@ record Outcome(
         Machine machine,
         List<Result> results,
         @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Micro> micro,
-        @JsonInclude(JsonInclude.Include.NON_EMPTY) List<String> failures) {}
+        @JsonInclude(JsonInclude.Include.NON_EMPTY) List<String> failures) {
+    /** Where seals and snapshots cost the same; empty unless the target isolation has measured it. */
+    @JsonProperty("auto_crossings")
+    @JsonInclude(JsonInclude.Include.NON_EMPTY)
+    List<Crossing> crossings() {
+        return Crossing.of(results);
+    }
+}

@@ -20,6 +20,11 @@ final class TableFormat {
             if (!results.isEmpty()) {
                 text.append(title(target)).append('\n');
                 text.append(table(target, results)).append('\n');
+                if (target == Target.ISOLATION) {
+                    outcome.crossings()
+                            .forEach(
+                                    crossing -> text.append(crossing.sentence()).append("\n\n"));
+                }
             }
         }
         if (!outcome.micro().isEmpty()) {

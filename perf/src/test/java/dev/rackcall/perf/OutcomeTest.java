@@ -3,6 +3,7 @@ package dev.rackcall.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -72,6 +73,40 @@ class OutcomeTest {
         assertThat(result.get("p50_ns").isIntegralNumber()).isTrue();
         assertThat(result.get("p999_ns").asLong()).isEqualTo(1200);
         assertThat(result.get("ops_per_s").asDouble()).isEqualTo(2.5e6);
+    }
+
+    private static Result isolated(String name, long p50) {
+        return Result.of(name, Target.ISOLATION, 1, 0, new Measurement(p50, p50, p50, p50, p50, 100, 1e6));
+    }
+
+    @Test
+    void shouldTellFromWhichSizeOnSealsCostNoMoreThanSnapshots() {
+        List<Result> results = List.of(
+                isolated("snapshot-1", 300),
+                isolated("sealed-1", 290),
+                isolated("snapshot-16", 800),
+                isolated("sealed-16", 900),
+                isolated("snapshot-256", 9000),
+                isolated("sealed-256", 1000),
+                isolated("snapshot-1024", 90_000),
+                isolated("sealed-1024", 1100),
+                isolated("snapshot-write-1", 300),
+                isolated("sealed-write-1", 4000),
+                isolated("snapshot-write-16", 900),
+                isolated("sealed-write-16", 5000),
+                isolated("sealed-write-256", 5000));
+        Outcome outcome = new Outcome(MACHINE, results, List.of(), List.of());
+
+        assertThat(outcome.crossings())
+                .containsExactly(
+                        new Crossing("unchanged", OptionalInt.of(256), 1024),
+                        new Crossing("changed", OptionalInt.empty(), 16));
+        assertThat(TableFormat.render(outcome))
+                .contains("unchanged between calls: a seal costs no more than a snapshot from 256 pages (1.00 MiB) on")
+                .contains("changed between calls: up to 16 pages a snapshot costs less");
+        JsonNode json = Json.PRETTY.readTree(Json.PRETTY.writeValueAsString(outcome));
+        assertThat(json.get("auto_crossings").get(0).get("from_pages").asInt()).isEqualTo(256);
+        assertThat(names(json.get("auto_crossings").get(1))).containsExactly("use", "largest_pages");
     }
 
     private static List<String> names(JsonNode node) {

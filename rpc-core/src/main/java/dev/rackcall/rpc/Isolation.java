@@ -14,13 +14,13 @@ public enum Isolation {
     /** The handler reads the caller's memory, in which the caller may write meanwhile. For processes of one owner. Costs nothing. */
     TRUSTED,
 
-    /** The caller cannot write the scope while the call has it. Costs the same for any size, more than a copy of a small scope. */
+    /** The caller cannot write the scope while the call has it. Costs little for a scope that did not change since its last call, else more than a copy. */
     SEALED,
 
     /** The handler reads its server's own copy of the scope. Needs no trust in the caller at all; costs a copy. */
     SNAPSHOT,
 
-    /** {@link #SNAPSHOT} for small scopes, {@link #SEALED} for those that are dearer to copy than to seal. */
+    /** {@link #SEALED} for scopes that are found to stay as they are between calls, and for very large ones; {@link #SNAPSHOT} for all others. */
     AUTO;
 
     /** This, or {@code otherwise} if this leaves it open. */

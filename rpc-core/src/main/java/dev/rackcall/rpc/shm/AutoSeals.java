@@ -11,10 +11,11 @@ import dev.rackcall.shm.Scope;
  * <p>Guesses are kept for the scopes that were passed lately. They are read and written without order: a race makes a worse guess, and none is wrong.
  */
 final class AutoSeals {
-    /** A copy of one page costs no more than renewing a seal. */
-    private static final long LEAST_BYTES = 2 * ControlLayout.PAGE;
-    /** Calls before the first try: about as many copies of some pages cost what a seal and the page faults after it do. */
-    private static final int FIRST_PAUSE = 16;
+    /** A copy of one or two pages costs no more than renewing a seal. */
+    private static final long LEAST_BYTES = 3 * ControlLayout.PAGE;
+
+    private static final long MEDIUM_BYTES = 16 * ControlLayout.PAGE;
+    private static final long LARGE_BYTES = 256 * ControlLayout.PAGE;
 
     private static final int LONGEST_PAUSE = 1024;
     private static final int KNOWN = 256;
@@ -43,19 +44,22 @@ final class AutoSeals {
         return seals && bytes >= LEAST_BYTES && !scope.isExposed() && guess(scope);
     }
 
+    /** Calls before the first try: about as many copies cost what a seal and the page fault after it do; never the first call, which may be the only one. */
+    private static int firstPause(long bytes) {
+        return bytes < MEDIUM_BYTES ? 16 : bytes < LARGE_BYTES ? 4 : 2;
+    }
+
     private boolean guess(Scope scope) {
         long run = scope.firstRun();
         int at = Long.hashCode(run / ControlLayout.PAGE) & (KNOWN - 1);
-        if (scope.isSealed()) {
+        boolean lasts = scope.isSealed();
+        if (lasts || scopes[at] != run) {
             scopes[at] = run;
-            pauses[at] = FIRST_PAUSE;
-            left[at] = FIRST_PAUSE;
-            return true;
+            pauses[at] = firstPause(scope.bytesHeld());
+            left[at] = pauses[at];
         }
-        if (scopes[at] != run) {
-            scopes[at] = run;
-            pauses[at] = FIRST_PAUSE;
-            left[at] = FIRST_PAUSE;
+        if (lasts) {
+            return true;
         }
         if (--left[at] > 0) {
             return false;
