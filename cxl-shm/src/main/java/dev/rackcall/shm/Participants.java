@@ -66,7 +66,7 @@ final class Participants {
 
     /** Whether they are those of {@code host} in a pool of several hosts. */
     boolean isOf(int host) {
-        return first == PoolHosts.first(host) && last == PoolHosts.last(host);
+        return last == PoolHosts.last(host);
     }
 
     private int highest() {

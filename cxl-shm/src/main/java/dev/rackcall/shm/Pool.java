@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
@@ -46,6 +47,10 @@ public final class Pool implements AutoCloseable {
     private final Mapping mapping;
     private final Participants participants;
     private final Arena arena;
+    /** Only of several hosts. */
+    @SuppressWarnings("OptionalUsedAsFieldOrParameterType")
+    private Optional<PoolCommons> commons = Optional.empty();
+
     private boolean closed;
 
     private Pool(SharedFile file, Mapping mapping, Participants participants, Arena arena) {
@@ -247,14 +252,26 @@ public final class Pool implements AutoCloseable {
                 PoolLayout.sharedByHosts(mapping.memory());
                 PoolLayout.takeHost(mapping.memory(), host, boot.bits());
                 return create(
-                        file, file.bytes(), PoolOptions.create(), memory -> PoolHosts.participants(file, memory, host));
+                                file,
+                                file.bytes(),
+                                PoolOptions.create(),
+                                memory -> PoolHosts.participants(file, memory, host))
+                        .withCommons(host, boot);
             }
         }
         Mapping mapping = mapPool(file);
         return closingOnFailure(mapping, () -> {
             PoolHosts.enter(mapping.memory(), host, boot, file);
-            return join(file, mapping, PoolHosts.participants(file, mapping.memory(), host));
+            return join(file, mapping, PoolHosts.participants(file, mapping.memory(), host))
+                    .withCommons(host, boot);
         });
+    }
+
+    private Pool withCommons(int host, BootId boot) {
+        Arena asHost = Arena.attach(spec(file, mapping, arena.id(), PoolHosts.itself(host), 0));
+        Arena asPool = Arena.attach(spec(file, mapping, arena.id(), PoolHosts.POOL, 0));
+        commons = Optional.of(new PoolCommons(file, mapping.memory(), host, boot, asHost, asPool));
+        return this;
     }
 
     private static Pool joinUnlessGone(SharedFile file) {
@@ -373,6 +390,11 @@ public final class Pool implements AutoCloseable {
         return arena;
     }
 
+    /** What hosts need of it beyond scopes; empty unless it is a pool of several hosts. */
+    public Optional<PoolCommons> commons() {
+        return commons;
+    }
+
     /**
      * The file behind it, for example to send its descriptor to a peer; belongs to the pool. Whoever keeps a copy of that descriptor keeps this
      * participant's lock too: {@link #join} does not.
@@ -424,7 +446,7 @@ public final class Pool implements AutoCloseable {
         }
         int runs = 0;
         int last = Math.min(PoolHosts.last(host), PoolLayout.participants(mapping.memory()));
-        for (int number = PoolHosts.first(host); number <= last; number++) {
+        for (int number = PoolHosts.itself(host); number <= last; number++) {
             runs += arena.reclaim(number);
         }
         PoolLayout.freeHost(mapping.memory(), host);

@@ -12,6 +12,9 @@ import java.util.concurrent.locks.LockSupport;
  * hosts that were given one number by mistake are noticed, and do not take each other's participants for dead.
  */
 final class PoolHosts {
+    /** The number for what is the pool's and no host's. */
+    static final int POOL = PageEntry.MAX_OWNER;
+
     private static final int NUMBERS = PageEntry.MAX_OWNER / PoolLayout.HOSTS;
     private static final long MAKING_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -26,19 +29,19 @@ final class PoolHosts {
         return host;
     }
 
-    /** Those of one host. */
+    /** Those of one host that its processes have. */
     static Participants participants(SharedFile file, MemorySegment memory, int host) {
-        return new Participants(file, memory, first(host), last(host));
+        return new Participants(file, memory, itself(host) + 1, last(host));
     }
 
-    /** The lowest of its participants' numbers. */
-    static int first(int host) {
+    /** The number for what is the host's and no process's: nobody locks it, and only {@link Pool#reclaimHost} frees what it has. */
+    static int itself(int host) {
         return 1 + host * NUMBERS;
     }
 
-    /** The highest. */
+    /** The highest of its participants' numbers. */
     static int last(int host) {
-        return first(host) + NUMBERS - 1;
+        return itself(host) + NUMBERS - 1;
     }
 
     /**

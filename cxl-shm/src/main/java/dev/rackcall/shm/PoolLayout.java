@@ -16,6 +16,7 @@ import java.lang.invoke.VarHandle;
  *  36  sharing     0: one host uses it; 1: several
  *  40  maker       1 + number of the host that makes it, if several are to use it
  *  64  boots       for each of 64 hosts the boot that uses it, 0: none
+ * 1024 roots       for those who find each other by the pool
  * </pre>
  *
  * Participant n holds a lock on the byte {@code LOCKS + n} of the file, far behind its end; byte {@code LOCKS} is the gate through which
@@ -42,6 +43,8 @@ final class PoolLayout {
     private static final long SHARING_OFFSET = 36;
     private static final long MAKER_OFFSET = 40;
     private static final long BOOTS_OFFSET = 64;
+    static final long ROOTS = 1024;
+    static final long ROOTS_BYTES = ARENA - ROOTS;
 
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
@@ -140,6 +143,11 @@ final class PoolLayout {
     static long takeHost(MemorySegment memory, int host, long boot) {
         long present = (long) LONG.compareAndExchange(memory, bootOffset(host), 0L, boot);
         return present == 0 ? boot : present;
+    }
+
+    /** The boot that has that number; 0: none. */
+    static long boot(MemorySegment memory, int host) {
+        return (long) LONG.getVolatile(memory, bootOffset(host));
     }
 
     /** Its participants have nothing any more. */

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.shm.os.BootId;
+import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,10 +37,10 @@ class PoolHostsTest {
         try (Pool a = host(0, BOOT_0);
                 Pool again = host(0, BOOT_0);
                 Pool b = host(63, BOOT_1)) {
-            assertThat(a.arena().participant()).isEqualTo(1);
-            assertThat(again.arena().participant()).isEqualTo(2);
-            assertThat(b.arena().participant()).isEqualTo(1 + 63 * 63);
-            assertThat(PoolHosts.last(63)).isLessThanOrEqualTo(PageEntry.MAX_OWNER);
+            assertThat(a.arena().participant()).isEqualTo(2);
+            assertThat(again.arena().participant()).isEqualTo(3);
+            assertThat(b.arena().participant()).isEqualTo(2 + 63 * 63);
+            assertThat(PoolHosts.last(63)).isLessThan(PoolHosts.POOL);
             assertThat(b.arena().id()).isEqualTo(a.arena().id());
             assertThat(a.others()).isEqualTo(1);
             assertThat(b.others()).isZero();
@@ -108,6 +110,55 @@ class PoolHostsTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContainingAll("64", "0 to 63");
         assertThatThrownBy(() -> host(-1, BOOT_0)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldKeepWhatIsAHostsBeyondItsProcesses() {
+        try (Pool a = host(0, BOOT_0)) {
+            long place;
+            try (Pool b = host(1, BOOT_1)) {
+                place = b.commons().orElseThrow().takeForHost(100);
+                b.commons().orElseThrow().memory().set(ValueLayout.JAVA_LONG, place, 7);
+                b.commons().orElseThrow().roots().set(ValueLayout.JAVA_LONG, 8, place);
+            }
+            PoolCommons commons = a.commons().orElseThrow();
+            assertThat(commons.roots().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(place);
+            assertThat(commons.memory().get(ValueLayout.JAVA_LONG, place)).isEqualTo(7);
+            assertThat(commons.isThere(1, BOOT_1.bits())).isTrue();
+            assertThat(a.reclaimHost(1)).isEqualTo(1);
+            assertThat(commons.isThere(1, BOOT_1.bits())).isFalse();
+            long pools = commons.takeForPool(100);
+            assertThat(a.arena().usedBytes()).isPositive();
+            commons.give(pools);
+            assertThatThrownBy(() -> commons.give(pools)).isInstanceOf(IllegalArgumentException.class);
+            assertThat(a.arena().usedBytes()).isZero();
+        }
+    }
+
+    @Test
+    void shouldMapAWindowByItself() {
+        try (Pool a = host(0, BOOT_0);
+                Pool b = host(1, BOOT_1)) {
+            long place = a.commons().orElseThrow().takeWindow(10_000);
+            SharedFile mine = a.commons().orElseThrow().window(place, 12_288);
+            SharedFile theirs = b.commons().orElseThrow().window(place, 12_288);
+            SharedFile other = b.commons().orElseThrow().window(place + 4096, 8192);
+            try (mine;
+                    theirs;
+                    other;
+                    Mapping here = mine.map();
+                    Mapping there = theirs.map()) {
+                here.memory().set(ValueLayout.JAVA_LONG, 12_280, 9);
+                assertThat(there.memory().byteSize()).isEqualTo(12_288);
+                assertThat(there.memory().get(ValueLayout.JAVA_LONG, 12_280)).isEqualTo(9);
+                assertThat(b.commons().orElseThrow().memory().get(ValueLayout.JAVA_LONG, place + 12_280))
+                        .isEqualTo(9);
+                assertThat(mine.isSameFile(theirs)).isTrue();
+                assertThat(mine.isSameFile(other)).isFalse();
+            }
+            assertThatThrownBy(() -> a.file().window(1 << 20, 4096)).hasMessageContaining("no window");
+            assertThatThrownBy(() -> a.file().window(100, 4096)).hasMessageContaining("no window");
+        }
     }
 
     @Test

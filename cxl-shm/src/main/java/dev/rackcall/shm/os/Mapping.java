@@ -16,20 +16,20 @@ public final class Mapping implements AutoCloseable {
         this.memory = memory;
     }
 
-    static Mapping of(int fd, long bytes, boolean sparse, String name) {
-        return of(fd, bytes, sparse, name, LibcMemory.PROT_READ | LibcMemory.PROT_WRITE);
+    static Mapping of(int fd, long offset, long bytes, boolean sparse, String name) {
+        return of(fd, offset, bytes, sparse, name, LibcMemory.PROT_READ | LibcMemory.PROT_WRITE);
     }
 
-    static Mapping readOnly(int fd, long bytes, String name) {
-        return of(fd, bytes, true, name, LibcMemory.PROT_READ);
+    static Mapping readOnly(int fd, long offset, long bytes, String name) {
+        return of(fd, offset, bytes, true, name, LibcMemory.PROT_READ);
     }
 
-    private static Mapping of(int fd, long bytes, boolean sparse, String name, int protection) {
+    private static Mapping of(int fd, long offset, long bytes, boolean sparse, String name, int protection) {
         CallState state = CallState.current();
         // Without NORESERVE a mapping of huge pages would claim the whole quota at once; reserve() does that piece by
         // piece.
         int flags = LibcMemory.MAP_SHARED | (sparse ? LibcMemory.MAP_NORESERVE : 0);
-        long address = LibcMemory.mmap(state.errnoSegment(), 0, bytes, protection, flags, fd, 0);
+        long address = LibcMemory.mmap(state.errnoSegment(), 0, bytes, protection, flags, fd, offset);
         if (address == LibcMemory.MAP_FAILED) {
             throw new OsException(
                     "mapping " + ByteSize.describe(bytes) + " of " + name,

@@ -34,10 +34,18 @@ public final class SharedFile implements AutoCloseable {
     private final Descriptor descriptor;
     private final String name;
     private final Kind kind;
+    /** Where it begins in what the descriptor stands for: 0 but for a {@link #window}. */
+    private final long base;
+
     private final long bytes;
     private final long pageBytes;
 
     SharedFile(int fd, String name, Kind kind, long bytes, long pageBytes) {
+        this(fd, name, kind, 0, bytes, pageBytes);
+    }
+
+    private SharedFile(int fd, String name, Kind kind, long base, long bytes, long pageBytes) {
+        this.base = base;
         this.descriptor = new Descriptor(fd, name);
         this.name = name;
         this.kind = kind;
@@ -216,6 +224,32 @@ public final class SharedFile implements AutoCloseable {
         }
     }
 
+    /**
+     * A part of it as a file of its own, with its own descriptor: for memory that is to be mapped, and unmapped, apart from the rest. Locks stay
+     * those of the whole.
+     *
+     * @param offset where it begins, in whole {@link #pageBytes}
+     * @param length its bytes, in whole {@link #pageBytes}
+     * @throws OsException if this process has no descriptors left
+     */
+    public SharedFile window(long offset, long length) {
+        if (offset < 0
+                || length <= 0
+                || offset > bytes - length
+                || offset % pageBytes != 0
+                || length % pageBytes != 0) {
+            throw new IllegalArgumentException(this + " has no window of " + length + " bytes at " + offset
+                    + "; it must lie inside, on borders of " + pageBytes + " bytes");
+        }
+        return inside(fd -> new SharedFile(
+                OpenFile.open(Path.of("/proc/self/fd/" + fd), LibcFiles.O_RDWR, 0),
+                name,
+                kind,
+                base + offset,
+                length,
+                pageBytes));
+    }
+
     static long pageBytes(FileStatus status) {
         return Long.bitCount(status.blockBytes()) == 1
                 ? Math.max(SMALL_PAGE_BYTES, status.blockBytes())
@@ -265,11 +299,11 @@ public final class SharedFile implements AutoCloseable {
         return descriptor.fd();
     }
 
-    /** Whether both are descriptors of one file, however each came here. */
+    /** Whether both are descriptors of one file, or of the same window of one file, however each came here. */
     public boolean isSameFile(SharedFile other) {
         FileStatus mine = inside(fd -> FileStatus.of(fd, name));
         FileStatus theirs = other.inside(fd -> FileStatus.of(fd, other.name));
-        return mine.isSameFile(theirs);
+        return mine.isSameFile(theirs) && base == other.base;
     }
 
     /** Whether the kernel holds the length: nobody can shrink it under a mapping. */
@@ -304,7 +338,7 @@ public final class SharedFile implements AutoCloseable {
             CallState state = CallState.current();
             int result;
             do {
-                result = LibcFiles.fallocate(state.errnoSegment(), fd, 0, offset, length);
+                result = LibcFiles.fallocate(state.errnoSegment(), fd, 0, base + offset, length);
             } while (result != 0 && state.errno() == Errno.EINTR);
             return result == 0 ? 0 : state.errno();
         });
@@ -332,7 +366,7 @@ public final class SharedFile implements AutoCloseable {
      * @throws OsException if the kernel refuses
      */
     public Mapping map() {
-        return inside(fd -> Mapping.of(fd, bytes, kind != Kind.DAX, name));
+        return inside(fd -> Mapping.of(fd, base, bytes, kind != Kind.DAX, name));
     }
 
     /**
@@ -341,7 +375,7 @@ public final class SharedFile implements AutoCloseable {
      * @throws OsException if the kernel refuses
      */
     public Mapping mapReadOnly() {
-        return inside(fd -> Mapping.readOnly(fd, bytes, name));
+        return inside(fd -> Mapping.readOnly(fd, base, bytes, name));
     }
 
     /**
