@@ -5,6 +5,7 @@ import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.rpc.spi.Transports;
+import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.nio.file.Path;
@@ -170,6 +171,7 @@ public final class RpcChannel implements AutoCloseable {
         private Duration defaultTimeout = Duration.ofSeconds(30);
         private long sealFrom = ClientSpec.DEFAULT_SEAL_FROM;
         private int keepSealed = ClientSpec.DEFAULT_KEEP_SEALED;
+        private Optional<Pool> pool = Optional.empty();
 
         private Builder(String channel) {
             RuntimeDirectory.checkName(channel);
@@ -240,6 +242,16 @@ public final class RpcChannel implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Connects to a server that serves a pool of several hosts ({@link RpcServer.Builder#pool}), on whichever of them it runs.
+         *
+         * @param value open as long as the channel; stays the caller's
+         */
+        public Builder pool(Pool value) {
+            pool = Optional.of(value);
+            return this;
+        }
+
         /** Connects. */
         public RpcChannel open() {
             return new RpcChannel(
@@ -252,7 +264,8 @@ public final class RpcChannel implements AutoCloseable {
                             connectTimeout,
                             defaultTimeout,
                             sealFrom,
-                            keepSealed),
+                            keepSealed,
+                            pool),
                     List.copyOf(interceptors));
         }
     }

@@ -5,12 +5,14 @@ import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.rpc.spi.Transports;
+import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -118,6 +120,7 @@ public final class RpcServer implements AutoCloseable {
         private Isolation minimumIsolation = Isolation.TRUSTED;
         private SandboxPolicy sandbox = SandboxPolicy.STRICT;
         private Duration stuckAfter = Duration.ofMillis(20);
+        private Optional<Pool> pool = Optional.empty();
 
         private Builder() {}
 
@@ -200,6 +203,18 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
+         * Serves the processes of all hosts that map a pool ({@link Pool#dax(java.nio.file.Path, int)}) instead of those of this host. Arenas are taken from the pool
+         * whole, at most a 64th part of it each. No kernel tells of a peer's death there: a client that has given no sign of life for 5 s counts
+         * as gone.
+         *
+         * @param value open as long as the server; stays the caller's
+         */
+        public Builder pool(Pool value) {
+            pool = Optional.of(value);
+            return this;
+        }
+
+        /**
          * Begins to serve.
          *
          * @throws RpcException ALREADY_EXISTS if a living server has one of the channels, PERMISSION_DENIED or FAILED_PRECONDITION if the
@@ -222,7 +237,8 @@ public final class RpcServer implements AutoCloseable {
                     sharedQuota,
                     minimumIsolation,
                     sandbox,
-                    stuckAfter);
+                    stuckAfter,
+                    pool);
             List<String> channels = services.stream()
                     .map(service -> service.definition().channel())
                     .toList();

@@ -38,6 +38,21 @@ class CallContractTest {
     private final EchoService service = new EchoService();
     private final List<AutoCloseable> open = new ArrayList<>();
 
+    /** Where servers are found; other transports are put under the same tests here. */
+    RpcServer.Builder place(RpcServer.Builder server) {
+        return server.directory(directory);
+    }
+
+    /** As {@link #place(RpcServer.Builder)}. */
+    RpcChannel.Builder place(RpcChannel.Builder channel) {
+        return channel.directory(directory);
+    }
+
+    /** What the user is told about where servers were looked for. */
+    String whereToLook() {
+        return "RACKCALL_DIR";
+    }
+
     record Mode(Dispatch dispatch, WaitStrategy waiting) {}
 
     static List<Mode> modes() {
@@ -53,18 +68,17 @@ class CallContractTest {
         RpcServer.Builder builder = RpcServer.builder()
                 .service(Echo.class, service)
                 .dispatch(mode.dispatch())
-                .waiting(mode.waiting())
-                .directory(directory);
+                .waiting(mode.waiting());
         for (ServerInterceptor interceptor : interceptors) {
             builder.interceptor(interceptor);
         }
-        RpcServer server = builder.start();
+        RpcServer server = place(builder).start();
         open.add(server);
         return server;
     }
 
     private RpcChannel.Builder channel(Mode mode) {
-        return RpcChannel.builder("/test/echo").directory(directory).waiting(mode.waiting());
+        return place(RpcChannel.builder("/test/echo")).waiting(mode.waiting());
     }
 
     private Echo connect(Mode mode) {
@@ -332,10 +346,7 @@ class CallContractTest {
                 return answer.thenApply(ignored -> value);
             }
         };
-        open.add(RpcServer.builder()
-                .service(Echo.class, holding)
-                .dispatch(mode.dispatch())
-                .directory(directory)
+        open.add(place(RpcServer.builder().service(Echo.class, holding).dispatch(mode.dispatch()))
                 .start());
         RpcChannel channel = channel(mode).slots(4).open();
         open.add(channel);
@@ -411,10 +422,9 @@ class CallContractTest {
     @Test
     void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
         RpcException none = catchThrowableOfType(
-                RpcException.class,
-                () -> RpcChannel.builder("/no/such").directory(directory).open());
+                RpcException.class, () -> place(RpcChannel.builder("/no/such")).open());
         assertThat(none.code()).isEqualTo(Status.Code.NOT_FOUND);
-        assertThat(none).hasMessageContaining("/no/such").hasMessageContaining("RACKCALL_DIR");
+        assertThat(none).hasMessageContaining("/no/such").hasMessageContaining(whereToLook());
         assertThat(codeOf(() -> RpcChannel.open("no slash"))).isEqualTo(Status.Code.INVALID_ARGUMENT);
     }
 
@@ -458,10 +468,8 @@ class CallContractTest {
 
     @Test
     void shouldLimitConnections() {
-        RpcServer server = RpcServer.builder()
-                .service(Echo.class, service)
-                .directory(directory)
-                .maxConnections(2)
+        RpcServer server = place(
+                        RpcServer.builder().service(Echo.class, service).maxConnections(2))
                 .start();
         open.add(server);
         RpcChannel one = channel(plain()).open();

@@ -27,14 +27,21 @@ class SharedCallTest {
     private RpcChannel channel;
     private Library library;
 
+    /** Where servers are found; other transports are put under the same tests here. */
+    RpcServer.Builder place(RpcServer.Builder builder) {
+        return builder.directory(directory);
+    }
+
+    /** As {@link #place(RpcServer.Builder)}. */
+    RpcChannel.Builder place(RpcChannel.Builder builder) {
+        return builder.directory(directory);
+    }
+
     @BeforeEach
     void start() {
-        server = RpcServer.builder()
-                .service(Library.class, service)
-                .service(Echo.class, new EchoService())
-                .directory(directory)
+        server = place(RpcServer.builder().service(Library.class, service).service(Echo.class, new EchoService()))
                 .start();
-        channel = RpcChannel.builder("/test/library").directory(directory).open();
+        channel = place(RpcChannel.builder("/test/library")).open();
         library = channel.stub(Library.class);
     }
 
@@ -58,8 +65,7 @@ class SharedCallTest {
     @Test
     void shouldServeSeveralServicesEachOnItsChannel() {
         assertThat(server.channels()).containsExactly("/test/library", "/test/echo");
-        try (RpcChannel echo =
-                RpcChannel.builder("/test/echo").directory(directory).open()) {
+        try (RpcChannel echo = place(RpcChannel.builder("/test/echo")).open()) {
             assertThat(echo.stub(Echo.class).add(1, 2)).isEqualTo(3);
             RpcException e = catchThrowableOfType(RpcException.class, () -> echo.stub(Library.class));
             assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
@@ -100,8 +106,7 @@ class SharedCallTest {
 
     @Test
     void shouldKeepWhatTheServerAdoptsWhenTheClientIsGone() {
-        try (RpcChannel other =
-                RpcChannel.builder("/test/library").directory(directory).open()) {
+        try (RpcChannel other = place(RpcChannel.builder("/test/library")).open()) {
             Library stub = other.stub(Library.class);
             try (Scope scope = other.newSharedScope()) {
                 stub.keep(LibraryService.fill(scope, "kept", 3));
@@ -126,8 +131,7 @@ class SharedCallTest {
 
     @Test
     void shouldRefuseArgumentsThatThePeerCannotReach() {
-        try (RpcChannel other =
-                        RpcChannel.builder("/test/library").directory(directory).open();
+        try (RpcChannel other = place(RpcChannel.builder("/test/library")).open();
                 Scope elsewhere = other.newScope()) {
             Page page = chain(elsewhere, 1);
             RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(page));
@@ -141,8 +145,7 @@ class SharedCallTest {
 
     @Test
     void shouldPassObjectsOfTheSharedArenaThroughAnyChannelToItsServer() {
-        try (RpcChannel other =
-                        RpcChannel.builder("/test/library").directory(directory).open();
+        try (RpcChannel other = place(RpcChannel.builder("/test/library")).open();
                 Scope shared = other.newSharedScope()) {
             assertThat(library.sum(chain(shared, 10))).isEqualTo(45);
         }
@@ -150,8 +153,7 @@ class SharedCallTest {
 
     @Test
     void shouldSayThatAnObjectIsGoneWithItsConnection() {
-        RpcChannel other =
-                RpcChannel.builder("/test/library").directory(directory).open();
+        RpcChannel other = place(RpcChannel.builder("/test/library")).open();
         Page mine = chain(other.newScope(), 1);
         Page shared = chain(other.newSharedScope(), 1);
         other.close();
@@ -164,8 +166,7 @@ class SharedCallTest {
 
     @Test
     void shouldRefuseResultsThatTheCallerCannotReach() {
-        try (RpcChannel other =
-                        RpcChannel.builder("/test/library").directory(directory).open();
+        try (RpcChannel other = place(RpcChannel.builder("/test/library")).open();
                 Scope elsewhere = other.newScope()) {
             service.foreign = chain(elsewhere, 1);
             RpcException e = catchThrowableOfType(RpcException.class, library::foreign);
@@ -176,8 +177,7 @@ class SharedCallTest {
 
     @Test
     void shouldPassObjectsOfTheSharedArenaThroughAnotherConnection() {
-        try (RpcChannel other =
-                        RpcChannel.builder("/test/library").directory(directory).open();
+        try (RpcChannel other = place(RpcChannel.builder("/test/library")).open();
                 Scope shared = other.newSharedScope()) {
             assertThat(library.sum(chain(shared, 10))).isEqualTo(45);
         }

@@ -19,6 +19,8 @@ final class ClientLink {
     private final ClientMemory arenas;
     private final Handshake.Welcome welcome;
     private final String channel;
+    private final boolean isRungAlways;
+    private final Runnable onUnmapped;
     private final SwitchableCodec objects = new SwitchableCodec();
     private final AtomicBoolean unmapped = new AtomicBoolean();
     private final ClientReactor reactor = ClientReactor.shared();
@@ -30,6 +32,24 @@ final class ClientLink {
     private volatile boolean settled;
 
     ClientLink(Bell bell, ClientMemory arenas, Handshake.Welcome welcome, String channel) {
+        this(bell, arenas, welcome, channel, false, () -> {});
+    }
+
+    /**
+     * A link whose server cannot wake this process's threads.
+     *
+     * @param isRungAlways whether the server is to ring after all its answers, so that this side wakes who sleeps
+     * @param onUnmapped called when this side does not use the memory any more
+     */
+    ClientLink(
+            Bell bell,
+            ClientMemory arenas,
+            Handshake.Welcome welcome,
+            String channel,
+            boolean isRungAlways,
+            Runnable onUnmapped) {
+        this.isRungAlways = isRungAlways;
+        this.onUnmapped = onUnmapped;
         this.bell = bell;
         this.arenas = arenas;
         this.welcome = welcome;
@@ -40,11 +60,16 @@ final class ClientLink {
     void discard() {
         unmapped.set(true);
         arenas.discard();
+        onUnmapped.run();
     }
 
     /** Begins to watch the server's life on behalf of {@code owner}. */
     void start(ShmClientConnection owner) {
         connection = owner;
+        if (isRungAlways) {
+            // Never taken back: to the server the reactor always sleeps.
+            ControlLayout.reactorAsleep(arenas.memory(), true);
+        }
         tag = reactor.add(this);
     }
 
@@ -91,8 +116,13 @@ final class ClientLink {
         return bell.ring(ticket);
     }
 
+    /** Whether whoever sleeps on a slot of this side is to be woken by this side when the server rings. */
+    boolean isRungAlways() {
+        return isRungAlways;
+    }
+
     void announceSleep(boolean asleep) {
-        if (isOpen()) {
+        if (isOpen() && !isRungAlways) {
             try {
                 ControlLayout.reactorAsleep(arenas.memory(), asleep);
             } catch (IllegalStateException e) {
@@ -159,6 +189,7 @@ final class ClientLink {
     void memoryReleased() {
         if (settled && connection.isQuiet() && unmapped.compareAndSet(false, true)) {
             arenas.close();
+            onUnmapped.run();
         }
     }
 

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
@@ -11,6 +12,7 @@ import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.shm.os.UnixSocket;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
+import java.util.function.IntFunction;
 
 /** Makes the memory of new connections to one channel: one sealed memfd each, cut into control region, request arena and reply arena. */
 final class ConnectionFactory implements AutoCloseable {
@@ -24,6 +26,7 @@ final class ConnectionFactory implements AutoCloseable {
     private static final SecureRandom INSTANCES = new SecureRandom();
 
     private final ServerSpec spec;
+    private final long arenaQuota;
     private final ServiceBinding binding;
     private final SharedPool shared;
     private final Handlers handlers;
@@ -32,7 +35,29 @@ final class ConnectionFactory implements AutoCloseable {
     private final Scratch scratch;
     private final int scratchId;
 
+    /** For clients of this host. */
     ConnectionFactory(ServerSpec spec, ServerSpec.Service<?> service, Handlers handlers) {
+        this(
+                spec,
+                service,
+                handlers,
+                spec.arenaQuota(),
+                id -> new SharedPool(service.definition().channel(), id, spec.sharedQuota()));
+    }
+
+    /**
+     * For clients whose memory comes from elsewhere: {@link #plan} and {@link #connect}.
+     *
+     * @param arenaQuota the most that a connection's arenas may have, in bytes
+     * @param makesShared makes the arena of that number that all clients share
+     */
+    ConnectionFactory(
+            ServerSpec spec,
+            ServerSpec.Service<?> service,
+            Handlers handlers,
+            long arenaQuota,
+            IntFunction<SharedPool> makesShared) {
+        this.arenaQuota = arenaQuota;
         this.spec = spec;
         this.handlers = handlers;
         this.sharedId = ids.take();
@@ -40,7 +65,7 @@ final class ConnectionFactory implements AutoCloseable {
         this.scratch = new Scratch(service.definition().channel(), scratchId, spec.sharedQuota());
         SharedPool pool = null;
         try {
-            pool = new SharedPool(service.definition().channel(), sharedId, spec.sharedQuota());
+            pool = makesShared.apply(sharedId);
             this.binding = new ServiceBinding(service, spec, pool, scratch);
             this.shared = pool;
         } catch (RuntimeException | Error e) {
@@ -93,38 +118,72 @@ final class ConnectionFactory implements AutoCloseable {
 
     private Offer prepare(
             UnixSocket socket, Handshake.Welcome welcome, SharedPool.Seat seat, Peer peer, ConnectionCount count) {
-        SharedFile file = null;
+        SharedFile file;
+        try {
+            file = SharedFile.memfd("rackcall" + channel(), bytes(welcome));
+        } catch (RuntimeException | Error e) {
+            giveIds(welcome);
+            throw e;
+        }
+        ShmServerConnection connection = connect(new SocketBell(socket), file, welcome, peer, count, () -> {});
+        return new Offer(connection, socket, welcome, file, seat);
+    }
+
+    /** Bytes of a connection's memory. */
+    static long bytes(Handshake.Welcome welcome) {
+        return welcome.reply().offset() + welcome.reply().bytes();
+    }
+
+    /**
+     * The server's end of a connection. It owns the file, which is closed if making it fails; the bell then stays the caller's.
+     *
+     * @param file {@link #bytes} long; the control region is all zero
+     * @param onRelease called when it does not use that memory any more
+     */
+    ShmServerConnection connect(
+            Bell bell,
+            SharedFile file,
+            Handshake.Welcome welcome,
+            Peer peer,
+            ConnectionCount count,
+            Runnable onRelease) {
         Mapping mapping = null;
         try {
-            file = SharedFile.memfd(
-                    "rackcall" + channel(),
-                    welcome.reply().offset() + welcome.reply().bytes());
             file.reserve(0, ControlLayout.slotBytes(welcome.slots()));
             mapping = file.map();
             MemorySegment memory = mapping.memory();
             ControlLayout.initialise(memory, welcome.slots(), welcome.instance());
             Arena reply = Arena.create(arena(welcome.reply(), memory, file, FIRST_REPLY_BYTES));
             Arena request = Arena.attach(arena(welcome.request(), memory, file, 0));
-            ServerLink link = new ServerLink(
-                    new SocketBell(socket), file, mapping, spec, shared, welcome, peer, request, reply, count, () -> {
-                        ids.give(welcome.request().id());
-                        ids.give(welcome.reply().id());
+            ServerLink link =
+                    new ServerLink(bell, file, mapping, spec, shared, welcome, peer, request, reply, count, () -> {
+                        giveIds(welcome);
+                        onRelease.run();
                     });
-            return new Offer(new ShmServerConnection(link, binding, handlers), socket, welcome, file, seat);
+            return new ShmServerConnection(link, binding, handlers);
         } catch (RuntimeException | Error e) {
             if (mapping != null) {
                 mapping.close();
             }
-            if (file != null) {
-                file.close();
-            }
-            ids.give(welcome.request().id());
-            ids.give(welcome.reply().id());
+            file.close();
+            giveIds(welcome);
             throw e;
         }
     }
 
-    private void check(Handshake.Hello hello) {
+    /** Gives back the numbers of a plan that {@link #connect} was not asked to carry out. */
+    void giveIds(Handshake.Welcome welcome) {
+        ids.give(welcome.request().id());
+        ids.give(welcome.reply().id());
+    }
+
+    /** The arena that all clients share. */
+    SharedPool shared() {
+        return shared;
+    }
+
+    /** Refuses what cannot be granted. */
+    void check(Handshake.Hello hello) {
         if (hello.layout() != ControlLayout.VERSION) {
             throw Status.Code.FAILED_PRECONDITION
                     .with(
@@ -146,9 +205,10 @@ final class ConnectionFactory implements AutoCloseable {
         }
     }
 
-    private Handshake.Welcome plan(Handshake.Hello hello, int participant) {
+    /** What a client gets, with numbers for its arenas, which {@link #connect} gives back in the end. */
+    Handshake.Welcome plan(Handshake.Hello hello, int participant) {
         long wished = Math.max(MIN_QUOTA, hello.arenaQuota());
-        long quota = Math.min(wished, spec.arenaQuota()) & -ControlLayout.PAGE;
+        long quota = Math.min(wished, arenaQuota) & -ControlLayout.PAGE;
         long requestAt = ControlLayout.controlBytes(hello.slots());
         return new Handshake.Welcome(
                 Status.OK,

@@ -8,6 +8,9 @@ import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.NamedFile;
 import dev.rackcall.shm.os.SharedFile;
 import java.util.BitSet;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
 
 /**
  * The arena that all clients of one channel share, in a memfd of its own, and who takes part in it. The server is participant 1. Thread-safe.
@@ -47,10 +50,24 @@ final class SharedPool implements AutoCloseable {
     /** Of those that are taken: the connection has ended, the client may still have the memory. */
     private final BitSet leaving = new BitSet();
 
+    /** Of those of whom no kernel knows: whether they have left. */
+    private final Map<Integer, BooleanSupplier> sayThemselves = new HashMap<>();
+
     private boolean closed;
 
+    /** In memory of this host, whose kernel knows who has it. */
     SharedPool(String channel, int arenaId, long quota) {
-        file = SharedFile.memfd("rackcall" + channel + "-shared", quota);
+        this(SharedFile.memfd("rackcall" + channel + "-shared", quota), arenaId);
+        file.tryLock(LOCKS + SERVER, MAX_PARTICIPANTS);
+    }
+
+    /**
+     * In memory of which no kernel knows who has it: clients get a place by {@link #join(BooleanSupplier)}.
+     *
+     * @param file all zero; closed here
+     */
+    SharedPool(SharedFile file, int arenaId) {
+        this.file = file;
         Mapping mapped = null;
         try {
             mapped = file.map();
@@ -66,7 +83,6 @@ final class SharedPool implements AutoCloseable {
         }
         taken.set(0);
         taken.set(SERVER);
-        file.tryLock(LOCKS + SERVER, MAX_PARTICIPANTS);
     }
 
     Arena arena() {
@@ -102,6 +118,29 @@ final class SharedPool implements AutoCloseable {
         }
     }
 
+    /**
+     * A number for a client that says itself when it has left; it must also {@link #leave}.
+     *
+     * @param hasLeft whether that client does not use the arena any more, and never will
+     */
+    synchronized int join(BooleanSupplier hasLeft) {
+        reclaim();
+        int number = next();
+        if (number > MAX_PARTICIPANTS) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("all %d participant numbers of the channel's shared arena are taken", MAX_PARTICIPANTS)
+                    .asException();
+        }
+        taken.set(number);
+        sayThemselves.put(number, hasLeft);
+        return number;
+    }
+
+    private boolean hasLeft(int number) {
+        BooleanSupplier says = sayThemselves.get(number);
+        return says == null ? file.tryLock(LOCKS + number) : says.getAsBoolean();
+    }
+
     private int next() {
         return taken.nextClearBit(0);
     }
@@ -115,12 +154,19 @@ final class SharedPool implements AutoCloseable {
     /** Frees the numbers and the memory of those whose connection has ended and who are gone by now. To be called again and again. */
     synchronized void reclaim() {
         for (int number = leaving.nextSetBit(0); number >= 0 && !closed; number = leaving.nextSetBit(number + 1)) {
-            if (file.tryLock(LOCKS + number)) {
+            if (hasLeft(number)) {
                 arena.reclaim(number);
+                sayThemselves.remove(number);
                 leaving.clear(number);
                 taken.clear(number);
             }
         }
+    }
+
+    /** Whether no client uses the arena. */
+    synchronized boolean isDeserted() {
+        reclaim();
+        return taken.cardinality() == 2;
     }
 
     @Override

@@ -385,6 +385,9 @@ final class ShmClientConnection extends ClientConnection {
 
     /** The server rang: it has answers for whom nobody spins, or it drains. */
     void rung() {
+        if (open && link.isRungAlways() && ControlLayout.hasSleepers(memory)) {
+            wakeAll();
+        }
         if (open && ControlLayout.state(memory) != ControlLayout.STATE_OPEN) {
             usable = false;
         }

@@ -45,7 +45,6 @@ final class ShmServer implements ServerEndpoint {
     private static final long LOCK_BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final long LOCK_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
-    private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** After accepting failed, for want of descriptors mostly: the waiting client is still there, so the next wait would not wait. */
     private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -55,7 +54,7 @@ final class ShmServer implements ServerEndpoint {
     private final RuntimeDirectory directory;
     private final EventPoll events = EventPoll.create();
     private final List<Door> doors = new ArrayList<>();
-    private final List<Poller> pollers = new ArrayList<>();
+    private final Pollers pollers;
     private final Handlers handlers;
     private final ConnectionCount connections = new ConnectionCount();
     /** Oldest first. */
@@ -79,6 +78,7 @@ final class ShmServer implements ServerEndpoint {
         this.spec = spec;
         this.directory = RuntimeDirectory.at(spec.directory());
         this.handlers = Handlers.of(spec.dispatch());
+        this.pollers = new Pollers(spec);
         acceptor.setDaemon(true);
     }
 
@@ -90,9 +90,7 @@ final class ShmServer implements ServerEndpoint {
             for (ServerSpec.Service<?> service : spec.services()) {
                 server.openDoor(service);
             }
-            for (int i = 0; i < spec.pollers(); i++) {
-                server.pollers.add(Poller.start(spec.waiting(), "rackcall-poll-" + i));
-            }
+            server.pollers.start();
             server.acceptor.start();
         } catch (RuntimeException | Error e) {
             server.close();
@@ -179,13 +177,13 @@ final class ShmServer implements ServerEndpoint {
         long lastTick = System.nanoTime();
         while (!stopping) {
             try {
-                boolean awake = pollers.stream().anyMatch(Poller::isAwake);
+                boolean awake = pollers.isAnyAwake();
                 int count = events.await(
                         awake ? Math.min(TICK_NANOS, spec.stuckAfter().toNanos()) : TICK_NANOS);
                 for (int i = 0; i < count; i++) {
                     handle(events.tag(i));
                 }
-                pollers.forEach(Poller::relieveIfStuck);
+                pollers.relieveIfStuck();
                 if (System.nanoTime() - lastTick > TICK_NANOS) {
                     lastTick = System.nanoTime();
                     dropSilentGuests(lastTick);
@@ -311,7 +309,7 @@ final class ShmServer implements ServerEndpoint {
             connections.isReleased();
             throw e;
         }
-        Poller poller = quietestPoller();
+        Poller poller = pollers.quietest();
         try (offer) {
             // In this order: once the client knows, it calls at once, and on a machine with few processors it does so
             // on this thread's.
@@ -321,16 +319,6 @@ final class ShmServer implements ServerEndpoint {
             poller.discard(offer.connection());
             throw e;
         }
-    }
-
-    private Poller quietestPoller() {
-        Poller quietest = pollers.getFirst();
-        for (Poller poller : pollers) {
-            if (poller.connectionCount() < quietest.connectionCount()) {
-                quietest = poller;
-            }
-        }
-        return quietest;
     }
 
     private static void refuse(UnixSocket socket, Status status) {
@@ -361,23 +349,12 @@ final class ShmServer implements ServerEndpoint {
     @Override
     public void drain() {
         draining = true;
-        for (Poller poller : pollers) {
-            poller.post(() -> poller.connections().forEach(ShmServerConnection::drain));
-        }
+        pollers.drain();
     }
 
     @Override
     public boolean awaitDrained(Duration bound) {
-        long end = System.nanoTime() + bound.toNanos();
-        for (Poller poller : pollers) {
-            while (!poller.isDrained(Math.max(1, end - System.nanoTime()))) {
-                if (System.nanoTime() - end >= 0) {
-                    return false;
-                }
-                LockSupport.parkNanos(DRAIN_POLL_NANOS);
-            }
-        }
-        return true;
+        return pollers.awaitDrained(bound);
     }
 
     @Override
@@ -397,7 +374,7 @@ final class ShmServer implements ServerEndpoint {
         }
         closeDoors();
         guests.values().forEach(guest -> guest.socket().close());
-        pollers.forEach(poller -> poller.stop(TimeUnit.SECONDS.toNanos(5), spec.stuckAfter()));
+        pollers.stop();
         handlers.close();
         doors.forEach(door -> door.factory().close());
         events.close();

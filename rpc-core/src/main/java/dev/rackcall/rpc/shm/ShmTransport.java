@@ -38,11 +38,16 @@ public final class ShmTransport implements Transport {
 
     @Override
     public ServerEndpoint serve(ServerSpec spec) {
-        return ShmServer.start(spec);
+        return spec.pool().isPresent() ? PoolServer.start(spec, spec.pool().get()) : ShmServer.start(spec);
     }
 
     @Override
     public ClientConnection connect(ClientSpec spec) {
+        return spec.pool().isPresent() ? PoolClient.connect(spec, spec.pool().get()) : connectHere(spec);
+    }
+
+    /** To a server of this host. */
+    private static ClientConnection connectHere(ClientSpec spec) {
         UnixSocket socket = dial(spec);
         try {
             socket.send(new Handshake.Hello(ControlLayout.VERSION, spec.channel(), spec.slots(), spec.arenaQuota())

@@ -27,6 +27,14 @@ final class WelcomeCheck {
     /** @throws Handshake.MalformedException if anything does not fit */
     void require(SharedFile file, SharedFile shared) throws Handshake.MalformedException {
         require(
+                file.isSealed() && shared.isSealed(),
+                "its memory is not sealed, so it could shrink under this process");
+        requirePlaces(file, shared);
+    }
+
+    /** As {@link #require}, of memory whose length is not the server's affair. */
+    void requirePlaces(SharedFile file, SharedFile shared) throws Handshake.MalformedException {
+        require(
                 welcome.slots() == spec.slots(),
                 "it gives %d slots, but %d were asked for",
                 welcome.slots(),
@@ -45,9 +53,6 @@ final class WelcomeCheck {
                 welcome.request().id(),
                 welcome.reply().id(),
                 welcome.shared().id());
-        require(
-                file.isSealed() && shared.isSealed(),
-                "its memory is not sealed, so it could shrink under this process");
         requireOwnArenas(file.bytes());
         requireShared(shared.bytes());
     }

@@ -1,8 +1,10 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * What a channel asks of a transport.
@@ -16,6 +18,7 @@ import java.time.Duration;
  * @param defaultTimeout time-out of calls that set none
  * @param sealFrom from how many bytes on a call with {@link dev.rackcall.rpc.Isolation#AUTO} seals its scope instead of having it copied
  * @param keepSealed how many scopes, and pages of them, stay write-protected after sealed calls until somebody uses them; 0: none
+ * @param pool of several hosts, in which the server is looked for instead of on this host; open as long as the channel
  */
 public record ClientSpec(
         String channel,
@@ -26,7 +29,8 @@ public record ClientSpec(
         Duration connectTimeout,
         Duration defaultTimeout,
         long sealFrom,
-        int keepSealed) {
+        int keepSealed,
+        Optional<Pool> pool) {
     /**
      * Up to 16 MiB of pages of 4 KiB, where it was measured, a copy costs less than closing a scope and opening it again; larger scopes than this are more than a
      * server copies unless it is told to.
@@ -36,7 +40,7 @@ public record ClientSpec(
     /** As many as RPCool releases together (arXiv 2408.11325). */
     public static final int DEFAULT_KEEP_SEALED = 1024;
 
-    /** With the customary {@link #sealFrom} and {@link #keepSealed}. */
+    /** With the customary {@link #sealFrom} and {@link #keepSealed}, on this host. */
     public ClientSpec(
             String channel,
             Path directory,
@@ -54,6 +58,7 @@ public record ClientSpec(
                 connectTimeout,
                 defaultTimeout,
                 DEFAULT_SEAL_FROM,
-                DEFAULT_KEEP_SEALED);
+                DEFAULT_KEEP_SEALED,
+                Optional.empty());
     }
 }

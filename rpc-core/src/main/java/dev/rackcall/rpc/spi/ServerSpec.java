@@ -4,10 +4,12 @@ import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.ServerInterceptor;
+import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What a server asks of a transport.
@@ -24,6 +26,7 @@ import java.util.List;
  * @param minimumIsolation what calls that pass shared objects must have at least, on top of what their methods declare
  * @param sandbox what handlers may reach from isolated arguments
  * @param stuckAfter how long a direct handler may take before another thread polls on
+ * @param pool of several hosts, whose processes are served instead of this host's; open as long as the server
  */
 public record ServerSpec(
         List<Service<?>> services,
@@ -37,7 +40,8 @@ public record ServerSpec(
         long sharedQuota,
         Isolation minimumIsolation,
         SandboxPolicy sandbox,
-        Duration stuckAfter) {
+        Duration stuckAfter,
+        Optional<Pool> pool) {
 
     /**
      * One service.

@@ -15,6 +15,7 @@ import dev.rackcall.shm.waiting.WaitStrategy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -54,7 +55,8 @@ class ReliefTest {
                 1 << 20,
                 Isolation.TRUSTED,
                 SandboxPolicy.STRICT,
-                Duration.ofSeconds(1));
+                Duration.ofSeconds(1),
+                Optional.empty());
         sockets = UnixSocket.pair();
         factory = new ConnectionFactory(spec, service, Handlers.of(spec.dispatch()));
         ConnectionFactory.Offer offer = factory.prepare(

@@ -1,0 +1,73 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.spi.ServerSpec;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** The polling threads of one server, over which its connections are spread. */
+final class Pollers {
+    private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long STOP_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private final ServerSpec spec;
+    private final List<Poller> all = new CopyOnWriteArrayList<>();
+
+    Pollers(ServerSpec spec) {
+        this.spec = spec;
+    }
+
+    void start() {
+        for (int i = 0; i < spec.pollers(); i++) {
+            all.add(Poller.start(spec.waiting(), "rackcall-poll-" + i));
+        }
+    }
+
+    /** The one with the fewest connections. */
+    Poller quietest() {
+        Poller quietest = all.getFirst();
+        for (Poller poller : all) {
+            if (poller.connectionCount() < quietest.connectionCount()) {
+                quietest = poller;
+            }
+        }
+        return quietest;
+    }
+
+    boolean isAnyAwake() {
+        return all.stream().anyMatch(Poller::isAwake);
+    }
+
+    /** To be called every {@code stuckAfter} while any is awake. */
+    void relieveIfStuck() {
+        all.forEach(Poller::relieveIfStuck);
+    }
+
+    /** Tells all clients to connect elsewhere for further calls. */
+    void drain() {
+        for (Poller poller : all) {
+            poller.post(() -> poller.connections().forEach(ShmServerConnection::drain));
+        }
+    }
+
+    /** Waits until no call is under way; returns whether that is so within the bound. */
+    boolean awaitDrained(Duration bound) {
+        long end = System.nanoTime() + bound.toNanos();
+        for (Poller poller : all) {
+            while (!poller.isDrained(Math.max(1, end - System.nanoTime()))) {
+                if (System.nanoTime() - end >= 0) {
+                    return false;
+                }
+                LockSupport.parkNanos(DRAIN_POLL_NANOS);
+            }
+        }
+        return true;
+    }
+
+    /** Ends all threads and connections; the caller asks for no more relief. */
+    void stop() {
+        all.forEach(poller -> poller.stop(STOP_NANOS, spec.stuckAfter()));
+    }
+}

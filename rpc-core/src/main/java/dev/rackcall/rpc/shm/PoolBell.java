@@ -1,0 +1,170 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.spi.Bell;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.UnixSocket;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
+
+/**
+ * The bell of a connection between hosts that share memory and nothing else: words in that memory. Each side's {@link PoolWatcher} looks at the other's words and
+ * passes on what it sees through a socket pair of its own process, which is what pollers and reactors sleep on.
+ *
+ * <p>Life cannot be proven here. A side whose watcher has not moved its beat for {@link #LEASE_NANOS} counts as gone and its connection ends; that frees no
+ * memory, so a side that was only slow does no harm when it goes on: it finds the connection ended.
+ */
+final class PoolBell implements Bell {
+    /** As long as a side's beat may stand still while the other one looks. */
+    static final long LEASE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /** What one look counts at most: whoever was stopped himself has seen nothing of the other in that time. */
+    private static final long MOST_PER_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final MemorySegment mine;
+    private final MemorySegment theirs;
+    private final UnixSocket inner;
+    private final UnixSocket outer;
+
+    // Of the watcher's last look.
+    private long seenRings;
+    private long seenBeat;
+    private long silentNanos;
+    private long lastLook = System.nanoTime();
+
+    private volatile boolean gone;
+    private volatile boolean closed;
+
+    private PoolBell(MemorySegment mine, MemorySegment theirs, UnixSocket.Pair pair) {
+        this.mine = mine;
+        this.theirs = theirs;
+        this.inner = pair.left();
+        this.outer = pair.right();
+    }
+
+    /**
+     * One side's bell, watched from now on.
+     *
+     * @param page {@link BellLayout}, all zero before the first side has its bell
+     */
+    static PoolBell of(MemorySegment page, boolean isServer) {
+        MemorySegment server = BellLayout.half(page, true);
+        MemorySegment client = BellLayout.half(page, false);
+        PoolBell bell = new PoolBell(isServer ? server : client, isServer ? client : server, UnixSocket.pair());
+        PoolWatcher.shared().add(bell);
+        return bell;
+    }
+
+    @Override
+    public int fd() {
+        return outer.fd();
+    }
+
+    @Override
+    public boolean ring() {
+        if (closed || gone) {
+            return false;
+        }
+        BellLayout.ring(mine);
+        return true;
+    }
+
+    @Override
+    public synchronized boolean ring(long number) {
+        if (closed || gone || !BellLayout.post(mine, theirs, number)) {
+            return false;
+        }
+        BellLayout.ring(mine);
+        return true;
+    }
+
+    @Override
+    public synchronized int drain(LongConsumer numbers) {
+        if (closed) {
+            return -1;
+        }
+        int rings = outer.drain();
+        int taken = BellLayout.take(mine, theirs, numbers);
+        return rings < 0 && taken > 0 ? taken : rings;
+    }
+
+    /** Looks at the other side's words, and moves this one's beat. Returns whether something was new. Watcher only. */
+    synchronized boolean look(long now) {
+        if (closed || gone) {
+            return false;
+        }
+        BellLayout.beat(mine);
+        long rings = BellLayout.rings(theirs);
+        boolean news = rings != seenRings;
+        if (news) {
+            seenRings = rings;
+            inner.ring();
+        }
+        if (hasLeft(now)) {
+            gone = true;
+            // The outer end becomes readable, and says so for ever.
+            inner.close();
+        }
+        return news;
+    }
+
+    private boolean hasLeft(long now) {
+        long beat = BellLayout.beats(theirs);
+        silentNanos = beat != seenBeat ? 0 : silentNanos + Math.min(now - lastLook, MOST_PER_LOOK_NANOS);
+        seenBeat = beat;
+        lastLook = now;
+        return silentNanos > LEASE_NANOS || BellLayout.stage(theirs) != BellLayout.OPEN;
+    }
+
+    /** The memory was unmapped, or the pool closed, under the watcher. */
+    synchronized void lose() {
+        if (!closed && !gone) {
+            gone = true;
+            inner.close();
+        }
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            try {
+                BellLayout.stage(mine, BellLayout.ENDED);
+            } catch (IllegalStateException e) {
+                // The pool is closed already: the other side will miss the beat.
+                gone = true;
+            }
+            inner.close();
+            outer.close();
+        }
+        PoolWatcher.shared().remove(this);
+    }
+
+    /** This side does not use the connection's memory any more, but for its half of the bell's page. After {@link #close}. */
+    void leave() {
+        try {
+            BellLayout.stage(mine, BellLayout.LEFT);
+        } catch (IllegalStateException e) {
+            // The pool is closed: what is left of this side stays until its host is reclaimed.
+            assert closed;
+        }
+    }
+
+    /** Whether the other side has {@link #leave left}. */
+    boolean otherHasLeft() {
+        return BellLayout.stage(theirs) == BellLayout.LEFT;
+    }
+
+    /** For logs. */
+    @Override
+    public String toString() {
+        try {
+            return "bell " + (closed ? "closed" : gone ? "lost" : "open") + ", " + BellLayout.rings(mine)
+                    + " rings sent";
+        } catch (IllegalStateException | OsException e) {
+            return "bell without memory";
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.Pool;
+import dev.rackcall.shm.PoolCommons;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.Uid;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** Connects to a server that serves a pool, wherever it runs: knocks at the channel's {@link PoolDoor} and maps what the answer names. */
+final class PoolClient {
+    private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+
+    private final ClientSpec spec;
+    private final PoolCommons pool;
+    private final long end;
+
+    private PoolClient(ClientSpec spec, PoolCommons pool) {
+        this.spec = spec;
+        this.pool = pool;
+        this.end = System.nanoTime() + spec.connectTimeout().toNanos();
+    }
+
+    static ClientConnection connect(ClientSpec spec, Pool pool) {
+        PoolCommons commons = PoolServer.commons(pool);
+        try {
+            return new PoolClient(spec, commons).connect();
+        } catch (OutOfArenaException e) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("channel %s: connecting failed: %s", spec.channel(), e.getMessage())
+                    .asException(e);
+        } catch (OsException | IllegalArgumentException e) {
+            throw Status.Code.UNAVAILABLE
+                    .with("channel %s: connecting failed: %s", spec.channel(), e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    private ClientConnection connect() {
+        PoolDoor door = PoolDoor.find(pool, spec.channel())
+                .filter(each -> each.owner() != 0)
+                .orElseThrow(() -> Status.Code.NOT_FOUND
+                        .with(
+                                "no server has channel %s in this pool; start it on a host that maps the pool",
+                                spec.channel())
+                        .asException());
+        long place = pool.takeForHost(PoolKnock.BYTES);
+        boolean mayGive = true;
+        try {
+            byte[] hello = new Handshake.Hello(ControlLayout.VERSION, spec.channel(), spec.slots(), spec.arenaQuota())
+                    .encode();
+            PoolKnock knock = PoolKnock.ask(
+                    pool, place, hello, new Peer((int) ProcessHandle.current().pid(), Uid.current(), -1));
+            mayGive = false;
+            mayGive = awaitAnswer(door, knock, place);
+            return open(knock);
+        } finally {
+            if (mayGive) {
+                pool.give(place);
+            }
+        }
+    }
+
+    /**
+     * Waits for the answer; then the knock is this side's again.
+     *
+     * @return true
+     */
+    private boolean awaitAnswer(PoolDoor door, PoolKnock knock, long place) {
+        int seat = door.sit(place);
+        while (seat < 0) {
+            requireTime("has more clients at its door than it answers");
+            LockSupport.parkNanos(LOOK_NANOS);
+            seat = door.sit(place);
+        }
+        try {
+            while (!knock.isAnswered()) {
+                requireTime("did not answer");
+                LockSupport.parkNanos(LOOK_NANOS);
+            }
+            return true;
+        } catch (RuntimeException | Error e) {
+            if (door.stand(seat, place)) {
+                pool.give(place);
+            }
+            // Otherwise a server has taken it and may still write its answer there, so it stays this host's.
+            throw e;
+        }
+    }
+
+    private void requireTime(String complaint) {
+        if (System.nanoTime() - end > 0) {
+            throw Status.Code.UNAVAILABLE
+                    .with(
+                            "channel %s: its server %s within %s; it may be stopped, overloaded, or gone with its host",
+                            spec.channel(), complaint, spec.connectTimeout())
+                    .asException();
+        }
+    }
+
+    private ClientConnection open(PoolKnock knock) {
+        try {
+            Handshake.Welcome welcome = Handshake.Welcome.decode(knock.welcome());
+            if (!welcome.status().isOk()) {
+                throw welcome.status().asException();
+            }
+            return open(welcome, knock.window(), knock.shared());
+        } catch (Handshake.MalformedException e) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("channel %s: the handshake failed: %s", spec.channel(), e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    private ClientConnection open(Handshake.Welcome welcome, PoolKnock.Window window, PoolKnock.Window shared)
+            throws Handshake.MalformedException {
+        SharedFile file = pool.window(window.place(), window.bytes());
+        SharedFile sharedFile = null;
+        PoolBell bell = null;
+        ClientLink link = null;
+        try {
+            sharedFile = pool.window(shared.place(), shared.bytes());
+            bell = PoolBell.of(PoolMemory.bellPage(pool, window), false);
+            WelcomeCheck.of(welcome, spec).requirePlaces(file, sharedFile);
+            ClientMemory memory = ClientMemory.open(file, sharedFile, welcome, spec);
+            link = new ClientLink(bell, memory, welcome, spec.channel(), true, bell::leave);
+            ShmClientConnection connection = new ShmClientConnection(link, spec);
+            link.start(connection);
+            return connection;
+        } catch (Handshake.MalformedException | RuntimeException | Error e) {
+            if (link != null) {
+                link.discard();
+            }
+            if (bell != null) {
+                bell.close();
+                bell.leave();
+            }
+            if (sharedFile != null) {
+                sharedFile.close();
+            }
+            file.close();
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,294 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.spi.ServerEndpoint;
+import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.Pool;
+import dev.rackcall.shm.PoolCommons;
+import dev.rackcall.shm.os.SharedFile;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A server for clients on all hosts that map a pool. One thread answers who knocks at its {@link PoolDoor}s; what follows is as for clients of this host, but for
+ * the bell and for where the memory lies.
+ */
+final class PoolServer implements ServerEndpoint {
+    private static final Logger LOG = LoggerFactory.getLogger(PoolServer.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
+
+    private final ServerSpec spec;
+    private final PoolCommons pool;
+    private final List<Entrance> entrances = new ArrayList<>();
+    private final Pollers pollers;
+    private final Handlers handlers;
+    private final ConnectionCount connections = new ConnectionCount();
+    private final Thread porter = new Thread(this::attend, "rackcall-porter");
+    private volatile boolean draining;
+    private volatile boolean stopping;
+
+    /** One channel: its door, by which number this server has it, and what it serves. */
+    private record Entrance(PoolDoor door, long owner, ConnectionFactory factory, PoolMemory memory) {}
+
+    private PoolServer(ServerSpec spec, PoolCommons pool) {
+        this.spec = spec;
+        this.pool = pool;
+        this.pollers = new Pollers(spec);
+        this.handlers = Handlers.of(spec.dispatch());
+        porter.setDaemon(true);
+    }
+
+    static PoolServer start(ServerSpec spec, Pool pool) {
+        PoolServer server = new PoolServer(spec, commons(pool));
+        try {
+            spec.services().forEach(server::open);
+            server.pollers.start();
+            server.porter.start();
+        } catch (RuntimeException | Error e) {
+            server.close();
+            throw e;
+        }
+        return server;
+    }
+
+    static PoolCommons commons(Pool pool) {
+        return pool.commons()
+                .orElseThrow(() -> Status.Code.FAILED_PRECONDITION
+                        .with(
+                                "%s is a pool of one host; for calls between hosts open it with Pool.dax(path, host)",
+                                pool)
+                        .asException());
+    }
+
+    private void open(ServerSpec.Service<?> service) {
+        String channel = service.definition().channel();
+        RuntimeDirectory.checkName(channel);
+        try {
+            PoolDoor door = PoolDoor.findOrMake(pool, channel);
+            long owner = take(door, channel);
+            try {
+                PoolMemory memory = new PoolMemory(pool, spec.sharedQuota());
+                ConnectionFactory factory = new ConnectionFactory(
+                        spec,
+                        service,
+                        handlers,
+                        memory.most(spec.arenaQuota()),
+                        id -> new SharedPool(memory.sharedFile(), id));
+                entrances.add(new Entrance(door, owner, factory, memory));
+            } catch (RuntimeException | Error e) {
+                door.change(owner, 0);
+                throw e;
+            }
+        } catch (OutOfArenaException e) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("channel %s: the pool has no memory left for it: %s", channel, e.getMessage())
+                    .asException(e);
+        } catch (IllegalStateException e) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("channel %s: cannot be served: %s", channel, e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    /** Takes the door from nobody, or from a server that has given no sign of life for as long as a lease. */
+    private static long take(PoolDoor door, String channel) {
+        long mine = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+        long before = door.owner();
+        if (before != 0) {
+            long beats = door.beats();
+            long end = System.nanoTime() + PoolBell.LEASE_NANOS;
+            while (System.nanoTime() - end < 0 && door.owner() == before && door.beats() == beats) {
+                LockSupport.parkNanos(LOOK_NANOS);
+            }
+            if (door.beats() != beats && door.owner() == before) {
+                throw taken(channel);
+            }
+        }
+        if (!door.change(door.owner() == 0 ? 0 : before, mine)) {
+            throw taken(channel);
+        }
+        return mine;
+    }
+
+    private static RpcException taken(String channel) {
+        return Status.Code.ALREADY_EXISTS
+                .with("channel %s already has a living server in this pool; stop it, or serve another channel", channel)
+                .asException();
+    }
+
+    // ---- the porter
+
+    private void attend() {
+        long lastRelief = System.nanoTime();
+        long lastTick = lastRelief;
+        while (!stopping) {
+            try {
+                entrances.forEach(this::attend);
+                long now = System.nanoTime();
+                if (now - lastRelief > spec.stuckAfter().toNanos()) {
+                    lastRelief = now;
+                    pollers.relieveIfStuck();
+                }
+                if (now - lastTick > TICK_NANOS) {
+                    lastTick = now;
+                    entrances.forEach(entrance -> {
+                        entrance.factory().tick();
+                        entrance.memory().reclaim();
+                    });
+                }
+            } catch (RuntimeException | Error e) {
+                if (LOG_LIMIT.allows()) {
+                    LOG.error("answering a client failed; the server goes on{}", LOG_LIMIT.skipped(), e);
+                }
+            }
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
+    }
+
+    private void attend(Entrance entrance) {
+        entrance.door().beat();
+        for (int seat = 0; seat < PoolDoor.SEATS; seat++) {
+            long place = entrance.door().take(seat);
+            if (place != 0) {
+                greet(entrance, place);
+            }
+        }
+    }
+
+    private void greet(Entrance entrance, long place) {
+        PoolKnock knock;
+        try {
+            knock = PoolKnock.at(pool, place);
+        } catch (Handshake.MalformedException e) {
+            LOG.warn(
+                    "somebody has scribbled on channel {}'s door: {}",
+                    entrance.factory().channel(),
+                    e.getMessage());
+            return;
+        }
+        try {
+            Handshake.Hello hello = Handshake.Hello.decode(knock.hello());
+            entrance.factory().check(hello);
+            if (draining) {
+                throw Status.Code.UNAVAILABLE
+                        .with("channel %s: its server is shutting down", hello.channel())
+                        .asException();
+            }
+            if (connections.isFull(spec.maxConnections())) {
+                throw Status.Code.RESOURCE_EXHAUSTED
+                        .with(
+                                "channel %s: all %d connections are taken; close some, or raise the server's maxConnections",
+                                hello.channel(), spec.maxConnections())
+                        .asException();
+            }
+            connect(entrance, knock, hello);
+        } catch (Handshake.MalformedException e) {
+            refuse(knock, Status.Code.FAILED_PRECONDITION.with("the handshake failed: %s", e.getMessage()));
+        } catch (RpcException e) {
+            refuse(knock, e.status());
+        } catch (OutOfArenaException e) {
+            refuse(
+                    knock,
+                    Status.Code.RESOURCE_EXHAUSTED.with(
+                            "the pool has no memory left for a connection: %s; ask for a smaller arenaQuota",
+                            e.getMessage()));
+        }
+    }
+
+    private static void refuse(PoolKnock knock, Status status) {
+        knock.answer(Handshake.Welcome.refusal(status).encode(), PoolKnock.Window.NONE, PoolKnock.Window.NONE);
+    }
+
+    private void connect(Entrance entrance, PoolKnock knock, Handshake.Hello hello) {
+        ConnectionFactory factory = entrance.factory();
+        PoolMemory.Tenant tenant = entrance.memory().admit(knock);
+        int number = factory.shared().join(tenant::hasLeft);
+        Handshake.Welcome welcome = factory.plan(hello, number);
+        connections.comes();
+        ShmServerConnection connection;
+        SharedFile file;
+        try {
+            file = tenant.take(ConnectionFactory.bytes(welcome), welcome.slots());
+        } catch (RuntimeException | Error e) {
+            factory.giveIds(welcome);
+            turnAway(factory, tenant, number);
+            throw e;
+        }
+        try {
+            connection = factory.connect(tenant.bell(), file, welcome, knock.peer(), connections, tenant::leave);
+        } catch (RuntimeException | Error e) {
+            turnAway(factory, tenant, number);
+            throw e;
+        }
+        pollers.quietest().add(connection);
+        knock.answer(welcome.encode(), tenant.window(), entrance.memory().shared());
+        connection.link.told();
+    }
+
+    private void turnAway(ConnectionFactory factory, PoolMemory.Tenant tenant, int number) {
+        tenant.discard();
+        connections.hangsUp();
+        connections.isReleased();
+        factory.shared().leave(number);
+    }
+
+    // ---- the end
+
+    @Override
+    public void drain() {
+        draining = true;
+        pollers.drain();
+    }
+
+    @Override
+    public boolean awaitDrained(Duration bound) {
+        return pollers.awaitDrained(bound);
+    }
+
+    @Override
+    public int connections() {
+        return connections.connected();
+    }
+
+    @Override
+    public void close() {
+        draining = true;
+        stopping = true;
+        try {
+            porter.join(JOIN_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        entrances.forEach(entrance -> unlessClosed(() -> entrance.door().change(entrance.owner(), 0)));
+        pollers.stop();
+        handlers.close();
+        for (Entrance entrance : entrances) {
+            unlessClosed(() -> entrance.memory().close(entrance.factory().shared()));
+            entrance.factory().close();
+        }
+    }
+
+    /** Does what concerns the pool, unless its owner has closed it before the server: then there is nothing left to be done. */
+    private void unlessClosed(Runnable action) {
+        try {
+            action.run();
+        } catch (IllegalStateException e) {
+            if (pool.memory().scope().isAlive()) {
+                throw e;
+            }
+        }
+    }
+}

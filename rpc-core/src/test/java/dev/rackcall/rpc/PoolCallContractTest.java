@@ -1,0 +1,47 @@
+package dev.rackcall.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.shm.TwoHosts;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** The contract of calls, between two hosts that share a pool and nothing else. */
+class PoolCallContractTest extends CallContractTest {
+    private static final long DOOR_BYTES = 4096;
+
+    private TwoHosts hosts;
+
+    @BeforeEach
+    void makeHosts() {
+        hosts = TwoHosts.create();
+    }
+
+    @Override
+    @AfterEach
+    void closeAll() throws Exception {
+        try {
+            super.closeAll();
+            assertThat(hosts.first().arena().usedBytes())
+                    .as("bytes that connections left behind, with the channel's door")
+                    .isLessThanOrEqualTo(DOOR_BYTES);
+        } finally {
+            hosts.close();
+        }
+    }
+
+    @Override
+    RpcServer.Builder place(RpcServer.Builder server) {
+        return server.pool(hosts.first());
+    }
+
+    @Override
+    RpcChannel.Builder place(RpcChannel.Builder channel) {
+        return channel.pool(hosts.second());
+    }
+
+    @Override
+    String whereToLook() {
+        return "this pool";
+    }
+}

@@ -1,0 +1,26 @@
+package dev.rackcall.rpc;
+
+import dev.rackcall.shm.TwoHosts;
+import org.junit.jupiter.api.AfterEach;
+
+/** Shared objects by pointer, between two hosts that share a pool and nothing else. */
+class PoolSharedCallTest extends SharedCallTest {
+    private final TwoHosts hosts = TwoHosts.create();
+
+    @Override
+    @AfterEach
+    void stop() {
+        super.stop();
+        hosts.close();
+    }
+
+    @Override
+    RpcServer.Builder place(RpcServer.Builder builder) {
+        return builder.pool(hosts.first());
+    }
+
+    @Override
+    RpcChannel.Builder place(RpcChannel.Builder builder) {
+        return builder.pool(hosts.second());
+    }
+}

@@ -1,0 +1,122 @@
+package dev.rackcall.rpc.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.Peer;
+import dev.rackcall.shm.PoolCommons;
+import dev.rackcall.shm.TwoHosts;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What hosts that share a pool do to find each other and to ring. */
+class PoolDoorTest {
+    private static final Peer SELF = new Peer(7, 8, 9);
+
+    private final TwoHosts hosts = TwoHosts.create();
+    private final PoolCommons first = hosts.first().commons().orElseThrow();
+    private final PoolCommons second = hosts.second().commons().orElseThrow();
+
+    @AfterEach
+    void close() {
+        hosts.close();
+    }
+
+    @Test
+    void shouldFindADoorFromTheOtherHostByItsName() {
+        PoolDoor door = PoolDoor.findOrMake(first, "/a");
+        PoolDoor.findOrMake(first, "/b");
+        assertThat(door.change(0, 42)).isTrue();
+
+        assertThat(PoolDoor.find(second, "/a")).map(PoolDoor::owner).contains(42L);
+        assertThat(PoolDoor.find(second, "/b")).map(PoolDoor::owner).contains(0L);
+        assertThat(PoolDoor.find(second, "/ab")).isEmpty();
+        assertThat(PoolDoor.findOrMake(second, "/a").change(0, 43)).isFalse();
+        assertThat(PoolDoor.findOrMake(second, "/a").change(42, 43)).isTrue();
+    }
+
+    @Test
+    void shouldHandAKnockToOneSideOnly() {
+        PoolDoor outside = PoolDoor.findOrMake(second, "/a");
+        PoolDoor inside = PoolDoor.find(first, "/a").orElseThrow();
+        int seat = outside.sit(4096);
+        assertThat(inside.take(seat)).isEqualTo(4096);
+        assertThat(inside.take(seat)).isZero();
+        assertThat(outside.stand(seat, 4096)).as("a server has it").isFalse();
+
+        assertThat(outside.sit(8192)).isEqualTo(seat);
+        assertThat(outside.stand(seat, 8192)).isTrue();
+        assertThat(inside.take(seat)).isZero();
+        for (int i = 0; i < PoolDoor.SEATS; i++) {
+            assertThat(outside.sit(4096L * (i + 1))).isEqualTo(i);
+        }
+        assertThat(outside.sit(4096)).isNegative();
+        // A new server drops what nobody answered.
+        assertThat(inside.change(0, 5)).isTrue();
+        assertThat(outside.sit(4096)).isZero();
+    }
+
+    @Test
+    void shouldCarryQuestionAndAnswer() throws Handshake.MalformedException {
+        long place = second.takeForHost(PoolKnock.BYTES);
+        PoolKnock asked = PoolKnock.ask(second, place, new byte[] {1, 2, 3}, SELF);
+        assertThat(asked.isAnswered()).isFalse();
+
+        PoolKnock heard = PoolKnock.at(first, place);
+        assertThat(heard.hello()).containsExactly(1, 2, 3);
+        assertThat(heard.peer()).isEqualTo(SELF);
+        assertThat(heard.host()).isEqualTo(1);
+        assertThat(first.isThere(heard.host(), heard.boot())).isTrue();
+        heard.answer(new byte[] {4}, new PoolKnock.Window(8192, 4096), PoolKnock.Window.NONE);
+
+        assertThat(asked.isAnswered()).isTrue();
+        assertThat(asked.welcome()).containsExactly(4);
+        assertThat(asked.window()).isEqualTo(new PoolKnock.Window(8192, 4096));
+        assertThat(asked.shared()).isEqualTo(PoolKnock.Window.NONE);
+    }
+
+    @Test
+    void shouldRefuseKnocksThatAreNone() {
+        for (long place : new long[] {-4096, 0, 100, first.memory().byteSize(), Long.MAX_VALUE & -4096}) {
+            Assertions.assertThatThrownBy(() -> PoolKnock.at(first, place))
+                    .as("place %d", place)
+                    .isInstanceOf(Handshake.MalformedException.class);
+        }
+        long place = second.takeForHost(PoolKnock.BYTES);
+        PoolKnock asked = PoolKnock.ask(second, place, new byte[0], SELF);
+        for (int length : new int[] {-1, Integer.MAX_VALUE, 4096}) {
+            second.memory().set(ValueLayout.JAVA_INT, place + 32, length);
+            Assertions.assertThatThrownBy(asked::hello).hasMessageContaining("" + length);
+        }
+    }
+
+    @Test
+    void shouldTellNumbersInOrderAndNotMoreThanFit() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment page = arena.allocate(BellLayout.BYTES, 64);
+            MemorySegment server = BellLayout.half(page, true);
+            MemorySegment client = BellLayout.half(page, false);
+            List<Long> told = new ArrayList<>();
+            for (long round = 0; round < 3; round++) {
+                for (long i = 0; i < BellLayout.NUMBERS; i++) {
+                    assertThat(BellLayout.post(client, server, round * 100 + i)).isTrue();
+                }
+                assertThat(BellLayout.post(client, server, 1)).isFalse();
+                told.clear();
+                assertThat(BellLayout.take(server, client, told::add)).isEqualTo(BellLayout.NUMBERS);
+                assertThat(told).startsWith(round * 100).endsWith(round * 100 + 63);
+            }
+            assertThat(BellLayout.take(server, client, told::add)).isZero();
+            // Whatever a peer writes: no more than there is room for.
+            client.set(ValueLayout.JAVA_LONG, 192, Long.MAX_VALUE);
+            assertThat(BellLayout.take(server, client, told::add)).isEqualTo(BellLayout.NUMBERS);
+            client.set(ValueLayout.JAVA_LONG, 192, -1L);
+            assertThat(BellLayout.take(server, client, told::add)).isZero();
+        }
+    }
+}
