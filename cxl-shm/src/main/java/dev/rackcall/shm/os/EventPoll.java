@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 
 /**
  * Sleeps until one of many sockets has something to read or its peer is gone (epoll(7), level-triggered). One thread awaits and reads
@@ -115,6 +116,7 @@ public final class EventPoll implements AutoCloseable {
             return collect(waitForEvents(timeoutNanos));
         } finally {
             epoll.exit();
+            Reference.reachabilityFence(this); // C functions write into its memory until here
         }
     }
 

@@ -1,9 +1,5 @@
 package dev.rackcall.shm.os;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
@@ -40,119 +36,67 @@ final class LibcFiles {
     /** A file without a name; contains O_DIRECTORY. */
     static final int O_TMPFILE = 0x400000 | Abi.current().directoryFlag();
 
-    private static final MethodHandle OPEN = Linkage.variadic("open", 2, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
-    private static final MethodHandle CLOSE = Linkage.libc("close", JAVA_INT, JAVA_INT);
-    private static final MethodHandle UNLINK = Linkage.libc("unlink", JAVA_INT, ADDRESS);
-    private static final MethodHandle LINKAT =
-            Linkage.libc("linkat", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle FTRUNCATE = Linkage.libc("ftruncate", JAVA_INT, JAVA_INT, JAVA_LONG);
-    private static final MethodHandle FALLOCATE =
-            Linkage.libc("fallocate", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle MEMFD_CREATE = Linkage.libc("memfd_create", JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle FCNTL_INT = Linkage.variadic("fcntl", 2, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT);
-    private static final MethodHandle FCNTL_LOCK = Linkage.variadic("fcntl", 2, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
-    private static final MethodHandle STATX =
-            Linkage.libc("statx", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS);
-    private static final MethodHandle PWRITE =
-            Linkage.libc("pwrite", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG);
-    private static final MethodHandle FCHMOD = Linkage.libc("fchmod", JAVA_INT, JAVA_INT, JAVA_INT);
+    private static final MethodHandle OPEN = Linkage.libc("open");
+    private static final MethodHandle CLOSE = Linkage.libc("close");
+    private static final MethodHandle UNLINK = Linkage.libc("unlink");
+    private static final MethodHandle LINKAT = Linkage.libc("linkat");
+    private static final MethodHandle FTRUNCATE = Linkage.libc("ftruncate");
+    private static final MethodHandle FALLOCATE = Linkage.libc("fallocate");
+    private static final MethodHandle MEMFD_CREATE = Linkage.libc("memfd_create");
+    private static final MethodHandle FCNTL = Linkage.libc("fcntl");
+    private static final MethodHandle STATX = Linkage.libc("statx");
+    private static final MethodHandle PWRITE = Linkage.libc("pwrite");
+    private static final MethodHandle FCHMOD = Linkage.libc("fchmod");
 
     private LibcFiles() {}
 
     static int open(MemorySegment errno, MemorySegment path, int flags, int mode) {
-        try {
-            return (int) OPEN.invokeExact(errno, path, flags, mode);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(OPEN, errno, Linkage.address(path), flags, mode);
     }
 
     static int close(MemorySegment errno, int fd) {
-        try {
-            return (int) CLOSE.invokeExact(errno, fd);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(CLOSE, errno, fd);
     }
 
     static int unlink(MemorySegment errno, MemorySegment path) {
-        try {
-            return (int) UNLINK.invokeExact(errno, path);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(UNLINK, errno, Linkage.address(path));
     }
 
     static int linkat(
             MemorySegment errno, int fromDirectory, MemorySegment from, int toDirectory, MemorySegment to, int flags) {
-        try {
-            return (int) LINKAT.invokeExact(errno, fromDirectory, from, toDirectory, to, flags);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(
+                LINKAT, errno, fromDirectory, Linkage.address(from), toDirectory, Linkage.address(to), flags);
     }
 
     static int ftruncate(MemorySegment errno, int fd, long length) {
-        try {
-            return (int) FTRUNCATE.invokeExact(errno, fd, length);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(FTRUNCATE, errno, fd, length);
     }
 
     static int fallocate(MemorySegment errno, int fd, int mode, long offset, long length) {
-        try {
-            return (int) FALLOCATE.invokeExact(errno, fd, mode, offset, length);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(FALLOCATE, errno, fd, mode, offset, length);
     }
 
     static int memfdCreate(MemorySegment errno, MemorySegment name, int flags) {
-        try {
-            return (int) MEMFD_CREATE.invokeExact(errno, name, flags);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(MEMFD_CREATE, errno, Linkage.address(name), flags);
     }
 
     static int fcntl(MemorySegment errno, int fd, int command, int argument) {
-        try {
-            return (int) FCNTL_INT.invokeExact(errno, fd, command, argument);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(FCNTL, errno, fd, command, argument);
     }
 
     static int fcntl(MemorySegment errno, int fd, int command, MemorySegment flock) {
-        try {
-            return (int) FCNTL_LOCK.invokeExact(errno, fd, command, flock);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(FCNTL, errno, fd, command, Linkage.address(flock));
     }
 
     static int statx(MemorySegment errno, int directory, MemorySegment path, int flags, int mask, MemorySegment statx) {
-        try {
-            return (int) STATX.invokeExact(errno, directory, path, flags, mask, statx);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(STATX, errno, directory, Linkage.address(path), flags, mask, Linkage.address(statx));
     }
 
     static long pwrite(MemorySegment errno, int fd, MemorySegment bytes, long count, long offset) {
-        try {
-            return (long) PWRITE.invokeExact(errno, fd, bytes, count, offset);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return Linkage.call(PWRITE, errno, fd, Linkage.address(bytes), count, offset);
     }
 
     static int fchmod(MemorySegment errno, int fd, int mode) {
-        try {
-            return (int) FCHMOD.invokeExact(errno, fd, mode);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(FCHMOD, errno, fd, mode);
     }
 }

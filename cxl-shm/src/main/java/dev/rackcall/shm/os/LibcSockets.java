@@ -1,9 +1,5 @@
 package dev.rackcall.shm.os;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
@@ -25,125 +21,71 @@ final class LibcSockets {
     static final short POLLIN = 1;
     static final short POLLOUT = 4;
 
-    private static final MethodHandle SOCKET = Linkage.libc("socket", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT);
-    private static final MethodHandle SOCKETPAIR =
-            Linkage.libc("socketpair", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
-    private static final MethodHandle BIND = Linkage.libc("bind", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle LISTEN = Linkage.libc("listen", JAVA_INT, JAVA_INT, JAVA_INT);
-    private static final MethodHandle CONNECT = Linkage.libc("connect", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle ACCEPT4 = Linkage.libc("accept4", JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT);
-    private static final MethodHandle GETSOCKOPT =
-            Linkage.libc("getsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
-    private static final MethodHandle SHUTDOWN = Linkage.libc("shutdown", JAVA_INT, JAVA_INT, JAVA_INT);
-    private static final MethodHandle SEND = Linkage.libc("send", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle RECV = Linkage.libc("recv", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle SENDMSG = Linkage.libc("sendmsg", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle RECVMSG = Linkage.libc("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle POLL = Linkage.libc("poll", JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
+    private static final MethodHandle SOCKET = Linkage.libc("socket");
+    private static final MethodHandle SOCKETPAIR = Linkage.libc("socketpair");
+    private static final MethodHandle BIND = Linkage.libc("bind");
+    private static final MethodHandle LISTEN = Linkage.libc("listen");
+    private static final MethodHandle CONNECT = Linkage.libc("connect");
+    private static final MethodHandle ACCEPT4 = Linkage.libc("accept4");
+    private static final MethodHandle GETSOCKOPT = Linkage.libc("getsockopt");
+    private static final MethodHandle SHUTDOWN = Linkage.libc("shutdown");
+    private static final MethodHandle SEND = Linkage.libc("send");
+    private static final MethodHandle RECV = Linkage.libc("recv");
+    private static final MethodHandle SENDMSG = Linkage.libc("sendmsg");
+    private static final MethodHandle RECVMSG = Linkage.libc("recvmsg");
+    private static final MethodHandle POLL = Linkage.libc("poll");
 
     private LibcSockets() {}
 
     static int socket(MemorySegment errno, int domain, int type, int protocol) {
-        try {
-            return (int) SOCKET.invokeExact(errno, domain, type, protocol);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(SOCKET, errno, domain, type, protocol);
     }
 
     static int socketpair(MemorySegment errno, int domain, int type, int protocol, MemorySegment twoInts) {
-        try {
-            return (int) SOCKETPAIR.invokeExact(errno, domain, type, protocol, twoInts);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(SOCKETPAIR, errno, domain, type, protocol, Linkage.address(twoInts));
     }
 
     static int bind(MemorySegment errno, int fd, MemorySegment address, int length) {
-        try {
-            return (int) BIND.invokeExact(errno, fd, address, length);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(BIND, errno, fd, Linkage.address(address), length);
     }
 
     static int listen(MemorySegment errno, int fd, int backlog) {
-        try {
-            return (int) LISTEN.invokeExact(errno, fd, backlog);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(LISTEN, errno, fd, backlog);
     }
 
     static int connect(MemorySegment errno, int fd, MemorySegment address, int length) {
-        try {
-            return (int) CONNECT.invokeExact(errno, fd, address, length);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(CONNECT, errno, fd, Linkage.address(address), length);
     }
 
     static int accept4(MemorySegment errno, int fd, MemorySegment address, MemorySegment length, int flags) {
-        try {
-            return (int) ACCEPT4.invokeExact(errno, fd, address, length, flags);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(ACCEPT4, errno, fd, Linkage.address(address), Linkage.address(length), flags);
     }
 
     static int getsockopt(MemorySegment errno, int fd, int level, int name, MemorySegment value, MemorySegment length) {
-        try {
-            return (int) GETSOCKOPT.invokeExact(errno, fd, level, name, value, length);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(GETSOCKOPT, errno, fd, level, name, Linkage.address(value), Linkage.address(length));
     }
 
     static int shutdown(MemorySegment errno, int fd, int how) {
-        try {
-            return (int) SHUTDOWN.invokeExact(errno, fd, how);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(SHUTDOWN, errno, fd, how);
     }
 
     static long send(MemorySegment errno, int fd, MemorySegment bytes, long count, int flags) {
-        try {
-            return (long) SEND.invokeExact(errno, fd, bytes, count, flags);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return Linkage.call(SEND, errno, fd, Linkage.address(bytes), count, flags);
     }
 
     static long recv(MemorySegment errno, int fd, MemorySegment bytes, long count, int flags) {
-        try {
-            return (long) RECV.invokeExact(errno, fd, bytes, count, flags);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return Linkage.call(RECV, errno, fd, Linkage.address(bytes), count, flags);
     }
 
     static long sendmsg(MemorySegment errno, int fd, MemorySegment header, int flags) {
-        try {
-            return (long) SENDMSG.invokeExact(errno, fd, header, flags);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return Linkage.call(SENDMSG, errno, fd, Linkage.address(header), flags);
     }
 
     static long recvmsg(MemorySegment errno, int fd, MemorySegment header, int flags) {
-        try {
-            return (long) RECVMSG.invokeExact(errno, fd, header, flags);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return Linkage.call(RECVMSG, errno, fd, Linkage.address(header), flags);
     }
 
     static int poll(MemorySegment errno, MemorySegment descriptors, long count, int timeoutMillis) {
-        try {
-            return (int) POLL.invokeExact(errno, descriptors, count, timeoutMillis);
-        } catch (Throwable t) {
-            throw Linkage.impossible(t);
-        }
+        return (int) Linkage.call(POLL, errno, Linkage.address(descriptors), count, timeoutMillis);
     }
 }

@@ -1,20 +1,96 @@
 package dev.rackcall.shm.os;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /**
  * Finds C functions. Every handle takes the caller's {@link CallState#errnoSegment()} first, so that errno is the caller's own and never
  * another thread's. For the packages that mirror C functions, each for its library; nobody else links.
+ *
+ * <p>A function of at most six whole numbers and addresses is linked by its name alone, and called with {@link #call}. All those share one shape, of six
+ * {@code long}s: the JVM makes code for each shape when it is first used, which takes 10 ms to 20 ms, and a first call needs some 30 functions. This
+ * is sound on the architectures that {@link Abi} knows, where such arguments and results travel in registers of 64 bits, a callee looks at as
+ * many of these, and as many of their bits, as it declares, and a variadic function gets its arguments in the same places.
  */
 public final class Linkage {
     private static final Linker LINKER = Linker.nativeLinker();
     private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
+    private static final FunctionDescriptor SIX_NUMBERS =
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
 
     private Linkage() {}
+
+    // ---- functions of numbers and addresses
+
+    /** A libc function for {@link #call}. */
+    public static MethodHandle libc(String name) {
+        return function(LINKER.defaultLookup(), name);
+    }
+
+    /** A function of another library for {@link #call}. */
+    public static MethodHandle function(SymbolLookup library, String name) {
+        return LINKER.downcallHandle(library.findOrThrow(name), SIX_NUMBERS, ERRNO);
+    }
+
+    /**
+     * Native memory as an argument. Unlike a segment argument it keeps nothing open: the caller holds on to the memory until the call has returned.
+     *
+     * @throws IllegalArgumentException if it is heap memory
+     */
+    public static long address(MemorySegment memory) {
+        if (!memory.isNative()) {
+            throw new IllegalArgumentException("C functions take native memory, not " + memory);
+        }
+        return memory.address();
+    }
+
+    /** Calls a function without arguments. A result that is an {@code int} in C is in the lower half, and the rest means nothing. */
+    public static long call(MethodHandle function, MemorySegment errno) {
+        return call(function, errno, 0, 0, 0, 0, 0, 0);
+    }
+
+    /** As {@link #call(MethodHandle, MemorySegment)}, with one argument. */
+    public static long call(MethodHandle function, MemorySegment errno, long a) {
+        return call(function, errno, a, 0, 0, 0, 0, 0);
+    }
+
+    /** As {@link #call(MethodHandle, MemorySegment)}, with two arguments. */
+    public static long call(MethodHandle function, MemorySegment errno, long a, long b) {
+        return call(function, errno, a, b, 0, 0, 0, 0);
+    }
+
+    /** As {@link #call(MethodHandle, MemorySegment)}, with three arguments. */
+    public static long call(MethodHandle function, MemorySegment errno, long a, long b, long c) {
+        return call(function, errno, a, b, c, 0, 0, 0);
+    }
+
+    /** As {@link #call(MethodHandle, MemorySegment)}, with four arguments. */
+    public static long call(MethodHandle function, MemorySegment errno, long a, long b, long c, long d) {
+        return call(function, errno, a, b, c, d, 0, 0);
+    }
+
+    /** As {@link #call(MethodHandle, MemorySegment)}, with five arguments. */
+    public static long call(MethodHandle function, MemorySegment errno, long a, long b, long c, long d, long e) {
+        return call(function, errno, a, b, c, d, e, 0);
+    }
+
+    /** As {@link #call(MethodHandle, MemorySegment)}, with six arguments. */
+    public static long call(
+            MethodHandle function, MemorySegment errno, long a, long b, long c, long d, long e, long f) {
+        try {
+            return (long) function.invokeExact(errno, a, b, c, d, e, f);
+        } catch (Throwable t) {
+            throw impossible(t);
+        }
+    }
+
+    // ---- other shapes
 
     /** A libc function of fixed arity. */
     public static MethodHandle libc(String name, MemoryLayout result, MemoryLayout... arguments) {
