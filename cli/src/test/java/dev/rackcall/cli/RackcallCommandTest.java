@@ -41,6 +41,12 @@ class RackcallCommandTest {
     }
 
     @Test
+    void shouldMakeACallForTheStartUpCache() {
+        assertThat(run("train")).isZero();
+        assertThat(err.toString()).isEmpty();
+    }
+
+    @Test
     void shouldExplainAFailureInOneLine() {
         assertThat(runFailing(new IllegalArgumentException("channel /shop: no server; start one")))
                 .isEqualTo(1);

@@ -4,14 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.IOException;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -57,6 +61,21 @@ class NativeLayoutTest {
 
     /** C expressions and what Java takes them to be. */
     private final Map<String, Long> expected = new LinkedHashMap<>();
+
+    @Test
+    void shouldLinkEveryFunctionInOneShape() throws Exception {
+        Set<MethodType> shapes = new HashSet<>();
+        for (Class<?> mirror : MIRRORS) {
+            for (Field field : mirror.getDeclaredFields()) {
+                if (field.getType() == MethodHandle.class) {
+                    field.setAccessible(true);
+                    shapes.add(((MethodHandle) field.get(null)).type());
+                }
+            }
+        }
+        // Each further one costs every start of a JVM 10 ms to 20 ms.
+        assertThat(shapes).hasSize(1);
+    }
 
     @Test
     void shouldAgreeWithTheCompiler() throws Exception {
