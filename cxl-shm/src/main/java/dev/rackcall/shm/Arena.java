@@ -149,8 +149,9 @@ public final class Arena {
         }
     }
 
-    private static int lengthFor(long bytes) {
-        return (int) Math.max(1, ArenaLayout.roundUp(bytes) >>> ArenaLayout.PAGE_SHIFT);
+    /** Pages for so many bytes; of more than a run can have, what it can have. */
+    static int lengthFor(long bytes) {
+        return Math.clamp(ArenaLayout.roundUp(bytes) >>> ArenaLayout.PAGE_SHIFT, 1, PageEntry.MAX_LENGTH);
     }
 
     private long pagesOrGrow(int length) {

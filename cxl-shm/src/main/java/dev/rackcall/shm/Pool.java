@@ -127,6 +127,7 @@ public final class Pool implements AutoCloseable {
 
     private static Pool create(
             SharedFile file, long initialBytes, PoolOptions options, Function<MemorySegment, Participants> who) {
+        requireReachable(file);
         Mapping mapping = file.map();
         return closingOnFailure(mapping, () -> {
             options.place(mapping.memory(), file.kind());
@@ -183,8 +184,10 @@ public final class Pool implements AutoCloseable {
         return explained("pool " + path, () -> {
             for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
                 SharedFile file = SharedFile.openFile(path);
-                NamedFile.requirePrivate(file);
-                Pool pool = closingOnFailure(file, () -> joinUnlessGone(file));
+                Pool pool = closingOnFailure(file, () -> {
+                    NamedFile.requirePrivate(file);
+                    return joinUnlessGone(file);
+                });
                 if (pool != null) {
                     return pool;
                 }
@@ -336,6 +339,7 @@ public final class Pool implements AutoCloseable {
             throw new PoolException("pool " + file + " cannot be used: " + file.bytes()
                     + " bytes are too few or no whole pages, so it is no pool or was damaged; remove it");
         }
+        requireReachable(file);
         Mapping mapping = file.map();
         String complaint = PoolLayout.complaint(mapping.memory());
         if (complaint != null) {
@@ -351,11 +355,19 @@ public final class Pool implements AutoCloseable {
     }
 
     private static long checked(long bytes) {
-        if (bytes < PoolLayout.MIN_BYTES || bytes > Ref.MAX_OFFSET) {
+        if (bytes < PoolLayout.MIN_BYTES || bytes > PoolLayout.MAX_BYTES) {
             throw new PoolException(
                     "a pool cannot have " + bytes + " bytes; give it " + PoolLayout.MIN_BYTES + " bytes to 1 TiB");
         }
         return bytes;
+    }
+
+    /** Of what was not made by {@link #memfd} or {@link #file}: a device, or a file of whatever length. */
+    private static void requireReachable(SharedFile file) {
+        if (file.bytes() > PoolLayout.MAX_BYTES) {
+            throw new PoolException("pool " + file + " cannot be used: Refs reach 1 TiB; "
+                    + "divide a device into smaller ones (daxctl), or remove the file");
+        }
     }
 
     private static long newInstance() {
@@ -460,14 +472,15 @@ public final class Pool implements AutoCloseable {
             return;
         }
         closed = true;
-        arena.reclaim(arena.participant());
-        boolean isNamed = file.kind() == SharedFile.Kind.FILE;
-        if (isNamed && participants.closeGate() && participants.others() == 0) {
-            NamedFile.remove(file);
+        // Closing the file also gives the locks back, so it happens whatever fails before.
+        try (file;
+                mapping) {
+            arena.reclaim(arena.participant());
+            boolean isNamed = file.kind() == SharedFile.Kind.FILE;
+            if (isNamed && participants.closeGate() && participants.others() == 0) {
+                NamedFile.remove(file);
+            }
         }
-        mapping.close();
-        // Also gives the locks back.
-        file.close();
     }
 
     @Override

@@ -29,6 +29,7 @@ final class PoolLayout {
     static final long ARENA = ArenaLayout.PAGE;
 
     static final long MIN_BYTES = ARENA + 4 * ArenaLayout.PAGE;
+    static final long MAX_BYTES = Ref.MAX_OFFSET + 1;
     static final long LOCKS = 1L << 60;
 
     /** "RKPOOL01" in ASCII, little-endian. */

@@ -193,9 +193,15 @@ public final class SharedStringMap<V> extends SharedMap<V> {
             return map.valueType().attach(map.attachedSpace(), map.scope(), slots.value());
         }
 
-        /** Puts a flyweight onto this entry's value. */
+        /**
+         * Puts a flyweight onto this entry's value.
+         *
+         * @throws RefException if the entry was removed meanwhile, or the value leads nowhere
+         */
         public void value(V into) {
-            map.valueType().move(into, map.attachedSpace(), map.scope(), slots.value());
+            if (!map.valueType().move(into, map.attachedSpace(), map.scope(), slots.value())) {
+                throw new RefException("the entry of " + map + " that the walk is at was removed");
+            }
         }
     }
 

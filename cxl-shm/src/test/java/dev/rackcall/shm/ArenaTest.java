@@ -384,4 +384,15 @@ class ArenaTest {
         ArenaSpec all = new ArenaSpec(7, region, file, 0, TableHome.SHARED, ME, Long.MAX_VALUE);
         assertThat(Arena.create(all).reservedBytes()).isEqualTo(QUOTA);
     }
+
+    /** A scope doubles its runs; a run that is longer than an entry of the table can say would spill into the entry's generation. */
+    @Test
+    void shouldAskForNoRunThatIsLongerThanAnEntryCanSay() {
+        for (long bytes : new long[] {63L << 30, 64L << 30, 128L << 30, 2L << 40}) {
+            long head = PageEntry.head(ME, 5, 6, Arena.lengthFor(bytes));
+            assertThat(PageEntry.generation(head)).as("%d bytes", bytes).isEqualTo(6);
+            assertThat(PageEntry.length(head)).as("%d bytes", bytes).isEqualTo((int)
+                    Math.min(bytes / 4096, PageEntry.MAX_LENGTH));
+        }
+    }
 }

@@ -13,6 +13,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -218,5 +220,38 @@ class PoolTest {
         assertRefused(() -> Pool.join(SharedFile.memfd("other", BYTES)), "no pool header");
         SharedFile unsealed = NamedFile.create(path, BYTES);
         assertRefused(() -> Pool.join(unsealed), "not sealed", "send a Pool.memfd");
+    }
+
+    // ---- limits
+
+    @Test
+    void shouldHoldUpToWhatRefsReach() {
+        try (Pool pool = Pool.memfd("largest", 1L << 40)) {
+            assertThat(pool.bytes()).isEqualTo(1L << 40);
+            assertThat(pool.arena().newScope().allocate(8)).isNotZero();
+        }
+        assertRefused(() -> Pool.memfd("larger", (1L << 40) + 1), "1 TiB");
+        assertRefused(() -> Pool.join(SharedFile.memfd("received", (1L << 40) + 4096)), "Refs reach 1 TiB");
+    }
+
+    @Test
+    void shouldKeepNoDescriptorOfAPoolThatItRefuses() throws IOException {
+        Pool.file(path, BYTES).close();
+        for (String mode : List.of("rw-r--r--", "rw-------")) {
+            Files.write(path, new byte[(int) BYTES]); // no pool
+            Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(mode));
+            assertRefused(() -> Pool.open(path), path.toString());
+        }
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            assertThat(descriptors.filter(this::isOfThePool)).isEmpty();
+        }
+    }
+
+    private boolean isOfThePool(Path descriptor) {
+        try {
+            return Files.isSameFile(descriptor, path);
+        } catch (IOException e) {
+            return false; // closed since it was listed, or no file
+        }
     }
 }

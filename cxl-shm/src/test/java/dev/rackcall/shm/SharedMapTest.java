@@ -179,4 +179,24 @@ class SharedMapTest {
         assertThatExceptionOfType(SharedDataException.class).isThrownBy(() -> map.put(1, value));
         assertThatExceptionOfType(SharedDataException.class).isThrownBy(() -> map.remove(7));
     }
+
+    /** A peer may do that to a map that is walked. */
+    @Test
+    void shouldNotTakeTheValueOfAnEntryThatWasRemovedForTheOneBefore() {
+        SharedStringMap<Point> byName = SharedStringMap.create(scope, POINT);
+        byName.put("only", POINT.create(scope));
+        SharedStringMap.Cursor<Point> named = byName.cursor();
+        SharedLongMap<Point> byNumber = SharedLongMap.create(scope, POINT);
+        byNumber.put(1, POINT.create(scope));
+        SharedLongMap.Cursor<Point> numbered = byNumber.cursor();
+        assertThat(named.next()).isTrue();
+        assertThat(numbered.next()).isTrue();
+
+        byName.clear();
+        byNumber.clear();
+
+        Point before = POINT.create(scope);
+        assertThatExceptionOfType(RefException.class).isThrownBy(() -> named.value(before));
+        assertThatExceptionOfType(RefException.class).isThrownBy(() -> numbered.value(before));
+    }
 }

@@ -55,8 +55,13 @@ public final class EventPoll implements AutoCloseable {
             throw failure;
         }
         EventPoll poll = new EventPoll(epoll, wakeUp);
-        poll.register(wakeUp, WAKE_UP_TAG);
-        return poll;
+        try {
+            poll.register(wakeUp, WAKE_UP_TAG);
+            return poll;
+        } catch (OsException e) {
+            poll.close();
+            throw e;
+        }
     }
 
     /**

@@ -49,7 +49,9 @@ public final class UnixSocket implements AutoCloseable {
         int fd = newSocket(state);
         try (SocketAddress address = SocketAddress.of(path)) {
             // Before bind(2): the file appears with this mode, so there is no moment at which others could connect.
-            LibcFiles.fchmod(state.errnoSegment(), fd, 0600);
+            if (LibcFiles.fchmod(state.errnoSegment(), fd, 0600) != 0) {
+                throw state.failure("keeping other users out of " + path);
+            }
             if (LibcSockets.bind(state.errnoSegment(), fd, address.segment(), SocketAddress.SOCKADDR_BYTES) != 0) {
                 throw new OsException(
                         "listening at " + path,
@@ -57,7 +59,9 @@ public final class UnixSocket implements AutoCloseable {
                         "the path must be new and its directory writable; delete it if its owner is dead");
             }
             if (LibcSockets.listen(state.errnoSegment(), fd, backlog) != 0) {
-                throw state.failure("listening at " + path);
+                OsException failure = state.failure("listening at " + path);
+                OpenFile.unlink(path);
+                throw failure;
             }
             Optional<BoundPath> bound = FileStatus.of(path).map(status -> new BoundPath(path, status));
             return new UnixSocket(fd, "socket " + path, bound);
