@@ -17,6 +17,9 @@ public final class Arena {
     private final long firstPage;
     private final PageAllocator pages;
     private final boolean allocates;
+    /** Pages of the arena in a page of its memory, if runs are to lie in pages of their own; else 1. */
+    private final int unit;
+
     private final ArenaTable self = ArenaTable.create();
     private final RefSpace.Window window = new RefSpace.Window();
 
@@ -28,6 +31,7 @@ public final class Arena {
         this.extents = extents;
         this.firstPage = extents.firstPage();
         int count = (int) ((memory.byteSize() - firstPage) >>> ArenaLayout.PAGE_SHIFT);
+        this.unit = unitOf(spec);
         this.pages = spec.home() == TableHome.SHARED
                 ? PageAllocator.sharing(
                         PageTable.shared(memory.asSlice(ArenaLayout.TABLE, PageTable.bytes(count)), count),
@@ -36,6 +40,13 @@ public final class Arena {
                 : PageAllocator.alone(PageTable.inHeap(allocates ? count : 0), participant, extents::reservedPages);
         window.set(memory, 0, memory.byteSize());
         self.add(this);
+    }
+
+    /** Where others allocate, too, a run that is longer than it need be would take from them. */
+    private static int unitOf(ArenaSpec spec) {
+        long bytes = spec.file().pageBytes();
+        boolean aligned = spec.home() == TableHome.PRIVATE && spec.fileOffset() % bytes == 0;
+        return aligned ? Math.toIntExact(bytes >>> ArenaLayout.PAGE_SHIFT) : 1;
     }
 
     /**
@@ -105,7 +116,8 @@ public final class Arena {
     // ---- runs
 
     /**
-     * Takes a run of whole pages of at least {@code bytes}; its memory holds what was there before.
+     * Takes a run of whole pages of at least {@code bytes}; its memory holds what was there before. In memory of huge pages a run of more than half of one takes
+     * whole ones, if there are.
      *
      * @return Ref of its first byte
      * @throws OutOfArenaException if the quota or the host's memory does not suffice
@@ -155,6 +167,28 @@ public final class Arena {
     }
 
     private long pagesOrGrow(int length) {
+        long run = length > unit / 2 && unit > 1 ? unitsOrGrow(length) : PageRun.NONE;
+        return run == PageRun.NONE ? smallPagesOrGrow(length) : run;
+    }
+
+    /** Whole pages of the arena's memory, so that they can be write-protected without anybody else's; of at least that many of the arena. */
+    private long unitsOrGrow(int length) {
+        int rounded = (length + unit - 1) / unit * unit;
+        int first = (int) (unit - (firstPage >>> ArenaLayout.PAGE_SHIFT) % unit) % unit;
+        if (rounded > PageEntry.MAX_LENGTH - unit) {
+            return PageRun.NONE;
+        }
+        long run = pages.allocate(rounded, first, unit);
+        while (run == PageRun.NONE
+                && first + (long) rounded <= (quota() - firstPage) >>> ArenaLayout.PAGE_SHIFT
+                // What is there may end anywhere in a unit.
+                && extents.grow((long) (rounded + unit) << ArenaLayout.PAGE_SHIFT)) {
+            run = pages.allocate(rounded, first, unit);
+        }
+        return run;
+    }
+
+    private long smallPagesOrGrow(int length) {
         if (length > (quota() - firstPage) >>> ArenaLayout.PAGE_SHIFT) {
             return PageRun.NONE;
         }

@@ -63,6 +63,33 @@ final class PageAllocator {
     }
 
     /**
+     * As {@link #allocate(int)}, of pages that begin at {@code first} or some multiple of {@code step} behind it.
+     *
+     * @param length more than the cache keeps
+     */
+    synchronized long allocate(int length, int first, int step) {
+        long run = claimAt(length, first, step);
+        if (run == PageRun.NONE && cache.pages() > 0) {
+            flush();
+            run = claimAt(length, first, step);
+        }
+        return run;
+    }
+
+    private long claimAt(int length, int first, int step) {
+        int pages = usable();
+        for (int page = first; page <= pages - length; page += step) {
+            if (runs.find(page, page + length, length) == page) {
+                long run = runs.claim(page, length);
+                if (!PageRun.isBlocked(run)) {
+                    return run;
+                }
+            }
+        }
+        return PageRun.NONE;
+    }
+
+    /**
      * As {@link #allocate}, when that found nothing: also takes what others have freed and keep, waits for those who are just claiming or freeing,
      * and looks at the whole table for that.
      */

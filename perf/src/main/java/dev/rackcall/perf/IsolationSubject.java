@@ -5,6 +5,7 @@ import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.SandboxPolicy;
+import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedLongArray;
 import java.nio.file.Path;
@@ -35,16 +36,31 @@ final class IsolationSubject extends Subject {
     private final Isolation isolation;
     private final int pages;
     private final Use use;
+    private final boolean huge;
 
     IsolationSubject(Isolation isolation, int pages, Use use) {
-        super(name(isolation, pages, use), pages * PAGE);
+        this(isolation, pages, use, false);
+    }
+
+    private IsolationSubject(Isolation isolation, int pages, Use use, boolean huge) {
+        super(name(isolation, pages, use, huge), pages * PAGE);
         this.isolation = isolation;
         this.pages = pages;
         this.use = use;
+        this.huge = huge;
+    }
+
+    /** Over a connection whose memory consists of huge pages. */
+    static IsolationSubject onHugePages(Isolation isolation, int pages, Use use) {
+        return new IsolationSubject(isolation, pages, use, true);
     }
 
     static String name(Isolation isolation, int pages, Use use) {
-        return isolation.name().toLowerCase(Locale.ROOT) + "-" + use.infix + pages;
+        return name(isolation, pages, use, false);
+    }
+
+    private static String name(Isolation isolation, int pages, Use use, boolean huge) {
+        return isolation.name().toLowerCase(Locale.ROOT) + (huge ? "-huge-" : "-") + use.infix + pages;
     }
 
     @Override
@@ -54,17 +70,18 @@ final class IsolationSubject extends Subject {
 
     @Override
     String group() {
-        return use.infix + pages;
+        return (huge ? "huge-" : "") + use.infix + pages;
     }
 
     @Override
     String floor() {
-        return name(Isolation.TRUSTED, pages, use);
+        return name(Isolation.TRUSTED, pages, use, huge);
     }
 
     @Override
     String settings() {
-        return "a scope of " + pages + " pages by pointer, " + isolation + "; the "
+        return "a scope of " + pages + " pages " + (huge ? "on huge pages, " : "") + "by pointer, " + isolation
+                + "; the "
                 + switch (use) {
                     case TOUCH -> "handler looks at its head";
                     case READ -> "handler reads all of it";
@@ -80,11 +97,11 @@ final class IsolationSubject extends Subject {
 
     @Override
     ServerSide serve(Path directory) {
-        RpcServer server = RpcServer.builder()
+        RpcServer.Builder builder = RpcServer.builder()
                 .service(BenchVault.class, new Handlers())
                 .sandbox(SandboxPolicy.STRICT)
-                .directory(directory.resolve("rackcall"))
-                .start();
+                .directory(directory.resolve("rackcall"));
+        RpcServer server = (huge ? builder.hugePages(Wish.REQUIRE) : builder).start();
         return server::close;
     }
 

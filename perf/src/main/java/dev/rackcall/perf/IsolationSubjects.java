@@ -14,10 +14,14 @@ import dev.rackcall.shm.SharedType;
 import dev.rackcall.shm.TableHome;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** What the target {@code isolation} measures: calls in each mode over scopes of some sizes, and what they are made of. */
 final class IsolationSubjects {
@@ -26,6 +30,11 @@ final class IsolationSubjects {
     static final int REPETITIONS = 1000;
 
     private static final int NODES = 100_000;
+    /** 8 MiB. */
+    private static final int LARGE = 2048;
+    /** For four connections and their scopes. */
+    private static final long HUGE_PAGES_NEEDED = 40;
+
     private static final List<Isolation> MODES =
             List.of(Isolation.TRUSTED, Isolation.SNAPSHOT, Isolation.SEALED, Isolation.AUTO);
 
@@ -48,6 +57,11 @@ final class IsolationSubjects {
         for (int pages : PAGES) {
             MODES.forEach(mode -> all.add(new IsolationSubject(mode, pages, IsolationSubject.Use.WRITE)));
         }
+        if (reservedHugePages() >= HUGE_PAGES_NEEDED) {
+            for (IsolationSubject.Use use : List.of(IsolationSubject.Use.TOUCH, IsolationSubject.Use.WRITE)) {
+                MODES.forEach(mode -> all.add(IsolationSubject.onHugePages(mode, LARGE, use)));
+            }
+        }
         SealSubjects.addTo(all, PAGES);
         all.add(new LocalSubject(
                 "sandbox-bounds",
@@ -68,6 +82,20 @@ final class IsolationSubjects {
                     () -> walking(walk)));
         }
         return all;
+    }
+
+    /** All, since each process of a run asks while the others use some. */
+    private static long reservedHugePages() {
+        String key = "HugePages_Total:";
+        try (Stream<String> lines = Files.lines(Path.of("/proc/meminfo"))) {
+            return lines.filter(line -> line.startsWith(key))
+                    .mapToLong(
+                            line -> Long.parseLong(line.substring(key.length()).trim()))
+                    .findFirst()
+                    .orElse(0);
+        } catch (IOException | NumberFormatException e) {
+            return 0;
+        }
     }
 
     /** Where a list is walked. */

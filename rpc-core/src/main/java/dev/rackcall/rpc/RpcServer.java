@@ -6,6 +6,7 @@ import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.rpc.spi.Transports;
 import dev.rackcall.shm.Pool;
+import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -121,6 +122,7 @@ public final class RpcServer implements AutoCloseable {
         private SandboxPolicy sandbox = SandboxPolicy.STRICT;
         private Duration stuckAfter = Duration.ofMillis(20);
         private Optional<Pool> pool = Optional.empty();
+        private Optional<Wish> hugePages = Optional.empty();
 
         private Builder() {}
 
@@ -215,10 +217,23 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
+         * The memory of each connection consists of huge pages of 2 MiB, so that large scopes, which then begin on pages of their own, are sealed in a
+         * few microseconds whatever their size; smaller ones cannot be sealed there and are sent as snapshots. A connection takes three huge pages at
+         * first. With {@link Wish#PREFER} one has small pages if the host has too few huge ones left ({@code vm.nr_hugepages}) or the client asks for
+         * less than one; with {@link Wish#REQUIRE} it is refused with RESOURCE_EXHAUSTED, and a server on a host without any does not start. Do not
+         * combine it with clients that are not trusted: docs/isolation.md says why. Small pages by default; a {@link #pool}
+         * has the pages it has.
+         */
+        public Builder hugePages(Wish wish) {
+            hugePages = Optional.of(wish);
+            return this;
+        }
+
+        /**
          * Begins to serve.
          *
          * @throws RpcException ALREADY_EXISTS if a living server has one of the channels, PERMISSION_DENIED or FAILED_PRECONDITION if the
-         *     directory cannot be used
+         *     directory cannot be used, FAILED_PRECONDITION if huge pages are required and there are none
          */
         public RpcServer start() {
             if (services.isEmpty()) {
@@ -238,7 +253,8 @@ public final class RpcServer implements AutoCloseable {
                     minimumIsolation,
                     sandbox,
                     stuckAfter,
-                    pool);
+                    pool,
+                    hugePages);
             List<String> channels = services.stream()
                     .map(service -> service.definition().channel())
                     .toList();

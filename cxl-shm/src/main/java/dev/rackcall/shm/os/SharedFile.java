@@ -216,8 +216,9 @@ public final class SharedFile implements AutoCloseable {
             if (!status.isRegular()) {
                 throw new OsException(name + " is not a regular file", Errno.EINVAL, "name a pool file");
             }
-            Kind kind = status.links() == 0 ? Kind.MEMFD : Kind.FILE;
-            return new SharedFile(fd, name, kind, status.bytes(), pageBytes(status));
+            long pageBytes = pageBytes(status);
+            Kind anonymous = pageBytes > SMALL_PAGE_BYTES ? Kind.HUGE_MEMFD : Kind.MEMFD;
+            return new SharedFile(fd, name, status.links() == 0 ? anonymous : Kind.FILE, status.bytes(), pageBytes);
         } catch (RuntimeException e) {
             Descriptor.close(fd);
             throw e;

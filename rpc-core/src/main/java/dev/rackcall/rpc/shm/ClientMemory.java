@@ -84,7 +84,9 @@ final class ClientMemory implements AutoCloseable {
         this.welcome = welcome;
         this.channel = spec.channel();
         this.keepSealed = spec.keepSealed();
-        this.autoSeals = new AutoSeals(spec.sealFrom(), keepSealed > 0);
+        this.autoSeals = new AutoSeals(
+                file.pageBytes() > ControlLayout.PAGE ? Math.min(spec.sealFrom(), file.pageBytes()) : spec.sealFrom(),
+                keepSealed > 0);
         this.requestArena = Arena.create(new ArenaSpec(
                 welcome.request().id(),
                 slice(welcome.request()),
@@ -270,6 +272,11 @@ final class ClientMemory implements AutoCloseable {
                     .flatMap(memory -> memory.sender(requestArena, file, Math.max(1, keepSealed)));
         }
         return seals;
+    }
+
+    /** Whether a scope lies where it could be sealed: in the request arena, on pages that are its own, since a page is sealed as a whole. */
+    boolean canSeal(Scope scope) {
+        return scope.arena() == requestArena && Ref.offset(scope.firstRun()) % file.pageBytes() == 0;
     }
 
     /** Whether scopes stay sealed after their calls, until they are used. */

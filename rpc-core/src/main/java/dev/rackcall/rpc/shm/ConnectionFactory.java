@@ -108,7 +108,7 @@ final class ConnectionFactory implements AutoCloseable {
         check(hello);
         SharedPool.Seat seat = shared.join();
         try {
-            return prepare(socket, plan(hello, seat.number()), seat, peer, count);
+            return prepare(socket, hello, seat, peer, count);
         } catch (RuntimeException | Error e) {
             seat.close();
             shared.leave(seat.number());
@@ -117,14 +117,10 @@ final class ConnectionFactory implements AutoCloseable {
     }
 
     private Offer prepare(
-            UnixSocket socket, Handshake.Welcome welcome, SharedPool.Seat seat, Peer peer, ConnectionCount count) {
-        SharedFile file;
-        try {
-            file = SharedFile.memfd("rackcall" + channel(), bytes(welcome));
-        } catch (RuntimeException | Error e) {
-            giveIds(welcome);
-            throw e;
-        }
+            UnixSocket socket, Handshake.Hello hello, SharedPool.Seat seat, Peer peer, ConnectionCount count) {
+        ConnectionPlan.Made made = ConnectionPlan.make(channel(), hello.slots(), quota(hello), spec.hugePages());
+        SharedFile file = made.file();
+        Handshake.Welcome welcome = welcome(hello, made.plan(), seat.number());
         ShmServerConnection connection = connect(new SocketBell(socket), file, welcome, peer, count, () -> {});
         return new Offer(connection, socket, welcome, file, seat);
     }
@@ -207,16 +203,21 @@ final class ConnectionFactory implements AutoCloseable {
 
     /** What a client gets, with numbers for its arenas, which {@link #connect} gives back in the end. */
     Handshake.Welcome plan(Handshake.Hello hello, int participant) {
-        long wished = Math.max(MIN_QUOTA, hello.arenaQuota());
-        long quota = Math.min(wished, arenaQuota) & -ControlLayout.PAGE;
-        long requestAt = ControlLayout.controlBytes(hello.slots());
+        return welcome(hello, ConnectionPlan.of(hello.slots(), quota(hello), ControlLayout.PAGE), participant);
+    }
+
+    private long quota(Handshake.Hello hello) {
+        return Math.min(Math.max(MIN_QUOTA, hello.arenaQuota()), arenaQuota);
+    }
+
+    private Handshake.Welcome welcome(Handshake.Hello hello, ConnectionPlan plan, int participant) {
         return new Handshake.Welcome(
                 Status.OK,
                 INSTANCES.nextLong(),
                 hello.slots(),
                 participant,
-                new Handshake.ArenaPlace(ids.take(), requestAt, quota),
-                new Handshake.ArenaPlace(ids.take(), requestAt + quota, quota),
+                new Handshake.ArenaPlace(ids.take(), plan.requestAt(), plan.quota()),
+                new Handshake.ArenaPlace(ids.take(), plan.replyAt(), plan.quota()),
                 new Handshake.ArenaPlace(sharedId, 0, shared.bytes()),
                 binding.service().definition().fingerprint(),
                 binding.service().definition().type().getName(),

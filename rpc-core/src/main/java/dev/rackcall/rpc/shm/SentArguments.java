@@ -6,7 +6,6 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.sandbox.SealException;
 import dev.rackcall.sandbox.Seals;
-import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
@@ -77,9 +76,8 @@ final class SentArguments {
 
     /** Scopes in other arenas than this client's own can be written by others, too, whatever is sealed here. */
     private boolean wantsSeal(Isolation isolation) {
-        Arena arena = arenas.requestArena();
         return scope != null
-                && scope.arena() == arena
+                && arenas.canSeal(scope)
                 && (isolation == Isolation.SEALED
                         || (isolation == Isolation.AUTO && arenas.autoSeals().choose(scope)));
     }

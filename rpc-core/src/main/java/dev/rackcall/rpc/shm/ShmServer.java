@@ -107,6 +107,7 @@ final class ShmServer implements ServerEndpoint {
         ConnectionFactory factory = null;
         try {
             Files.deleteIfExists(directory.socket(channel));
+            ConnectionPlan.checkHost(channel, spec.hugePages());
             factory = new ConnectionFactory(spec, service, handlers);
             socket = UnixSocket.listen(directory.socket(channel), BACKLOG);
             Door door = new Door(++lastTag, lock, socket, factory);

@@ -5,6 +5,7 @@ import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.shm.Pool;
+import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,6 +28,7 @@ import java.util.Optional;
  * @param sandbox what handlers may reach from isolated arguments
  * @param stuckAfter how long a direct handler may take before another thread polls on
  * @param pool of several hosts, whose processes are served instead of this host's; open as long as the server
+ * @param hugePages whether the memory of connections is to consist of huge pages
  */
 public record ServerSpec(
         List<Service<?>> services,
@@ -41,7 +43,8 @@ public record ServerSpec(
         Isolation minimumIsolation,
         SandboxPolicy sandbox,
         Duration stuckAfter,
-        Optional<Pool> pool) {
+        Optional<Pool> pool,
+        Optional<Wish> hugePages) {
 
     /**
      * One service.

@@ -56,6 +56,7 @@ class ReliefTest {
                 Isolation.TRUSTED,
                 SandboxPolicy.STRICT,
                 Duration.ofSeconds(1),
+                Optional.empty(),
                 Optional.empty());
         sockets = UnixSocket.pair();
         factory = new ConnectionFactory(spec, service, Handlers.of(spec.dispatch()));
