@@ -6,7 +6,6 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
-import java.util.Optional;
 
 /**
  * A piece of an arena in which objects are allocated one behind the other and freed all at once: the unit of ownership. It consists of runs of
@@ -310,9 +309,10 @@ public final class Scope implements AutoCloseable {
         return now == State.SEALED || now == State.SEALED_CLOSED;
     }
 
-    /** What has it sealed, if anything has. */
-    public Optional<ScopeSeal> sealedBy() {
-        return Optional.ofNullable(sealedBy);
+    /** What has it sealed, or {@code otherwise} if nothing has. */
+    public ScopeSeal sealedByOr(ScopeSeal otherwise) {
+        ScopeSeal by = sealedBy;
+        return by == null ? otherwise : by;
     }
 
     /**

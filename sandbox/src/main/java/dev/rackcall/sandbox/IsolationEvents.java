@@ -5,6 +5,8 @@ import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
+import jdk.jfr.EventType;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
@@ -78,7 +80,7 @@ public final class IsolationEvents {
 
     /** The event of a seal that begins now; null while nobody records such events, so that nothing is allocated then. */
     static SealEvent sealBegins() {
-        if (!new SealEvent().isEnabled()) {
+        if (!FlightRecorder.isInitialized() || !Types.SEAL.isEnabled()) {
             return null;
         }
         SealEvent event = new SealEvent();
@@ -88,12 +90,18 @@ public final class IsolationEvents {
 
     /** As {@link #sealBegins}. */
     static ReleaseEvent releaseBegins() {
-        if (!new ReleaseEvent().isEnabled()) {
+        if (!FlightRecorder.isInitialized() || !Types.RELEASE.isEnabled()) {
             return null;
         }
         ReleaseEvent event = new ReleaseEvent();
         event.begin();
         return event;
+    }
+
+    /** Asking a type allocates nothing, as asking a new event may; initialised only in a process that records something. */
+    private static final class Types {
+        private static final EventType SEAL = EventType.getEventType(SealEvent.class);
+        private static final EventType RELEASE = EventType.getEventType(ReleaseEvent.class);
     }
 
     static void sealed(SealEvent event, int arena, long bytes, Object call) {

@@ -36,6 +36,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class Seals implements AutoCloseable {
     private static final int SPINS = 2_000;
     private static final long PAUSE_NANOS = 50_000;
+    private static final ScopeSeal NOTHING = () -> false;
 
     private final Arena arena;
     private final Optional<Guard.Registration> registration;
@@ -190,7 +191,7 @@ public final class Seals implements AutoCloseable {
 
     /** What has a scope sealed that nobody has used since the call that it was sealed for; null if nothing has. */
     private Held keeperOf(Scope scope) {
-        return scope.sealedBy().orElse(null) instanceof Held by
+        return scope.sealedByOr(NOTHING) instanceof Held by
                         && by.owner() == this
                         && by.scope == scope
                         && kept.contains(by.seal)
