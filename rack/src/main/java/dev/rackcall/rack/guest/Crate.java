@@ -2,6 +2,7 @@ package dev.rackcall.rack.guest;
 
 import dev.rackcall.shm.Shared;
 import dev.rackcall.shm.SharedList;
+import java.util.Optional;
 
 /** Something with a pointer, a text and a list: what one guest builds and another reads. */
 @Shared
@@ -18,11 +19,11 @@ public interface Crate {
     /** Sets it. */
     Crate label(String value);
 
-    /** The crate below. */
-    Crate below();
+    /** The crate below, unless it stands on the ground. */
+    Optional<Crate> below();
 
     /** Sets it. */
-    Crate below(Crate value);
+    Crate below(Optional<Crate> value);
 
     /** Crates inside. */
     SharedList<Crate> inside();

@@ -1,5 +1,10 @@
 package dev.rackcall.rack.guest;
 
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
@@ -7,10 +12,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
 /**
- * A is killed while it allocates. B has everything that was A's before; after it was told that A is gone, it takes back what A had, to the byte, and allocates on in
- * an arena that is whole.
+ * A is killed while it serves B and allocates. B's calls end with UNAVAILABLE before their deadline, since A's beat stands still. What A had is there until B, which
+ * knows that A is gone, reclaims it: to the byte, in an arena that is whole. Then B serves A's channel.
  */
 final class DeathStep implements GuestStep {
     private static final Step STEP = Step.DEATH;
@@ -18,17 +27,24 @@ final class DeathStep implements GuestStep {
     private static final long HOLD_BYTES = 200_000;
     private static final int ROUNDS = 2000;
     private static final long BEATS_BEFORE = 100;
+    private static final int CALLS = 5;
+    private static final int LONG_MILLIS = 120_000;
+    private static final Duration DEADLINE = Duration.ofSeconds(40);
     /** For so long a word stands still that A would have raised a thousand times. */
     private static final long STILL_NANOS = Duration.ofSeconds(2).toNanos();
 
     @Override
     public String run(Guest guest) {
         try (Pool pool = Pool.dax(Guest.DEVICE, guest.number())) {
-            return guest.is("A") ? allocateUntilKilled(guest, pool) : survive(guest, pool);
+            long before = pool.arena().usedBytes();
+            guest.meet(STEP, "begin");
+            return guest.is("A") ? allocateUntilKilled(guest, pool) : survive(guest, pool, before);
         }
     }
 
     private static String allocateUntilKilled(Guest guest, Pool pool) {
+        // Never closed: the machine does that.
+        CallsStep.server(pool);
         Scope kept = pool.arena().newScope();
         MemorySegment pulse = pulse(pool, kept.allocate(8));
         guest.meet(STEP, "opened");
@@ -46,6 +62,8 @@ final class DeathStep implements GuestStep {
             }
             LONG.setVolatile(pulse, 0L, ++beats);
             if (beats == BEATS_BEFORE) {
+                guest.put(STEP, "beating", "");
+                guest.get(STEP, "calling");
                 guest.tell(new Console.Kill(STEP));
             }
         }
@@ -56,12 +74,12 @@ final class DeathStep implements GuestStep {
         return pool.arena().memory().asSlice(Ref.offset(ref), 8);
     }
 
-    private static String survive(Guest guest, Pool pool) {
-        long mine = pool.arena().usedBytes();
+    private static String survive(Guest guest, Pool pool, long mine) {
         guest.meet(STEP, "opened");
         MemorySegment pulse = pool.arena().memory().asSlice(Long.parseLong(guest.get(STEP, "pulse")), 8);
         guest.put(STEP, "seen", "");
-        Guest.await("A does not begin", () -> (long) LONG.getVolatile(pulse, 0L) > 0);
+        guest.get(STEP, "beating");
+        String ends = callUntilKilled(guest, pool);
         awaitStill(pulse);
         Guest.require(pool.arena().usedBytes() > mine + HOLD_BYTES, "what A had is gone already");
         Guest.require(pool.reclaimDead() == 0, "B's kernel took another host's participant for dead");
@@ -77,7 +95,68 @@ final class DeathStep implements GuestStep {
         }
         long all = pool.arena().quota() / 2;
         pool.arena().newScope(all).close();
-        return runs + " page runs of A taken back, " + ROUNDS + " allocations after that, and one of half the arena";
+        serveOn(pool);
+        return ends + "; " + runs + " page runs of A taken back, " + ROUNDS
+                + " allocations after that, and one of half the arena; A's channel served on";
+    }
+
+    /** Several calls of each kind are under way when A is killed. */
+    private static String callUntilKilled(Guest guest, Pool pool) {
+        try (RpcChannel channel = RpcChannel.builder(CallsStep.CHANNEL)
+                .pool(pool)
+                .connectTimeout(Duration.ofSeconds(2))
+                .open()) {
+            Yard yard = channel.stub(Yard.class, CallOptions.DEFAULT.withTimeout(DEADLINE));
+            Guest.require(yard.add(1, 1) == 2, "A does not answer");
+            long start = System.nanoTime();
+            List<CompletableFuture<Status.Code>> ends = new ArrayList<>();
+            for (int i = 0; i < CALLS; i++) {
+                ends.add(yard.later(i, LONG_MILLIS).handle((value, thrown) -> codeOf(thrown)));
+                ends.add(CompletableFuture.supplyAsync(
+                        () -> codeOf(() -> yard.block(LONG_MILLIS)), Thread::startVirtualThread));
+            }
+            ends.add(CompletableFuture.supplyAsync(() -> codeOf(() -> yard.block(LONG_MILLIS)), DeathStep::onThread));
+            guest.put(STEP, "calling", "");
+            for (CompletableFuture<Status.Code> end : ends) {
+                Guest.require(end.join() == Status.Code.UNAVAILABLE, "a call under way ended with " + end.join());
+            }
+            long millis = (System.nanoTime() - start) / 1_000_000;
+            Guest.require(millis < DEADLINE.toMillis(), "the calls took " + millis + " ms, their whole time");
+            Status.Code next = codeOf(() -> yard.add(1, 1));
+            Guest.require(next == Status.Code.UNAVAILABLE, "a call after that ended with " + next);
+            return ends.size() + " calls under way ended with UNAVAILABLE, after " + millis + " ms";
+        }
+    }
+
+    private static void onThread(Runnable action) {
+        new Thread(action, "caller").start();
+    }
+
+    private static Status.Code codeOf(Runnable call) {
+        try {
+            call.run();
+            return Status.Code.OK;
+        } catch (RpcException e) {
+            return e.code();
+        }
+    }
+
+    private static Status.Code codeOf(Throwable thrown) {
+        if (thrown == null) {
+            return Status.Code.OK;
+        }
+        Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
+        return cause instanceof RpcException known ? known.code() : Status.Code.UNKNOWN;
+    }
+
+    private static void serveOn(Pool pool) {
+        try (RpcServer server = CallsStep.server(pool);
+                RpcChannel channel =
+                        RpcChannel.builder(CallsStep.CHANNEL).pool(pool).open()) {
+            Guest.require(
+                    channel.stub(Yard.class).add(2, 3) == 5,
+                    "the channel's next server " + server.channels() + " is wrong");
+        }
     }
 
     private static void awaitStill(MemorySegment pulse) {

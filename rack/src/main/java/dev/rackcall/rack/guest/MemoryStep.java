@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Optional;
 import java.util.Random;
 
 /** One pool in two kernels: a graph that one built is read by the other, stale Refs are refused there, and both allocate at once. */
@@ -53,7 +54,7 @@ final class MemoryStep implements GuestStep {
         Crate above = top;
         for (int i = CRATES - 1; i >= 0; i--) {
             Crate crate = scope.create(Crate.class).id(i).label("crate " + i + " of " + guest.name());
-            above.below(crate);
+            above.below(Optional.of(crate));
             inside.add(crate);
             above = crate;
         }
@@ -79,7 +80,7 @@ final class MemoryStep implements GuestStep {
         Guest.require(top.label().equals("top of " + builder), "the root says " + top.label());
         Crate crate = top;
         for (int i = CRATES - 1; i >= 0; i--) {
-            crate = crate.below();
+            crate = crate.below().orElseThrow();
             Guest.require(
                     crate.id() == i && crate.label().equals("crate " + i + " of " + builder),
                     "crate " + i + " says " + crate.id() + ", " + crate.label());

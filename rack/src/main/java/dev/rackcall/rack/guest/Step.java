@@ -8,10 +8,14 @@ public enum Step {
     ATOMICS("AB", "compare-and-set of two kernels on one word of /dev/dax0.0"),
     /** Scopes, Refs and the page allocator of one pool in two kernels. */
     MEMORY("AB", "one pool in two kernels: arenas, scopes, Refs, the allocator from both sides at once"),
+    /** Calls between two kernels, through that pool only. */
+    CALLS("AB", "calls from B to A through the pool alone: values, pointers, results, streams, futures, isolation"),
     /** The contract suite of verbs over a real device. */
     VERBS("C", "the verbs contract suite on rxe0"),
     /** The host of a participant is gone; the other goes on. Last: it ends a guest. */
-    DEATH("AB", "guest A is killed in the middle of allocating; B takes back what A had and goes on");
+    DEATH(
+            "AB",
+            "guest A is killed under B's calls, while it allocates; B's calls end, B takes back what A had, and serves on");
 
     private final String guests;
     private final String what;
