@@ -21,8 +21,8 @@ final class CallsStep implements GuestStep {
     static final String CHANNEL = "/rack/yard";
 
     private static final Step STEP = Step.CALLS;
-    private static final int WARM_UP = 2000;
-    private static final int TIMED = 2000;
+    private static final int WARM_UP = 1000;
+    private static final int TIMED = 1000;
     private static final int CRATES = 1000;
     private static final long SUM = CRATES * (CRATES - 1L) / 2;
 
@@ -59,13 +59,18 @@ final class CallsStep implements GuestStep {
                         .waiting(WaitStrategy.blocking())
                         .open()) {
             Yard yard = channel.stub(Yard.class);
+            guest.note("connected twice");
             told.append("add ").append(microsPerAdd(yard, WARM_UP, TIMED)).append(" us");
             told.append(" (asleep ")
                     .append(microsPerAdd(sleeping.stub(Yard.class), 20, 100))
                     .append(" us); ");
+            guest.note(told.toString());
             values(yard);
+            guest.note("values carried");
             told.append(pointers(channel, yard));
+            guest.note("objects passed");
             futuresAndStreams(yard);
+            guest.note("futures and streams read");
         }
         Guest.await(
                 "the connections' memory does not come back", () -> pool.arena().usedBytes() <= before);
@@ -117,7 +122,7 @@ final class CallsStep implements GuestStep {
                     "the pile is " + pile.id() + ", " + pile.label());
             channel.release(pile);
         }
-        return CRATES + " crates by pointer, 50 piles returned; ";
+        return CRATES + " crates by pointer, 50 piles returned";
     }
 
     private static void futuresAndStreams(Yard yard) {

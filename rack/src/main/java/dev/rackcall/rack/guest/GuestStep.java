@@ -16,6 +16,7 @@ interface GuestStep {
         return switch (step) {
             case ATOMICS -> new AtomicsStep();
             case MEMORY -> new MemoryStep();
+            case RDMA -> new RdmaStep();
             case CALLS -> new CallsStep();
             case VERBS -> new VerbsStep();
             case DEATH -> new DeathStep();

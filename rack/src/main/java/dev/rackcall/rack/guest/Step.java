@@ -8,6 +8,8 @@ public enum Step {
     ATOMICS("AB", "compare-and-set of two kernels on one word of /dev/dax0.0"),
     /** Scopes, Refs and the page allocator of one pool in two kernels. */
     MEMORY("AB", "one pool in two kernels: arenas, scopes, Refs, the allocator from both sides at once"),
+    /** A device writes into memory that two kernels share. */
+    RDMA("ABC", "C writes, reads and counts by RDMA in A's part of the pool, and B sees it there"),
     /** Calls between two kernels, through that pool only. */
     CALLS("AB", "calls from B to A through the pool alone: values, pointers, results, streams, futures, isolation"),
     /** The contract suite of verbs over a real device. */
