@@ -3,6 +3,7 @@ package dev.rackcall.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
+import dev.rackcall.shm.os.HostilePeer;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
@@ -47,6 +48,21 @@ class HostileArenaTest {
 
     @Test
     void shouldEndWhileAPeerScribblesWithoutPause() throws InterruptedException {
+        operateBeside((file, memory, random) -> scribble(memory, random));
+    }
+
+    /** Also under the page table: what was taken reads as free then. */
+    @Test
+    void shouldEndWhileAPeerPunchesHoles() throws InterruptedException {
+        operateBeside((file, memory, random) -> HostilePeer.punchHole(
+                file, (long) random.nextInt(PAGES) << ArenaLayout.PAGE_SHIFT, (1 + random.nextInt(8)) * 4096L));
+    }
+
+    private interface Peer {
+        void act(SharedFile file, MemorySegment memory, Random random);
+    }
+
+    private static void operateBeside(Peer hostile) throws InterruptedException {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         AtomicBoolean stop = new AtomicBoolean();
@@ -56,7 +72,7 @@ class HostileArenaTest {
             Thread peer = Thread.ofPlatform().start(() -> {
                 Random own = new Random(seed + 1);
                 while (!stop.get()) {
-                    scribble(arena.memory(), own);
+                    hostile.act(file, arena.memory(), own);
                 }
             });
             try {

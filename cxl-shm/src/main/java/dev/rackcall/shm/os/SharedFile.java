@@ -23,9 +23,6 @@ public final class SharedFile implements AutoCloseable {
         DAX
     }
 
-    /** Below this, asking the kernel how much memory is left costs more than it can save. */
-    private static final long BUDGET_CHECK_BYTES = 4L << 20;
-
     private static final int WANTED_SEALS = LibcFiles.F_SEAL_SHRINK | LibcFiles.F_SEAL_GROW;
     private static final int ALL_SEALS = WANTED_SEALS | LibcFiles.F_SEAL_SEAL;
     private static final long SMALL_PAGE_BYTES = 4096;
@@ -332,7 +329,7 @@ public final class SharedFile implements AutoCloseable {
         if (kind == Kind.DAX) {
             return;
         }
-        if (length >= BUDGET_CHECK_BYTES && kind != Kind.HUGE_MEMFD && length > MemoryBudget.availableBytes()) {
+        if (kind != Kind.HUGE_MEMFD && !MemoryBudget.allows(length)) {
             throw refused(length, Errno.ENOMEM);
         }
         int errno = inside(fd -> {
@@ -356,7 +353,8 @@ public final class SharedFile implements AutoCloseable {
                         + ", enlarge it or ask for less";
             default ->
                 "the host or this container has " + ByteSize.describe(MemoryBudget.availableBytes())
-                        + " left: ask for less or free memory";
+                        + " left, of which " + ByteSize.describe(MemoryBudget.MARGIN)
+                        + " are kept for other needs: ask for less or free memory";
         };
         return new OsException("cannot reserve " + ByteSize.describe(length) + " of " + name, errno, advice);
     }

@@ -8,9 +8,20 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Sends what {@link UnixSocket} would not. */
-final class HostilePeer {
+/** Does what neither {@link UnixSocket} nor {@link SharedFile} would do. */
+public final class HostilePeer {
+    /** FALLOC_FL_PUNCH_HOLE, which needs FALLOC_FL_KEEP_SIZE. */
+    private static final int PUNCH_HOLE = 2 | 1;
+
     private HostilePeer() {}
+
+    /** Takes the memory behind these bytes away. */
+    public static void punchHole(SharedFile file, long offset, long length) {
+        CallState state = CallState.current();
+        if (LibcFiles.fallocate(state.errnoSegment(), file.fd(), PUNCH_HOLE, offset, length) != 0) {
+            throw state.failure("punching a hole");
+        }
+    }
 
     static void sendDescriptors(UnixSocket socket, int... fds) {
         try (Arena arena = Arena.ofConfined()) {

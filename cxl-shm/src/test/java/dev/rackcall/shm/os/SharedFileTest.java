@@ -133,6 +133,26 @@ class SharedFileTest {
     }
 
     @Test
+    void shouldReadZerosWhereAPeerPunchedAHole() {
+        try (SharedFile file = SharedFile.memfd("test", 4 * 4096);
+                SharedFile peer = NamedFile.reopen(file);
+                Mapping mapping = file.map()) {
+            file.reserve(0, file.bytes());
+            mapping.memory().fill((byte) 7);
+
+            HostilePeer.punchHole(peer, 4096, 2 * 4096);
+
+            assertThat(mapping.memory().get(JAVA_INT, 4092)).isEqualTo(0x07070707);
+            assertThat(mapping.memory().get(JAVA_LONG, 4096)).isZero();
+            assertThat(mapping.memory().get(JAVA_LONG, 3 * 4096 - 8)).isZero();
+            assertThat(mapping.memory().get(JAVA_INT, 3 * 4096)).isEqualTo(0x07070707);
+            mapping.memory().set(JAVA_LONG, 4096, 42);
+            assertThat(mapping.memory().get(JAVA_LONG, 4096)).isEqualTo(42);
+            assertThat(file.isSealed()).isTrue();
+        }
+    }
+
+    @Test
     void shouldSayThatTheHostHasNoHugePages() {
         try (SharedFile file = SharedFile.hugeMemfd("huge", 2 << 20);
                 Mapping mapping = file.map()) {
