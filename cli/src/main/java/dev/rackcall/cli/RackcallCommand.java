@@ -8,8 +8,10 @@ import java.io.UncheckedIOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The {@code rackcall} command. Its exit code is 0 for success, 1 for a failure that was explained, 2 for wrong arguments. */
 @Command(
@@ -46,8 +48,20 @@ public final class RackcallCommand {
         CommandLine commandLine = new CommandLine(new RackcallCommand());
         commandLine.setCommandName("rackcall");
         commandLine.setCaseInsensitiveEnumValuesAllowed(true);
+        commandLine.setParameterExceptionHandler(RackcallCommand::refuse);
         commandLine.setExecutionExceptionHandler(RackcallCommand::explain);
         return commandLine;
+    }
+
+    /** Without the whole usage, above which nobody would find the one line that matters. */
+    private static int refuse(ParameterException failure, String[] arguments) {
+        CommandLine command = failure.getCommandLine();
+        PrintWriter err = command.getErr();
+        err.println(failure.getMessage());
+        UnmatchedArgumentException.printSuggestions(failure, err);
+        err.println("See " + command.getCommandSpec().qualifiedName() + " --help");
+        err.flush();
+        return CommandLine.ExitCode.USAGE;
     }
 
     /** Failures that carry a sentence for people need no stack trace; anything else is a defect and shows where it arose. */

@@ -23,7 +23,14 @@ class RackcallCommandTest {
     @Test
     void shouldRefuseACommandThatDoesNotExist() {
         assertThat(run("demolish")).isEqualTo(2);
-        assertThat(err.toString()).contains("demolish");
+        assertThat(err.toString()).contains("demolish").contains("See rackcall --help");
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWithAnOptionWithoutTheWholeUsage() {
+        assertThat(run("demo", "--count", "0")).isEqualTo(2);
+        assertThat(err.toString().lines())
+                .containsExactly("--count must be between 1 and 1073741823, not 0", "See rackcall demo --help");
     }
 
     @Test

@@ -26,8 +26,10 @@ import tools.jackson.databind.json.JsonMapper;
 @Command(
         name = "demo",
         description = {
-            "Runs a document store: one server process and several clients, which hand it JSON documents and search them,",
-            "first by pointer through shared memory, then serialised over a Unix domain socket. Prints both side by side."
+            "Runs a document store twice, by pointer and serialised, and prints both side by side.",
+            "",
+            "One server process and several clients, which hand it JSON documents and search them: first through shared memory, then over a"
+                    + " Unix domain socket."
         },
         footer =
                 "Ends by itself and leaves nothing behind. Exit code 1 if something is left, or if the two ways disagree.",
@@ -54,28 +56,28 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--count",
             paramLabel = "N",
-            description = "Documents to generate, NoBench style (${DEFAULT-VALUE}).")
+            description = "Documents to generate, NoBench style (default: ${DEFAULT-VALUE}).")
     private long count = 100_000;
 
-    @Option(names = "--clients", paramLabel = "N", description = "Client processes (${DEFAULT-VALUE}).")
+    @Option(names = "--clients", paramLabel = "N", description = "Client processes (default: ${DEFAULT-VALUE}).")
     private int clients = 3;
 
-    @Option(names = "--searches", paramLabel = "N", description = "Searches in all (${DEFAULT-VALUE}).")
+    @Option(names = "--searches", paramLabel = "N", description = "Searches in all (default: ${DEFAULT-VALUE}).")
     private int searches = 30_000;
 
     @Option(
             names = "--batch",
             paramLabel = "N",
-            description = "Documents that a client hands over in one call (${DEFAULT-VALUE}).")
+            description = "Documents that a client hands over in one call (default: ${DEFAULT-VALUE}).")
     private int batch = 32;
 
     @Option(
             names = "--seed",
             paramLabel = "N",
-            description = "Decides what is generated and searched for (${DEFAULT-VALUE}).")
+            description = "Decides what is generated and searched for (default: ${DEFAULT-VALUE}).")
     private long seed = 1;
 
-    @Option(names = "--format", paramLabel = "text|json", description = "How to print (${DEFAULT-VALUE}).")
+    @Option(names = "--format", paramLabel = "text|json", description = "How to print (default: text).")
     private Format format = Format.TEXT;
 
     @Override

@@ -10,7 +10,7 @@ import java.time.Duration;
 /** The store as a Rackcall service. */
 final class PointerServer implements StoreServer {
     /** On a machine that does more than it can, a handler may lie still for a while. */
-    private static final Duration STUCK_AFTER = Duration.ofSeconds(2);
+    private static final Duration STUCK_AFTER = Duration.ofSeconds(10);
 
     private final Store store = new Store();
     private final RpcServer server;

@@ -129,7 +129,12 @@ public final class JsonLines implements AutoCloseable {
     }
 
     private static String reason(JacksonException e) {
-        String message = e.getOriginalMessage().lines().findFirst().orElse("this is no JSON");
+        // Jackson names the place of an unclosed bracket by a source that it is told not to show.
+        String message = e.getOriginalMessage()
+                .lines()
+                .findFirst()
+                .orElse("this is no JSON")
+                .replaceFirst(" \\(start marker at .*", "");
         int column = e.getLocation() == null ? 0 : e.getLocation().getColumnNr();
         return column > 0 ? message + " (column " + column + ")" : message;
     }
