@@ -272,12 +272,16 @@ class ArchitectureTest {
 
         @Override
         public SliceIdentifier getIdentifierOf(JavaClass type) {
-            return SliceIdentifier.of(API.contains(type.getPackageName()) ? "dev.rackcall.rpc" : type.getPackageName());
+            String name = type.getPackageName();
+            if (API.contains(name)) {
+                return SliceIdentifier.of("dev.rackcall.rpc");
+            }
+            return SliceIdentifier.of(name.equals("dev.rackcall.directory.spi") ? "dev.rackcall.directory" : name);
         }
 
         @Override
         public String getDescription() {
-            return "packages, with the API and its spi and runtime as one";
+            return "packages, with an API and its spi as one";
         }
     }
 }

@@ -93,6 +93,11 @@ public final class Arena {
         return memory.byteSize();
     }
 
+    /** Bytes at its start that say how much of it is {@linkplain #reservedBytes reserved}: who mirrors an arena mirrors them, too. */
+    public static int headerBytes() {
+        return ArenaLayout.HEADER_BYTES;
+    }
+
     /** Bytes from its start that are backed by memory now. What a peer wrote there is cut to the quota. */
     public long reservedBytes() {
         return extents.reserved();

@@ -29,6 +29,7 @@ final class ArenaLayout {
     private static final long ID_OFFSET = 12;
     private static final long QUOTA_OFFSET = 16;
     private static final long RESERVED_OFFSET = 24;
+    static final int HEADER_BYTES = 32;
     static final long TABLE = PAGE;
 
     private static final int MAX_ATTEMPTS = 100;

@@ -8,12 +8,14 @@ import dev.rackcall.rpc.spi.Transports;
 import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * A client's way to one named channel: connects, connects anew when the server was restarted, makes stubs and scopes. Thread-safe.
@@ -163,15 +165,20 @@ public final class RpcChannel implements AutoCloseable {
     public static final class Builder {
         private final String channel;
         private final List<ClientInterceptor> interceptors = new ArrayList<>();
+        private static final long NEAR_QUOTA = 256L << 20;
+        /** Mirrors are reserved whole. */
+        private static final long REMOTE_QUOTA = 16L << 20;
+
         private Optional<Path> directory = Optional.empty();
         private WaitStrategy waiting = WaitStrategy.adaptive();
         private int slots = 64;
-        private long arenaQuota = 256L << 20;
+        private OptionalLong arenaQuota = OptionalLong.empty();
         private Duration connectTimeout = Duration.ofSeconds(5);
         private Duration defaultTimeout = Duration.ofSeconds(30);
         private long sealFrom = ClientSpec.DEFAULT_SEAL_FROM;
         private int keepSealed = ClientSpec.DEFAULT_KEEP_SEALED;
         private Optional<Pool> pool = Optional.empty();
+        private Optional<URI> address = Optional.empty();
 
         private Builder(String channel) {
             RuntimeDirectory.checkName(channel);
@@ -204,7 +211,7 @@ public final class RpcChannel implements AutoCloseable {
 
         /** Bytes that the connection's arenas may grow to, each; 256 MiB by default; the server may allow less. */
         public Builder arenaQuota(long bytes) {
-            arenaQuota = bytes;
+            arenaQuota = OptionalLong.of(bytes);
             return this;
         }
 
@@ -252,6 +259,18 @@ public final class RpcChannel implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Connects to a server that shares no memory with this process ({@link RpcServer.Builder#listen}). Calls, results and shared objects are the same; what
+         * is passed by pointer is carried over as far as it has changed. {@link #newSharedScope} is not to be had there, and the connection's arenas are memory that is
+         * used and not only a bound: 16 MiB each by default.
+         *
+         * @param value {@code rdma://host:port}
+         */
+        public Builder address(URI value) {
+            address = Optional.of(value);
+            return this;
+        }
+
         /** Connects. */
         public RpcChannel open() {
             return new RpcChannel(
@@ -260,12 +279,13 @@ public final class RpcChannel implements AutoCloseable {
                             directory.orElseGet(RuntimeDirectory::defaultPath),
                             waiting,
                             slots,
-                            arenaQuota,
+                            arenaQuota.orElse(address.isPresent() ? REMOTE_QUOTA : NEAR_QUOTA),
                             connectTimeout,
                             defaultTimeout,
                             sealFrom,
                             keepSealed,
-                            pool),
+                            pool,
+                            address),
                     List.copyOf(interceptors));
         }
     }

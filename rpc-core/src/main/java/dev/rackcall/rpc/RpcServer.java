@@ -8,6 +8,7 @@ import dev.rackcall.rpc.spi.Transports;
 import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,6 +57,11 @@ public final class RpcServer implements AutoCloseable {
     /** The channels that it serves. */
     public List<String> channels() {
         return channels;
+    }
+
+    /** Where clients connect that share no memory with this process, if they may at all. */
+    public Optional<URI> address() {
+        return endpoint.address();
     }
 
     /** Clients that are connected now. */
@@ -123,6 +129,7 @@ public final class RpcServer implements AutoCloseable {
         private Duration stuckAfter = Duration.ofMillis(20);
         private Optional<Pool> pool = Optional.empty();
         private Optional<Wish> hugePages = Optional.empty();
+        private Optional<URI> address = Optional.empty();
 
         private Builder() {}
 
@@ -230,6 +237,17 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
+         * Serves clients that share no memory with this process as well. Whoever reaches the address may call: who they are is not known there, so
+         * name one that only friends reach.
+         *
+         * @param value {@code rdma://host:port}; with port 0 any free one, see {@link RpcServer#address}
+         */
+        public Builder listen(URI value) {
+            address = Optional.of(value);
+            return this;
+        }
+
+        /**
          * Begins to serve.
          *
          * @throws RpcException ALREADY_EXISTS if a living server has one of the channels, PERMISSION_DENIED or FAILED_PRECONDITION if the
@@ -254,7 +272,8 @@ public final class RpcServer implements AutoCloseable {
                     sandbox,
                     stuckAfter,
                     pool,
-                    hugePages);
+                    hugePages,
+                    address);
             List<String> channels = services.stream()
                     .map(service -> service.definition().channel())
                     .toList();

@@ -4,7 +4,7 @@ import dev.rackcall.shm.TwoHosts;
 import org.junit.jupiter.api.AfterEach;
 
 /** Shared objects by pointer, between two hosts that share a pool and nothing else. */
-class PoolSharedCallTest extends SharedCallTest {
+class PoolSharedCallTest extends SharedArenaCallTest {
     private final TwoHosts hosts = TwoHosts.create();
 
     @Override

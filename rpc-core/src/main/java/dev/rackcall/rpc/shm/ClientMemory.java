@@ -52,6 +52,9 @@ final class ClientMemory implements AutoCloseable {
     /** Null until the first scope is to be sealed. */
     @SuppressWarnings("OptionalUsedAsFieldOrParameterType")
     private volatile Optional<Seals> seals;
+    /** Null in shared memory. Set before the connection is used. */
+    private ClientMirror mirror;
+
     /** Why the connection ended, once it has: then nothing more is mapped, but what is stays until {@link #close}. */
     private volatile Status end;
 
@@ -106,6 +109,15 @@ final class ClientMemory implements AutoCloseable {
         return mapping.memory().asSlice(place.offset(), place.bytes());
     }
 
+    /** The server has memory of its own: what is shared is carried over when it is passed. */
+    void mirroredBy(ClientMirror theMirror) {
+        mirror = theMirror;
+    }
+
+    boolean isMirrored() {
+        return mirror != null;
+    }
+
     /** All of the connection's own memory: control region, request arena, reply arena. */
     MemorySegment memory() {
         return mapping.memory();
@@ -144,6 +156,14 @@ final class ClientMemory implements AutoCloseable {
 
     Scope newSharedScope(long firstBytes) {
         requireNotEnded();
+        if (isMirrored()) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with(
+                            "channel %s: its server shares no memory with this process, so there is no arena that all clients share; use"
+                                    + " newScope",
+                            channel)
+                    .asException();
+        }
         return sharedArena().newScope(firstBytes, refs);
     }
 
@@ -191,7 +211,24 @@ final class ClientMemory implements AutoCloseable {
                             method, argument, Ref.arenaId(ref))
                     .asException();
         }
+        if (mirror != null) {
+            carryOver(ref, method, argument);
+        }
         return ref;
+    }
+
+    /** What lies in the reply arena came from the server, which has it. */
+    private void carryOver(long ref, String method, String argument) {
+        if (Ref.arenaId(ref) != requestArena.id()) {
+            return;
+        }
+        try {
+            mirror.carryScope(requestArena, welcome.request().offset(), ref);
+        } catch (RefException e) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with("%s: argument '%s' cannot be passed: %s", method, argument, e.getMessage())
+                    .asException(e);
+        }
     }
 
     /** Whether the server maps that memory for this connection. By memory, not by arena number: two servers may use one number. */

@@ -33,9 +33,9 @@ final class ControlLayout {
     private static final long VERSION_OFFSET = 8;
     private static final long SLOTS_OFFSET = 12;
     private static final long INSTANCE_OFFSET = 16;
-    private static final long WATCHED = 256;
+    static final long WATCHED = 256;
     private static final long STATE = 260;
-    private static final long CONSUMED = 384;
+    static final long CONSUMED = 384;
     private static final long SLEEPERS = 512;
     private static final long REACTOR_ASLEEP = 516;
     static final long FIRST_SLOT = 4096;

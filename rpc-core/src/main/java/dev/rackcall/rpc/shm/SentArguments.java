@@ -74,9 +74,10 @@ final class SentArguments {
         }
     }
 
-    /** Scopes in other arenas than this client's own can be written by others, too, whatever is sealed here. */
+    /** Scopes in other arenas than this client's own can be written by others, too, whatever is sealed here; and a seal keeps no device from writing a mirror. */
     private boolean wantsSeal(Isolation isolation) {
         return scope != null
+                && !arenas.isMirrored()
                 && arenas.canSeal(scope)
                 && (isolation == Isolation.SEALED
                         || (isolation == Isolation.AUTO && arenas.autoSeals().choose(scope)));

@@ -45,6 +45,9 @@ final class ServerLink {
     private final AtomicBoolean released = new AtomicBoolean();
     private volatile boolean told;
     private volatile boolean rungEarly;
+    /** Null in shared memory. Set before the connection is used. */
+    private ServerMirror mirror;
+
     /** Null until the first sealed scope arrives. */
     private volatile SealedScopes seals;
     /** Reply scopes that callers have not released, by the Refs that were returned from them. */
@@ -80,6 +83,17 @@ final class ServerLink {
         refs.add(requestArena);
         refs.add(replyArena);
         refs.add(shared.arena());
+    }
+
+    /** The client has memory of its own: what is returned is carried over. */
+    void mirroredBy(ServerMirror theMirror) {
+        mirror = theMirror;
+        // To this side the client's reactor always sleeps, so that answers ring.
+        ControlLayout.reactorAsleep(memory(), true);
+    }
+
+    boolean isMirrored() {
+        return mirror != null;
     }
 
     MemorySegment memory() {
@@ -165,6 +179,9 @@ final class ServerLink {
 
     /** What its client has sealed in its request arena. */
     SealedScopes seals() {
+        if (isMirrored()) {
+            throw new SealException("a seal protects the client's memory, and this is a mirror of it");
+        }
         SealedScopes present = seals;
         return present != null ? present : makeSeals();
     }
@@ -202,7 +219,10 @@ final class ServerLink {
         long ref = SharedObject.refOf(sharedObject);
         // By memory, not by arena number: a server that is a client of others meets their numbers, too.
         MemorySegment.Scope mapped = mappingOf(sharedObject, ref, method);
-        if (!mapped.equals(mapping.memory().scope()) && !mapped.equals(sharedScope())) {
+        boolean isOwn = mapped.equals(mapping.memory().scope());
+        if (isMirrored()) {
+            carryOver(ref, isOwn, method);
+        } else if (!isOwn && !mapped.equals(sharedScope())) {
             throw Status.Code.INTERNAL
                     .with(
                             "%s: the handler returned an object in arena %d, which its caller does not map; allocate results in"
@@ -211,6 +231,21 @@ final class ServerLink {
                     .asException();
         }
         return ref;
+    }
+
+    /** What lies in the request arena came from the client, which has it. */
+    private void carryOver(long ref, boolean isOwn, String method) {
+        if (!isOwn) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with(
+                            "%s: the handler returned an object in arena %d, but its caller shares no memory with this process; allocate"
+                                    + " results in RpcContext.replyScope()",
+                            method, Ref.arenaId(ref))
+                    .asException();
+        }
+        if (Ref.arenaId(ref) == replyArena.id()) {
+            mirror.carryScope(replyArena, welcome.reply().offset(), ref);
+        }
     }
 
     private MemorySegment.Scope sharedScope() {

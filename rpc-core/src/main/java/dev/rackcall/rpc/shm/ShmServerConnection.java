@@ -140,6 +140,10 @@ final class ShmServerConnection implements SnapshotBudget {
         if (publishedHead != head) {
             publishedHead = head;
             ControlLayout.consumed(memory, head);
+            if (!answered && link.isMirrored()) {
+                // Where nobody sees it in memory it has to be carried over; answers take it along.
+                link.ring();
+            }
         }
         if (answered) {
             answered = false;

@@ -38,11 +38,25 @@ public final class ShmTransport implements Transport {
 
     @Override
     public ServerEndpoint serve(ServerSpec spec) {
-        return spec.pool().isPresent() ? PoolServer.start(spec, spec.pool().get()) : ShmServer.start(spec);
+        ServerEndpoint near =
+                spec.pool().isPresent() ? PoolServer.start(spec, spec.pool().get()) : ShmServer.start(spec);
+        if (spec.address().isEmpty()) {
+            return near;
+        }
+        try {
+            return new BothEndpoints(
+                    near, RemoteServer.start(spec, spec.address().get()));
+        } catch (RuntimeException | Error e) {
+            near.close();
+            throw e;
+        }
     }
 
     @Override
     public ClientConnection connect(ClientSpec spec) {
+        if (spec.address().isPresent()) {
+            return RemoteClient.connect(spec, spec.address().get());
+        }
         return spec.pool().isPresent() ? PoolClient.connect(spec, spec.pool().get()) : connectHere(spec);
     }
 

@@ -31,15 +31,15 @@ final class SlotLayout {
     static final int BYTES = 256;
 
     private static final int REQUEST_WORD = 0;
-    private static final int REQUEST_LENGTH = 8;
+    static final int REQUEST_LENGTH = 8;
     private static final int REQUEST_REF = 16;
-    private static final int REQUEST_DEADLINE = 24;
-    private static final int REQUEST_ISOLATION = 32;
+    static final int REQUEST_DEADLINE = 24;
+    static final int REQUEST_ISOLATION = 32;
     static final int REQUEST_INLINE = 40;
     static final int REQUEST_INLINE_BYTES = 88;
 
     static final int RESPONSE_WORD = 128;
-    private static final int RESPONSE_LENGTH = 136;
+    static final int RESPONSE_LENGTH = 136;
     private static final int RESPONSE_REF = 144;
     static final int RESPONSE_INLINE = 152;
     static final int RESPONSE_INLINE_BYTES = 104;

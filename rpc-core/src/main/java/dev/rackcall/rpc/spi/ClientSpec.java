@@ -2,6 +2,7 @@ package dev.rackcall.rpc.spi;
 
 import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -19,6 +20,7 @@ import java.util.Optional;
  * @param sealFrom from how many bytes on a call with {@link dev.rackcall.rpc.Isolation#AUTO} seals its scope instead of having it copied
  * @param keepSealed how many scopes, and pages of them, stay write-protected after sealed calls until somebody uses them; 0: none
  * @param pool of several hosts, in which the server is looked for instead of on this host; open as long as the channel
+ * @param address of the server, which then shares no memory with this process
  */
 public record ClientSpec(
         String channel,
@@ -30,7 +32,8 @@ public record ClientSpec(
         Duration defaultTimeout,
         long sealFrom,
         int keepSealed,
-        Optional<Pool> pool) {
+        Optional<Pool> pool,
+        Optional<URI> address) {
     /**
      * Up to 16 MiB of pages of 4 KiB, where it was measured, a copy costs less than closing a scope and opening it again; larger scopes than this are more than a
      * server copies unless it is told to.
@@ -59,6 +62,7 @@ public record ClientSpec(
                 defaultTimeout,
                 DEFAULT_SEAL_FROM,
                 DEFAULT_KEEP_SEALED,
+                Optional.empty(),
                 Optional.empty());
     }
 }

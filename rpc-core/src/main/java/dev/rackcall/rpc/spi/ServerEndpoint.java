@@ -1,6 +1,8 @@
 package dev.rackcall.rpc.spi;
 
+import java.net.URI;
 import java.time.Duration;
+import java.util.Optional;
 
 /** A transport that serves. Thread-safe. */
 public interface ServerEndpoint extends AutoCloseable {
@@ -13,6 +15,11 @@ public interface ServerEndpoint extends AutoCloseable {
     /** Ends everything; calls under way end with UNAVAILABLE at the caller. */
     @Override
     void close();
+
+    /** Where clients connect that share no memory with this process, if they may. */
+    default Optional<URI> address() {
+        return Optional.empty();
+    }
 
     /** Connections that are open now. */
     int connections();

@@ -7,6 +7,7 @@ import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -29,6 +30,7 @@ import java.util.Optional;
  * @param stuckAfter how long a direct handler may take before another thread polls on
  * @param pool of several hosts, whose processes are served instead of this host's; open as long as the server
  * @param hugePages whether the memory of connections is to consist of huge pages
+ * @param address where clients that share no memory with the server connect, too
  */
 public record ServerSpec(
         List<Service<?>> services,
@@ -44,7 +46,8 @@ public record ServerSpec(
         SandboxPolicy sandbox,
         Duration stuckAfter,
         Optional<Pool> pool,
-        Optional<Wish> hugePages) {
+        Optional<Wish> hugePages,
+        Optional<URI> address) {
 
     /**
      * One service.

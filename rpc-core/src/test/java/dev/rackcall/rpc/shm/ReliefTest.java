@@ -57,6 +57,7 @@ class ReliefTest {
                 SandboxPolicy.STRICT,
                 Duration.ofSeconds(1),
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
         sockets = UnixSocket.pair();
         factory = new ConnectionFactory(spec, service, Handlers.of(spec.dispatch()));

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What every transport has to do, whatever threads run the handlers and however callers wait. */
 @Timeout(60)
-class CallContractTest {
+public class CallContractTest {
     @TempDir
     Path directory;
 

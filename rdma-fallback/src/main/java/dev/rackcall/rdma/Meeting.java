@@ -1,0 +1,128 @@
+package dev.rackcall.rdma;
+
+import dev.rackcall.verbs.Gid;
+import java.io.EOFException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.Socket;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import jdk.net.ExtendedSocketOptions;
+
+/**
+ * How two ends get to know each other over TCP: the client's greeting, the server's, a byte of the client's when its queue pair can receive, a byte of the server's
+ * when its can. Used by one thread. Every wait ends with the time limit.
+ */
+final class Meeting {
+    private static final int READY = 1;
+    /** A peer whose host is gone is noticed after {@code KEEPALIVE_IDLE + KEEPALIVE_TRIES} seconds, even if neither side has anything to say. */
+    private static final int KEEPALIVE_IDLE = 5;
+
+    private static final int KEEPALIVE_TRIES = 5;
+
+    private final Socket socket;
+    private boolean refused;
+
+    private Meeting(Socket socket) {
+        this.socket = socket;
+    }
+
+    static Meeting over(Socket socket, Duration timeout) throws IOException {
+        socket.setSoTimeout(millis(timeout));
+        socket.setTcpNoDelay(true);
+        socket.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+        socket.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, KEEPALIVE_IDLE);
+        socket.setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, 1);
+        socket.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, KEEPALIVE_TRIES);
+        return new Meeting(socket);
+    }
+
+    static int millis(Duration timeout) {
+        // 0 would be no limit.
+        return Math.clamp(timeout.toMillis(), 1, Integer.MAX_VALUE);
+    }
+
+    /** An end over the device that goes with this socket's local address. */
+    RdmaCarrier carrier(MemorySegment memory, int publications) {
+        RdmaDevice device = RdmaDevice.acquire(socket.getLocalAddress());
+        try {
+            return RdmaCarrier.open(device, socket, memory, publications);
+        } catch (RuntimeException | Error e) {
+            device.release();
+            throw e;
+        }
+    }
+
+    /** The client's part; returns the server's packet. */
+    ByteBuffer greetServer(RdmaCarrier carrier, ByteBuffer hello) throws IOException, ForeignPeerException {
+        carrier.greeting(hello).write(socket.getOutputStream());
+        PeerGreeting server = PeerGreeting.read(socket.getInputStream());
+        long answered = System.nanoTime();
+        if (isRefusal(server)) {
+            refused = true;
+            return server.packet();
+        }
+        // Too little by the time that its greeting travelled: so no deadline comes later over there.
+        carrier.connect(server, server.clock() - answered);
+        say();
+        hear();
+        carrier.watch();
+        return server.packet();
+    }
+
+    /** The client's greeting. */
+    PeerGreeting hearClient() throws IOException, ForeignPeerException {
+        return PeerGreeting.read(socket.getInputStream());
+    }
+
+    /** The server's answer to a client that gets no connection. */
+    void refuse(ByteBuffer welcome) throws IOException {
+        new PeerGreeting(Gid.NONE, 0, 0, 0, 0, 1, System.nanoTime(), welcome).write(socket.getOutputStream());
+    }
+
+    private static boolean isRefusal(PeerGreeting greeting) {
+        return greeting.queuePair() == 0 && greeting.gid().equals(Gid.NONE);
+    }
+
+    /** The server's part, once it has a place for the client; then {@link #say} ends the meeting. */
+    void greetClient(RdmaCarrier carrier, PeerGreeting client, ByteBuffer welcome)
+            throws IOException, ForeignPeerException {
+        carrier.connect(client, client.clock() - System.nanoTime());
+        carrier.greeting(welcome).write(socket.getOutputStream());
+        hear();
+    }
+
+    /** This end can receive. */
+    void say() throws IOException {
+        socket.getOutputStream().write(READY);
+        socket.getOutputStream().flush();
+    }
+
+    private void hear() throws IOException, ForeignPeerException {
+        int said = socket.getInputStream().read();
+        if (said < 0) {
+            throw new EOFException("the peer hung up before it was connected");
+        }
+        if (said != READY) {
+            throw new ForeignPeerException("it says " + said + " where " + READY + " is due");
+        }
+    }
+
+    boolean isRefused() {
+        return refused;
+    }
+
+    /** Closes what there is. */
+    static void giveUp(RdmaCarrier carrier, Socket socket) {
+        if (carrier != null) {
+            carrier.close();
+        }
+        try {
+            socket.close();
+        } catch (IOException e) {
+            // It is given up in any case.
+            assert socket.isClosed();
+        }
+    }
+}

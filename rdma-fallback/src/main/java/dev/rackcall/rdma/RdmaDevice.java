@@ -1,0 +1,195 @@
+package dev.rackcall.rdma;
+
+import dev.rackcall.verbs.CompletionChannel;
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.Context;
+import dev.rackcall.verbs.Device;
+import dev.rackcall.verbs.Devices;
+import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.ProtectionDomain;
+import dev.rackcall.verbs.VerbsException;
+import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.SoftOptions;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An opened device with one thread that says what has arrived; shared by all connections of this process over the same local address, open as long as there is one.
+ * Thread-safe.
+ */
+final class RdmaDevice {
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaDevice.class);
+    private static final Duration LOOK = Duration.ofMillis(200);
+    private static final Map<InetAddress, RdmaDevice> OPEN = new HashMap<>();
+
+    private final InetAddress address;
+    private final Context context;
+    private final int gidIndex;
+    private final ProtectionDomain domain;
+    private final CompletionChannel channel;
+    private final Map<CompletionQueue, RdmaCarrier> carriers = new ConcurrentHashMap<>();
+    private final Thread thread;
+    /** Guarded by OPEN. */
+    private int users;
+
+    private volatile boolean closing;
+
+    private RdmaDevice(InetAddress address, Context context, int gidIndex) {
+        this.address = address;
+        this.context = context;
+        this.gidIndex = gidIndex;
+        this.domain = context.allocateProtectionDomain();
+        this.channel = context.createCompletionChannel();
+        this.thread = new Thread(this::deliver, "rackcall-rdma");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /**
+     * The device by which a local address sends: the real one with that address, else the first real one, else the software device at it. To be {@link #release
+     * released}.
+     *
+     * @throws VerbsException if it cannot be opened
+     */
+    static RdmaDevice acquire(InetAddress local) {
+        synchronized (OPEN) {
+            RdmaDevice device = OPEN.get(local);
+            if (device == null) {
+                device = open(local);
+                OPEN.put(local, device);
+            }
+            device.users++;
+            return device;
+        }
+    }
+
+    private static RdmaDevice open(InetAddress local) {
+        for (Device device : real()) {
+            Context context = device.open();
+            Optional<Integer> exact = gidOf(context, local);
+            if (exact.isPresent()) {
+                return new RdmaDevice(local, context, exact.get());
+            }
+            context.close();
+        }
+        List<Device> real = real();
+        if (!real.isEmpty() && !local.isLoopbackAddress()) {
+            Context context = real.getFirst().open();
+            return new RdmaDevice(local, context, anyGid(context));
+        }
+        Context soft =
+                SoftDevice.of("rackcall", SoftOptions.local().at(local, 0)).open();
+        return new RdmaDevice(local, soft, 0);
+    }
+
+    private static List<Device> real() {
+        List<Device> real = new ArrayList<>(Devices.list());
+        real.removeIf(device -> device.name().startsWith(SoftDevice.PREFIX));
+        return real;
+    }
+
+    private static Optional<Integer> gidOf(Context context, InetAddress local) {
+        if (!(local instanceof Inet4Address)) {
+            return Optional.empty();
+        }
+        long wanted = 0xffff_0000_0000L | (ByteBuffer.wrap(local.getAddress()).getInt() & 0xffff_ffffL);
+        int length = context.port(1).gidTableLength();
+        Optional<Integer> found = Optional.empty();
+        for (int i = 0; i < length; i++) {
+            // Of several with the address the last is of the newer protocol.
+            if (context.gid(1, i).equals(new Gid(0, wanted))) {
+                found = Optional.of(i);
+            }
+        }
+        return found;
+    }
+
+    private static int anyGid(Context context) {
+        int length = context.port(1).gidTableLength();
+        for (int i = 0; i < length; i++) {
+            if (context.gid(1, i).isIpv4()) {
+                return i;
+            }
+        }
+        return 0;
+    }
+
+    void release() {
+        synchronized (OPEN) {
+            if (--users == 0) {
+                OPEN.remove(address);
+                close();
+            }
+        }
+    }
+
+    Context context() {
+        return context;
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    CompletionChannel channel() {
+        return channel;
+    }
+
+    Gid gid() {
+        return context.gid(1, gidIndex);
+    }
+
+    int gidIndex() {
+        return gidIndex;
+    }
+
+    /** From now on the carrier hears when its queue has something. */
+    void add(CompletionQueue queue, RdmaCarrier carrier) {
+        carriers.put(queue, carrier);
+    }
+
+    void remove(CompletionQueue queue) {
+        carriers.remove(queue);
+    }
+
+    private void deliver() {
+        while (!closing) {
+            try {
+                Optional<CompletionQueue> queue = channel.await(LOOK);
+                RdmaCarrier carrier = queue.map(carriers::get).orElse(null);
+                if (carrier != null) {
+                    carrier.deliver();
+                }
+            } catch (RuntimeException | Error e) {
+                if (!closing) {
+                    LOG.error(
+                            "what arrives over {} is not delivered; its connections go on",
+                            context.device().name(),
+                            e);
+                }
+            }
+        }
+    }
+
+    private void close() {
+        closing = true;
+        try {
+            thread.join(10 * LOOK.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        channel.close();
+        domain.close();
+        context.close();
+    }
+}

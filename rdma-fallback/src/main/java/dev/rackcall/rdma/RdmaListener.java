@@ -1,0 +1,150 @@
+package dev.rackcall.rdma;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.rpc.spi.CarrierProvider.Answer;
+import dev.rackcall.rpc.spi.CarrierProvider.Reception;
+import dev.rackcall.rpc.spi.CarrierProvider.Seat;
+import dev.rackcall.verbs.VerbsException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A TCP port where clients meet the server; a virtual thread for each that is not connected yet. */
+final class RdmaListener implements CarrierProvider.Listener {
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaListener.class);
+    private static final int BACKLOG = 256;
+    /** Who has connected and not said everything yet. An honest client says it at once. */
+    private static final int MAX_GUESTS = 64;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    /** After accepting failed, for want of descriptors mostly. */
+    private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final ServerSocket port;
+    private final URI address;
+    private final Reception reception;
+    private final Semaphore room = new Semaphore(MAX_GUESTS);
+    private volatile boolean closed;
+
+    private RdmaListener(ServerSocket port, URI address, Reception reception) {
+        this.port = port;
+        this.address = address;
+        this.reception = reception;
+    }
+
+    static RdmaListener open(URI wanted, InetSocketAddress place, Reception reception) {
+        try {
+            ServerSocket port = new ServerSocket();
+            port.setReuseAddress(true);
+            try {
+                port.bind(place, BACKLOG);
+            } catch (IOException e) {
+                port.close();
+                throw e;
+            }
+            URI address = URI.create("rdma://" + wanted.getHost() + ":" + port.getLocalPort());
+            RdmaListener listener = new RdmaListener(port, address, reception);
+            Thread.ofVirtual().name("rackcall-rdma-accept").start(listener::accept);
+            return listener;
+        } catch (IOException e) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with(
+                            "cannot listen at %s: %s; is the port free, and the address this host's?",
+                            wanted, e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    @Override
+    public URI address() {
+        return address;
+    }
+
+    private void accept() {
+        while (!closed) {
+            try {
+                Socket socket = port.accept();
+                if (room.tryAcquire()) {
+                    Thread.ofVirtual().name("rackcall-rdma-guest").start(() -> receive(socket));
+                } else {
+                    // Whoever comes in such a crowd may try again.
+                    socket.close();
+                }
+            } catch (IOException e) {
+                if (!closed) {
+                    LOG.warn("a client of {} could not be accepted: {}", address, e.toString());
+                    LockSupport.parkNanos(FAILED_ACCEPT_NANOS);
+                }
+            }
+        }
+    }
+
+    private void receive(Socket socket) {
+        try {
+            greet(socket);
+        } catch (IOException | ForeignPeerException | VerbsException e) {
+            LOG.info(
+                    "a client of {} at {} was turned away: {}",
+                    address,
+                    socket.getRemoteSocketAddress(),
+                    e.getMessage());
+            Meeting.giveUp(null, socket);
+        } catch (RuntimeException | Error e) {
+            LOG.warn("a client of {} was turned away", address, e);
+            Meeting.giveUp(null, socket);
+        } finally {
+            room.release();
+        }
+    }
+
+    private void greet(Socket socket) throws IOException, ForeignPeerException {
+        Meeting meeting = Meeting.over(socket, PATIENCE);
+        PeerGreeting client = meeting.hearClient();
+        Answer answer = reception.greet(client.packet());
+        if (answer.seat().isEmpty()) {
+            meeting.refuse(answer.welcome());
+            socket.close();
+            return;
+        }
+        seat(socket, meeting, client, answer, answer.seat().get());
+    }
+
+    private static void seat(Socket socket, Meeting meeting, PeerGreeting client, Answer answer, Seat seat)
+            throws IOException, ForeignPeerException {
+        RdmaCarrier carrier = null;
+        try {
+            if (client.bytes() < seat.memory().byteSize()) {
+                throw new ForeignPeerException("its memory of " + client.bytes() + " bytes is shorter than the "
+                        + seat.memory().byteSize() + " that it gets here");
+            }
+            carrier = meeting.carrier(seat.memory(), seat.publications());
+            meeting.greetClient(carrier, client, answer.welcome());
+        } catch (IOException | ForeignPeerException | RuntimeException | Error e) {
+            Meeting.giveUp(carrier, socket);
+            seat.leave();
+            throw e;
+        }
+        seat.take(carrier);
+        carrier.watch();
+        meeting.say();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        try {
+            port.close();
+        } catch (IOException e) {
+            LOG.warn("the port of {} cannot be closed: {}", address, e.toString());
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.os.Mapping;
+import java.lang.foreign.MemorySegment;
+
+/** Carries requests to the server, in the order of their tickets: of each its payload, what its slot says about it, and last its word. */
+final class ClientMirror extends MirrorBell {
+    private final Handshake.Welcome welcome;
+    private final int mask;
+    /** Ticket of the next request to carry. Whoever carries. */
+    private long next;
+
+    /** @param mapping of this end's memory, closed with this bell */
+    ClientMirror(Carrier carrier, Mapping mapping, Handshake.Welcome welcome) {
+        super(carrier, mapping);
+        this.welcome = welcome;
+        this.mask = welcome.slots() - 1;
+    }
+
+    @Override
+    boolean carryPublished() {
+        MemorySegment memory = memory();
+        boolean alive = true;
+        while (alive) {
+            long slot = ControlLayout.slot((int) next & mask);
+            long word = SlotLayout.requestWord(memory, slot);
+            if (!SlotLayout.isOf(word, next)) {
+                return true;
+            }
+            alive = carryRequest(memory, slot, word);
+            next++;
+        }
+        return false;
+    }
+
+    private boolean carryRequest(MemorySegment memory, long slot, long word) {
+        int flags = SlotLayout.flags(word);
+        if ((flags & SlotLayout.OUTSIDE) != 0) {
+            long length = SlotLayout.requestLength(memory, slot);
+            long ref = SlotLayout.requestRef(memory, slot);
+            carrier.carryChanged(welcome.request().offset() + Ref.offset(ref), length);
+            carrier.carry(slot + SlotLayout.REQUEST_LENGTH, 2 * Long.BYTES);
+        } else if (SlotLayout.inlineLength(word) > 0) {
+            carrier.carry(slot + SlotLayout.REQUEST_INLINE, SlotLayout.inlineLength(word));
+        }
+        if ((flags & SlotLayout.DEADLINE) != 0) {
+            long deadline = SlotLayout.requestDeadline(memory, slot) + carrier.clockAhead();
+            carrier.store(slot + SlotLayout.REQUEST_DEADLINE, deadline);
+        }
+        if ((flags & SlotLayout.SNAPSHOT) != 0) {
+            carrier.store(slot + SlotLayout.REQUEST_ISOLATION, SlotLayout.requestIsolation(memory, slot));
+        }
+        return carrier.publish(slot, word);
+    }
+}

@@ -1,0 +1,178 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.spi.Bell;
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.ScopeRuns;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.UnixSocket;
+import java.lang.foreign.MemorySegment;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongConsumer;
+
+/**
+ * The bell of a connection whose ends have memory of their own. Nobody watches there, so whoever has published rings, and the ring carries over what was published. One
+ * thread at a time does so: who finds another at it leaves it to that one, who looks once more before he goes.
+ *
+ * <p>What arrives goes through a socket pair of this process, on which pollers and reactors sleep.
+ */
+abstract class MirrorBell implements Bell, Carrier.Arrivals {
+    /** How long an end waits for the thread that is just carrying. */
+    private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    final Carrier carrier;
+    final Mapping mapping;
+    private final UnixSocket inner;
+    private final UnixSocket outer;
+    private final Queue<Long> numbers = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger wanted = new AtomicInteger();
+    private final ReentrantLock scopeLock = new ReentrantLock();
+    private final ScopeRuns runs = new ScopeRuns();
+    private volatile boolean over;
+
+    MirrorBell(Carrier carrier, Mapping mapping) {
+        this.carrier = carrier;
+        this.mapping = mapping;
+        UnixSocket.Pair pair = UnixSocket.pair();
+        this.inner = pair.left();
+        this.outer = pair.right();
+    }
+
+    MemorySegment memory() {
+        return mapping.memory();
+    }
+
+    /**
+     * Carries over what was published since the last time. One thread at a time.
+     *
+     * @return false if the peer is gone
+     */
+    abstract boolean carryPublished();
+
+    @Override
+    public final boolean ring() {
+        if (over) {
+            return false;
+        }
+        // Whoever raises it from 0 carries, for all who raise it meanwhile, too: what they published before is seen by
+        // the look that follows.
+        if (wanted.getAndIncrement() != 0) {
+            return true;
+        }
+        boolean alive = false;
+        int seen = 0;
+        try {
+            do {
+                seen = wanted.get();
+                alive = carryHere();
+            } while (!wanted.compareAndSet(seen, 0));
+        } catch (RuntimeException | Error e) {
+            wanted.set(0);
+            throw e;
+        }
+        return alive;
+    }
+
+    private boolean carryHere() {
+        try {
+            return !over && carryPublished();
+        } catch (IllegalStateException e) {
+            if (over) {
+                // Unmapped meanwhile.
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    /** Carries the scope that an object is in, before the word that passes the object. Any thread. */
+    final void carryScope(Arena arena, long arenaOffset, long ref) throws RefException {
+        scopeLock.lock();
+        try {
+            runs.read(arena, arena.scopeOf(ref));
+            // The arena may have grown since.
+            carrier.carryChanged(arenaOffset, Arena.headerBytes());
+            for (int i = 0; i < runs.count(); i++) {
+                // A peer that is gone is noticed by the ring that follows.
+                carrier.carryChanged(arenaOffset + Ref.offset(runs.ref(i)), runs.bytes(i));
+            }
+        } finally {
+            runs.clear();
+            scopeLock.unlock();
+        }
+    }
+
+    @Override
+    public final boolean ring(long number) {
+        return !over && carrier.tell(number);
+    }
+
+    @Override
+    public final int fd() {
+        return outer.fd();
+    }
+
+    @Override
+    public final int drain(LongConsumer taker) {
+        if (over) {
+            return -1;
+        }
+        int rings = outer.drain();
+        int told = 0;
+        for (Long number = numbers.poll(); number != null; number = numbers.poll()) {
+            taker.accept(number);
+            told++;
+        }
+        return rings < 0 && told > 0 ? told : rings;
+    }
+
+    // ---- threads of the carrier
+
+    @Override
+    public final void published() {
+        inner.ring();
+    }
+
+    @Override
+    public final void told(long number) {
+        // A peer that tells more than there can be calls does not fill this process's heap.
+        if (numbers.size() < ControlLayout.SEALS) {
+            numbers.add(number);
+        }
+        inner.ring();
+    }
+
+    @Override
+    public final void ended() {
+        // The outer end becomes readable, and says so for ever.
+        inner.close();
+    }
+
+    /** What was published but not rung for yet: in shared memory the peer would find it, too. */
+    private void carryRest() {
+        ring();
+        long end = System.nanoTime() + REST_NANOS;
+        while (wanted.get() != 0 && System.nanoTime() - end < 0) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Override
+    public final void close() {
+        if (over) {
+            return;
+        }
+        carryRest();
+        over = true;
+        carrier.close();
+        inner.close();
+        outer.close();
+        mapping.close();
+    }
+}

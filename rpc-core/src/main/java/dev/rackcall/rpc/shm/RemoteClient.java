@@ -1,0 +1,137 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.SharedFile;
+import java.net.URI;
+import java.nio.ByteBuffer;
+
+/**
+ * Connects to a server that shares no memory with this process: this end makes memory as large as it asked for, which the server's answer then
+ * divides as it divides its own.
+ */
+final class RemoteClient {
+    /** Of the arena that a server has for what all its clients share, and that nobody shares with it here. */
+    static final long SHARED_BYTES = 64 << 10;
+
+    private final ClientSpec spec;
+    private final URI address;
+
+    private RemoteClient(ClientSpec spec, URI address) {
+        this.spec = spec;
+        this.address = address;
+    }
+
+    static ClientConnection connect(ClientSpec spec, URI address) {
+        return new RemoteClient(spec, address).connect();
+    }
+
+    static CarrierProvider provider(URI address) {
+        return CarrierProvider.of(address)
+                .orElseThrow(() -> Status.Code.INVALID_ARGUMENT
+                        .with(
+                                "nobody here understands the address %s; rdma://host:port needs the module rdma-fallback on the class"
+                                        + " path",
+                                address)
+                        .asException());
+    }
+
+    private ClientConnection connect() {
+        CarrierProvider provider = provider(address);
+        SharedFile file = null;
+        Mapping mapping = null;
+        CarrierProvider.Greeted greeted = null;
+        try {
+            file = SharedFile.memfd("rackcall" + spec.channel(), bytes());
+            // What the server's device writes there must have its memory: there is nobody whom an error could be told
+            // then.
+            file.reserve(0, file.bytes());
+            mapping = file.map();
+            ByteBuffer hello = ByteBuffer.wrap(
+                    new Handshake.Hello(ControlLayout.VERSION, spec.channel(), spec.slots(), spec.arenaQuota())
+                            .encode());
+            greeted = provider.connect(address, mapping.memory(), hello, 2 * spec.slots(), spec.connectTimeout());
+            return open(file, mapping, greeted);
+        } catch (OsException | OutOfArenaException e) {
+            discard(file, mapping, greeted);
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with(
+                            "channel %s at %s: no memory for a connection of %d bytes: %s; ask for a smaller arenaQuota",
+                            spec.channel(), address, bytes(), e.getMessage())
+                    .asException(e);
+        } catch (Handshake.MalformedException e) {
+            discard(file, mapping, greeted);
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("channel %s at %s: the handshake failed: %s", spec.channel(), address, e.getMessage())
+                    .asException(e);
+        } catch (RuntimeException | Error e) {
+            discard(file, mapping, greeted);
+            throw e;
+        }
+    }
+
+    private long bytes() {
+        long quota = Math.max(ConnectionFactory.MIN_QUOTA, spec.arenaQuota()) & -ControlLayout.PAGE;
+        return ControlLayout.controlBytes(spec.slots()) + 2 * quota;
+    }
+
+    static byte[] bytes(ByteBuffer packet) {
+        byte[] bytes = new byte[packet.remaining()];
+        packet.get(bytes);
+        return bytes;
+    }
+
+    private static void discard(SharedFile file, Mapping mapping, CarrierProvider.Greeted greeted) {
+        if (greeted != null) {
+            greeted.carrier().ifPresent(Carrier::close);
+        }
+        if (mapping != null) {
+            mapping.close();
+        }
+        if (file != null) {
+            file.close();
+        }
+    }
+
+    private ClientConnection open(SharedFile file, Mapping mapping, CarrierProvider.Greeted greeted)
+            throws Handshake.MalformedException {
+        Handshake.Welcome welcome = Handshake.Welcome.decode(bytes(greeted.welcome()));
+        if (!welcome.status().isOk()) {
+            throw welcome.status().asException();
+        }
+        if (greeted.carrier().isEmpty() || welcome.shared().bytes() != SHARED_BYTES) {
+            throw new Handshake.MalformedException("its answer names no memory, or another kind than is spoken here");
+        }
+        SharedFile shared = SharedFile.memfd("rackcall" + spec.channel() + "-none", SHARED_BYTES);
+        try {
+            WelcomeCheck.of(welcome, spec).requirePlaces(file, shared);
+            ControlLayout.initialise(mapping.memory(), welcome.slots(), welcome.instance());
+            ClientMirror bell = new ClientMirror(greeted.carrier().get(), mapping, welcome);
+            ClientMemory memory = ClientMemory.open(file, shared, welcome, spec);
+            memory.mirroredBy(bell);
+            ClientLink link = new ClientLink(bell, memory, welcome, spec.channel(), true, () -> {});
+            return start(link, bell);
+        } catch (Handshake.MalformedException | RuntimeException | Error e) {
+            shared.close();
+            throw e;
+        }
+    }
+
+    private ClientConnection start(ClientLink link, ClientMirror bell) {
+        try {
+            ShmClientConnection connection = new ShmClientConnection(link, spec);
+            link.start(connection);
+            bell.carrier.start(bell);
+            return connection;
+        } catch (RuntimeException | Error e) {
+            link.discard();
+            throw e;
+        }
+    }
+}

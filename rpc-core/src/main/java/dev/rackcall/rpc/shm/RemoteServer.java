@@ -1,0 +1,272 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.rpc.spi.ServerEndpoint;
+import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.SharedFile;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A server's door for clients that share no memory with it: one address for all its channels, since the client says which one it wants. What follows is as in shared
+ * memory, but for the bell.
+ */
+final class RemoteServer implements ServerEndpoint {
+    private static final Logger LOG = LoggerFactory.getLogger(RemoteServer.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+    /** No kernel vouches for a peer over a network. */
+    private static final Peer STRANGER = new Peer(0, -1, -1);
+
+    private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
+
+    private final ServerSpec spec;
+    private final Map<String, ConnectionFactory> channels = new HashMap<>();
+    private final Pollers pollers;
+    private final Handlers handlers;
+    private final ConnectionCount connections = new ConnectionCount();
+    private final Thread guardian = new Thread(this::guard, "rackcall-remote");
+    private Optional<CarrierProvider.Listener> listener = Optional.empty();
+    private volatile boolean draining;
+    private volatile boolean stopping;
+
+    private RemoteServer(ServerSpec spec) {
+        this.spec = spec;
+        this.pollers = new Pollers(spec);
+        this.handlers = Handlers.of(spec.dispatch());
+        guardian.setDaemon(true);
+    }
+
+    static RemoteServer start(ServerSpec spec, URI address) {
+        RemoteServer server = new RemoteServer(spec);
+        try {
+            for (ServerSpec.Service<?> service : spec.services()) {
+                server.open(service);
+            }
+            server.pollers.start();
+            server.guardian.start();
+            server.listener = Optional.of(RemoteClient.provider(address).listen(address, server::greet));
+            return server;
+        } catch (RuntimeException | Error e) {
+            server.close();
+            throw e;
+        }
+    }
+
+    private void open(ServerSpec.Service<?> service) {
+        String channel = service.definition().channel();
+        channels.put(
+                channel,
+                new ConnectionFactory(
+                        spec,
+                        service,
+                        handlers,
+                        spec.arenaQuota(),
+                        id -> new SharedPool(channel, id, RemoteClient.SHARED_BYTES)));
+    }
+
+    @Override
+    public Optional<URI> address() {
+        return listener.map(CarrierProvider.Listener::address);
+    }
+
+    /** Direct handlers that do not return lose their polling duty. */
+    private void guard() {
+        while (!stopping) {
+            LockSupport.parkNanos(spec.stuckAfter().toNanos());
+            try {
+                pollers.relieveIfStuck();
+            } catch (RuntimeException | Error e) {
+                if (LOG_LIMIT.allows()) {
+                    LOG.error("relieving a poller failed; the server goes on{}", LOG_LIMIT.skipped(), e);
+                }
+            }
+        }
+    }
+
+    // ---- threads of the listener
+
+    private CarrierProvider.Answer greet(ByteBuffer packet) {
+        try {
+            Handshake.Hello hello = Handshake.Hello.decode(RemoteClient.bytes(packet));
+            return answer(hello);
+        } catch (Handshake.MalformedException e) {
+            return refusal(Status.Code.FAILED_PRECONDITION.with("the handshake failed: %s", e.getMessage()));
+        } catch (RpcException e) {
+            return refusal(e.status());
+        } catch (OutOfArenaException | OsException e) {
+            return refusal(Status.Code.RESOURCE_EXHAUSTED.with(
+                    "the server has no memory for a connection: %s; ask for a smaller arenaQuota", e.getMessage()));
+        }
+    }
+
+    private static CarrierProvider.Answer refusal(Status status) {
+        return new CarrierProvider.Answer(
+                ByteBuffer.wrap(Handshake.Welcome.refusal(status).encode()), Optional.empty());
+    }
+
+    private CarrierProvider.Answer answer(Handshake.Hello hello) {
+        ConnectionFactory factory = channels.get(hello.channel());
+        if (factory == null) {
+            throw Status.Code.NOT_FOUND
+                    .with("no channel %s is served here (there are %s)", hello.channel(), channels.keySet())
+                    .asException();
+        }
+        if (draining) {
+            throw Status.Code.UNAVAILABLE
+                    .with("channel %s: its server is shutting down", hello.channel())
+                    .asException();
+        }
+        factory.check(hello);
+        synchronized (this) {
+            if (connections.isFull(spec.maxConnections())) {
+                throw Status.Code.RESOURCE_EXHAUSTED
+                        .with(
+                                "channel %s: all %d connections are taken; close some, or raise the server's maxConnections",
+                                hello.channel(), spec.maxConnections())
+                        .asException();
+            }
+            connections.comes();
+        }
+        try {
+            Seat seat = Seat.of(this, factory, hello);
+            return new CarrierProvider.Answer(ByteBuffer.wrap(seat.welcome.encode()), Optional.of(seat));
+        } catch (RuntimeException | Error e) {
+            connections.hangsUp();
+            connections.isReleased();
+            throw e;
+        }
+    }
+
+    /** Memory for one client, and then its connection. */
+    private static final class Seat implements CarrierProvider.Seat {
+        private final RemoteServer server;
+        private final ConnectionFactory factory;
+        private final Handshake.Welcome welcome;
+        private final SharedFile file;
+        private final Mapping mapping;
+
+        private Seat(
+                RemoteServer server,
+                ConnectionFactory factory,
+                Handshake.Welcome welcome,
+                SharedFile file,
+                Mapping mapping) {
+            this.server = server;
+            this.factory = factory;
+            this.welcome = welcome;
+            this.file = file;
+            this.mapping = mapping;
+        }
+
+        static Seat of(RemoteServer server, ConnectionFactory factory, Handshake.Hello hello) {
+            // A number that nobody uses: there is nothing that this client could leave in the shared arena.
+            int number = factory.shared().join(() -> true);
+            Handshake.Welcome welcome = factory.plan(hello, number);
+            SharedFile file = null;
+            try {
+                file = SharedFile.memfd("rackcall" + hello.channel(), ConnectionFactory.bytes(welcome));
+                file.reserve(0, file.bytes());
+                return new Seat(server, factory, welcome, file, file.map());
+            } catch (RuntimeException | Error e) {
+                if (file != null) {
+                    file.close();
+                }
+                factory.giveIds(welcome);
+                factory.shared().leave(number);
+                throw e;
+            }
+        }
+
+        @Override
+        public MemorySegment memory() {
+            return mapping.memory();
+        }
+
+        @Override
+        public int publications() {
+            return 2 * welcome.slots();
+        }
+
+        @Override
+        public void take(Carrier carrier) {
+            ServerMirror bell = new ServerMirror(carrier, mapping, welcome);
+            ShmServerConnection connection;
+            try {
+                connection = factory.connect(bell, file, welcome, STRANGER, server.connections, () -> {});
+            } catch (RuntimeException | Error e) {
+                bell.close();
+                count();
+                factory.shared().leave(welcome.participant());
+                throw e;
+            }
+            connection.link.mirroredBy(bell);
+            server.pollers.quietest().add(connection);
+            carrier.start(bell);
+            connection.link.told();
+        }
+
+        @Override
+        public void leave() {
+            mapping.close();
+            file.close();
+            factory.giveIds(welcome);
+            factory.shared().leave(welcome.participant());
+            count();
+        }
+
+        private void count() {
+            server.connections.hangsUp();
+            server.connections.isReleased();
+        }
+    }
+
+    // ---- the end
+
+    @Override
+    public void drain() {
+        draining = true;
+        pollers.drain();
+    }
+
+    @Override
+    public boolean awaitDrained(Duration bound) {
+        return pollers.awaitDrained(bound);
+    }
+
+    @Override
+    public int connections() {
+        return connections.connected();
+    }
+
+    @Override
+    public void close() {
+        draining = true;
+        stopping = true;
+        listener.ifPresent(CarrierProvider.Listener::close);
+        LockSupport.unpark(guardian);
+        try {
+            guardian.join(JOIN_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        pollers.stop();
+        handlers.close();
+        channels.values().forEach(ConnectionFactory::close);
+    }
+}

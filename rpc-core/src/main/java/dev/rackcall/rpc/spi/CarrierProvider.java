@@ -1,0 +1,90 @@
+package dev.rackcall.rpc.spi;
+
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.ServiceLoader;
+
+/** Connects processes that share no memory. Found by {@link ServiceLoader}; stateless and thread-safe. */
+public interface CarrierProvider {
+    /** Of the addresses that it understands: {@code rdma}. */
+    String scheme();
+
+    /**
+     * Connects.
+     *
+     * @param memory of this end, all of it reserved; the caller keeps it mapped until the carrier is closed
+     * @param hello handed to the peer's {@link Reception}
+     * @param publications that may be on their way to this end at a time
+     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if nobody answers there in time, FAILED_PRECONDITION if it is somebody else or this host has no device for it
+     */
+    Greeted connect(URI address, MemorySegment memory, ByteBuffer hello, int publications, Duration timeout);
+
+    /**
+     * What the peer has answered.
+     *
+     * @param welcome its answer
+     * @param carrier empty if it gave no memory, having refused
+     */
+    record Greeted(ByteBuffer welcome, Optional<Carrier> carrier) {}
+
+    /**
+     * Listens until it is closed.
+     *
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if it cannot listen there
+     */
+    Listener listen(URI address, Reception reception);
+
+    /** A place where peers connect. */
+    interface Listener extends AutoCloseable {
+        /** Where, with the port that was chosen if the address asked for any. */
+        URI address();
+
+        /** Takes no new peers. Connections stay. Idempotent. */
+        @Override
+        void close();
+    }
+
+    /** Answers peers. Called by threads of the listener, which may be held up. */
+    @FunctionalInterface
+    interface Reception {
+        /** @param hello of a peer that may be anybody */
+        Answer greet(ByteBuffer hello);
+    }
+
+    /**
+     * What a peer gets.
+     *
+     * @param welcome what it is told
+     * @param seat empty if it is refused
+     */
+    record Answer(ByteBuffer welcome, Optional<Seat> seat) {}
+
+    /** A place for one peer. Exactly one of {@link #take} and {@link #leave} is called. */
+    interface Seat {
+        /** This end's memory, all of it reserved; mapped until the carrier is closed, or until the seat is left. */
+        MemorySegment memory();
+
+        /** As in {@link CarrierProvider#connect}. */
+        int publications();
+
+        /** The peer is connected; the carrier is the seat's now. */
+        void take(Carrier carrier);
+
+        /** The peer could not be connected. */
+        void leave();
+    }
+
+    /** The one for an address. */
+    static Optional<CarrierProvider> of(URI address) {
+        for (CarrierProvider provider :
+                ServiceLoader.load(CarrierProvider.class, CarrierProvider.class.getClassLoader())) {
+            if (provider.scheme().equals(address.getScheme())) {
+                return Optional.of(provider);
+            }
+        }
+        return Optional.empty();
+    }
+}

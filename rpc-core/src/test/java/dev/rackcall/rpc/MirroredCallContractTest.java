@@ -1,0 +1,33 @@
+package dev.rackcall.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.net.URI;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** The same calls where the two ends have memory of their own, without any device. */
+class MirroredCallContractTest extends CallContractTest {
+    private static final AtomicInteger NAMES = new AtomicInteger();
+
+    private final URI address = URI.create("copy://server-" + NAMES.incrementAndGet());
+
+    @Override
+    RpcServer.Builder place(RpcServer.Builder server) {
+        return super.place(server).listen(address);
+    }
+
+    @Override
+    RpcChannel.Builder place(RpcChannel.Builder channel) {
+        return super.place(channel).address(address).arenaQuota(8 << 20);
+    }
+
+    @Test
+    @Override
+    void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
+        RpcException nobody = catchThrowableOfType(
+                RpcException.class, () -> place(RpcChannel.builder("/no/such")).open());
+        assertThat(nobody.code()).isEqualTo(Status.Code.UNAVAILABLE);
+    }
+}

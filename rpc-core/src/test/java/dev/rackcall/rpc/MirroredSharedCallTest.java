@@ -1,0 +1,21 @@
+package dev.rackcall.rpc;
+
+import java.net.URI;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Shared objects by pointer where the two ends have memory of their own, without any device. */
+class MirroredSharedCallTest extends SharedCallTest {
+    private static final AtomicInteger NAMES = new AtomicInteger();
+
+    private final URI address = URI.create("copy://shared-" + NAMES.incrementAndGet());
+
+    @Override
+    RpcServer.Builder place(RpcServer.Builder server) {
+        return super.place(server).listen(address);
+    }
+
+    @Override
+    RpcChannel.Builder place(RpcChannel.Builder channel) {
+        return super.place(channel).address(address).arenaQuota(8 << 20);
+    }
+}
