@@ -18,6 +18,8 @@ record DaxFile(Path path, long bytes) implements AutoCloseable {
         Path folder = Path.of("/dev/shm");
         Path path = Files.createTempFile(
                 Files.isWritable(folder) ? folder : Path.of(System.getProperty("java.io.tmpdir")), name, ".dax");
+        // If the command is interrupted.
+        path.toFile().deleteOnExit();
         DaxFile file = new DaxFile(path, BYTES);
         try {
             try (RandomAccessFile blank = new RandomAccessFile(path.toFile(), "rw")) {

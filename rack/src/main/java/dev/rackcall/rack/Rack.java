@@ -18,7 +18,7 @@ final class Rack implements AutoCloseable {
     private final QemuCommand commands;
     private final List<Guest> guests = new ArrayList<>();
     private final Process hub;
-    private final Thread lastWill = new Thread(this::kill, "rack-last-will");
+    private final Thread lastWill = new Thread(this::leaveNothing, "rack-last-will");
 
     private Rack(QemuCommand commands, Process hub) {
         this.commands = commands;
@@ -95,6 +95,16 @@ final class Rack implements AutoCloseable {
         guests.forEach(Guest::close);
         // By a signal that the program which bounds the hub's time hands on to it.
         hub.destroy();
+    }
+
+    /** When the command is interrupted. */
+    private void leaveNothing() {
+        kill();
+        try {
+            Folders.delete(commands.run());
+        } catch (IOException e) {
+            System.err.println("rackcall: " + commands.run() + " stays behind: " + e.getMessage());
+        }
     }
 
     @Override

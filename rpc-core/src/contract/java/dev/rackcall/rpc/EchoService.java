@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** Does what {@link Echo} says and counts what tests ask about. */
-class EchoService implements Echo {
+public class EchoService implements Echo {
     final AtomicInteger cancelled = new AtomicInteger();
     final AtomicInteger blocking = new AtomicInteger();
     final AtomicInteger closedStreams = new AtomicInteger();

@@ -3,31 +3,33 @@ package dev.rackcall.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.shm.TwoHosts;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 
 /** The contract of calls, between two hosts that share a pool and nothing else. */
 class PoolCallContractTest extends CallContractTest {
     private static final long DOOR_BYTES = 4096;
 
-    private TwoHosts hosts;
+    private static TwoHosts hosts;
 
-    @BeforeEach
-    void makeHosts() {
+    @BeforeAll
+    static void makeHosts() {
         hosts = TwoHosts.create();
+    }
+
+    @AfterAll
+    static void closeHosts() {
+        hosts.close();
     }
 
     @Override
     @AfterEach
     void closeAll() throws Exception {
-        try {
-            super.closeAll();
-            assertThat(hosts.first().arena().usedBytes())
-                    .as("bytes that connections left behind, with the channel's door")
-                    .isLessThanOrEqualTo(DOOR_BYTES);
-        } finally {
-            hosts.close();
-        }
+        super.closeAll();
+        assertThat(hosts.first().arena().usedBytes())
+                .as("bytes that connections left behind, with the channel's door")
+                .isLessThanOrEqualTo(DOOR_BYTES);
     }
 
     @Override

@@ -1,5 +1,7 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.PoolCommons;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -7,6 +9,9 @@ import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Where the clients of a channel find its server in a pool. A door is made by the first server of the channel and stays as long as the pool, so that a client
@@ -34,6 +39,8 @@ final class PoolDoor {
     private static final long NAME_BYTES = 24;
     private static final long NAME = 28;
     private static final long SEAT = 1024;
+
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
@@ -126,6 +133,37 @@ final class PoolDoor {
             take(seat);
         }
         return true;
+    }
+
+    /**
+     * Takes the door from nobody, or from a server that has given no sign of life for as long as a lease.
+     *
+     * @return the number under which the caller has it
+     * @throws RpcException ALREADY_EXISTS if a living server has it
+     */
+    long acquire(String channel) {
+        long mine = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+        long before = owner();
+        if (before != 0) {
+            long beats = beats();
+            long end = System.nanoTime() + PoolBell.LEASE_NANOS;
+            while (System.nanoTime() - end < 0 && owner() == before && beats() == beats) {
+                LockSupport.parkNanos(LOOK_NANOS);
+            }
+            if (beats() != beats && owner() == before) {
+                throw taken(channel);
+            }
+        }
+        if (!change(owner() == 0 ? 0 : before, mine)) {
+            throw taken(channel);
+        }
+        return mine;
+    }
+
+    private static RpcException taken(String channel) {
+        return Status.Code.ALREADY_EXISTS
+                .with("channel %s already has a living server in this pool; stop it, or serve another channel", channel)
+                .asException();
     }
 
     /** Says that its server lives. One thread. */

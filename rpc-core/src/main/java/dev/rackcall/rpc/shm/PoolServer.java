@@ -12,7 +12,6 @@ import dev.rackcall.shm.os.SharedFile;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -78,7 +77,7 @@ final class PoolServer implements ServerEndpoint {
         RuntimeDirectory.checkName(channel);
         try {
             PoolDoor door = PoolDoor.findOrMake(pool, channel);
-            long owner = take(door, channel);
+            long owner = door.acquire(channel);
             try {
                 PoolMemory memory = new PoolMemory(pool, spec.sharedQuota());
                 ConnectionFactory factory = new ConnectionFactory(
@@ -103,38 +102,16 @@ final class PoolServer implements ServerEndpoint {
         }
     }
 
-    /** Takes the door from nobody, or from a server that has given no sign of life for as long as a lease. */
-    private static long take(PoolDoor door, String channel) {
-        long mine = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
-        long before = door.owner();
-        if (before != 0) {
-            long beats = door.beats();
-            long end = System.nanoTime() + PoolBell.LEASE_NANOS;
-            while (System.nanoTime() - end < 0 && door.owner() == before && door.beats() == beats) {
-                LockSupport.parkNanos(LOOK_NANOS);
-            }
-            if (door.beats() != beats && door.owner() == before) {
-                throw taken(channel);
-            }
-        }
-        if (!door.change(door.owner() == 0 ? 0 : before, mine)) {
-            throw taken(channel);
-        }
-        return mine;
-    }
-
-    private static RpcException taken(String channel) {
-        return Status.Code.ALREADY_EXISTS
-                .with("channel %s already has a living server in this pool; stop it, or serve another channel", channel)
-                .asException();
-    }
-
     // ---- the porter
 
     private void attend() {
         long lastRelief = System.nanoTime();
         long lastTick = lastRelief;
         while (!stopping) {
+            if (!isPoolOpen()) {
+                LOG.warn("the pool was closed before its server; nobody can call it any more");
+                return;
+            }
             try {
                 entrances.forEach(this::attend);
                 long now = System.nanoTime();
@@ -150,7 +127,7 @@ final class PoolServer implements ServerEndpoint {
                     });
                 }
             } catch (RuntimeException | Error e) {
-                if (LOG_LIMIT.allows()) {
+                if (isPoolOpen() && LOG_LIMIT.allows()) {
                     LOG.error("answering a client failed; the server goes on{}", LOG_LIMIT.skipped(), e);
                 }
             }
@@ -159,6 +136,15 @@ final class PoolServer implements ServerEndpoint {
     }
 
     private void attend(Entrance entrance) {
+        if (entrance.door().owner() != entrance.owner()) {
+            if (LOG_LIMIT.allows()) {
+                LOG.warn(
+                        "channel {}: another server has taken it, since this one had given no sign of life for 5 s{}",
+                        entrance.factory().channel(),
+                        LOG_LIMIT.skipped());
+            }
+            return;
+        }
         entrance.door().beat();
         for (int seat = 0; seat < PoolDoor.SEATS; seat++) {
             long place = entrance.door().take(seat);
@@ -286,9 +272,13 @@ final class PoolServer implements ServerEndpoint {
         try {
             action.run();
         } catch (IllegalStateException e) {
-            if (pool.memory().scope().isAlive()) {
+            if (isPoolOpen()) {
                 throw e;
             }
         }
+    }
+
+    private boolean isPoolOpen() {
+        return pool.memory().scope().isAlive();
     }
 }

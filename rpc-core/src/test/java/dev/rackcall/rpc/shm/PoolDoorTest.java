@@ -2,12 +2,17 @@ package dev.rackcall.rpc.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.rpc.Echo;
+import dev.rackcall.rpc.EchoService;
 import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.shm.PoolCommons;
 import dev.rackcall.shm.TwoHosts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.assertj.core.api.Assertions;
@@ -38,6 +43,25 @@ class PoolDoorTest {
         assertThat(PoolDoor.find(second, "/ab")).isEmpty();
         assertThat(PoolDoor.findOrMake(second, "/a").change(0, 43)).isFalse();
         assertThat(PoolDoor.findOrMake(second, "/a").change(42, 43)).isTrue();
+    }
+
+    /** As after a pause that was longer than a lease. */
+    @Test
+    void shouldLeaveADoorAloneThatAnotherServerHasTaken() {
+        try (RpcServer server = RpcServer.builder()
+                .service(Echo.class, new EchoService())
+                .pool(hosts.first())
+                .start()) {
+            PoolDoor door = PoolDoor.find(second, "/test/echo").orElseThrow();
+            long owner = door.owner();
+            assertThat(door.change(owner, owner + 1)).isTrue();
+            RpcChannel.Builder channel =
+                    RpcChannel.builder("/test/echo").pool(hosts.second()).connectTimeout(Duration.ofMillis(200));
+            Assertions.assertThatThrownBy(channel::open).hasMessageContaining("UNAVAILABLE");
+            assertThat(server.connections()).isZero();
+            assertThat(door.change(owner + 1, owner)).isTrue();
+            channel.connectTimeout(Duration.ofSeconds(20)).open().close();
+        }
     }
 
     @Test
