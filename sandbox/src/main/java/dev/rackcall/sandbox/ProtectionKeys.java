@@ -20,7 +20,7 @@ import java.util.concurrent.locks.LockSupport;
  * regions as they are entered, and are taken from the one that was entered longest ago.
  *
  * <p>Only threads of the platform: the register belongs to the thread of the system, which virtual threads change. A thread that is made inside a
- * sandbox is confined like its maker. Thread-safe; entering a region that has its key allocates nothing.
+ * sandbox is in none: the guard opens all regions to it when it first reaches for one. Thread-safe; entering a region that has its key allocates nothing.
  */
 public final class ProtectionKeys implements AutoCloseable {
     /** The kernel may keep one of 16 for itself, and key 0 is everybody's. */
@@ -77,6 +77,11 @@ public final class ProtectionKeys implements AutoCloseable {
         return open(HardwareKeys.open(), MAX_KEYS);
     }
 
+    /** As {@link #open()}, of keys that somebody else provides: for tests of what uses them. */
+    public static ProtectionKeys open(MemoryKeys keys) {
+        return open(keys, MAX_KEYS);
+    }
+
     static ProtectionKeys open(MemoryKeys keys, int most) {
         List<Integer> numbers = new ArrayList<>();
         for (int key = keys.allocate(); key > 0; key = keys.allocate()) {
@@ -121,10 +126,20 @@ public final class ProtectionKeys implements AutoCloseable {
                 action.run();
                 Settle.now();
             } catch (InternalError e) {
-                throw violation(e);
+                throw explain(e);
             } finally {
                 leave(before);
             }
+        }
+
+        /**
+         * What the JVM's error means that came out of code which {@link #enter} has confined: to be called before {@link #leave}, in the same thread. The error
+         * may come late: {@link Settle#now} behind that code brings it.
+         *
+         * @throws InternalError the same, if no refused access is behind it
+         */
+        public SandboxException explain(InternalError error) {
+            return violation(error);
         }
 
         /**
@@ -235,12 +250,26 @@ public final class ProtectionKeys implements AutoCloseable {
         return oldest;
     }
 
-    private SandboxException violation(InternalError error) {
+    /**
+     * Lets the calling thread reach all regions for a while, if it is in the sandbox of one.
+     *
+     * @return what {@link #lower} needs
+     */
+    public int lift() {
+        return keys.enter(0);
+    }
+
+    /** Ends the thread's last {@link #lift}. */
+    public void lower(int before) {
+        keys.leave(before);
+    }
+
+    private static SandboxException violation(InternalError error) {
         String where = Guard.installed()
                 .map(guard -> guard.takeFault())
                 .filter(address -> address.isPresent())
                 .map(address -> " at 0x" + Long.toHexString(address.getAsLong()))
-                .orElse("");
+                .orElseThrow(() -> error);
         IsolationEvents.violation(
                 IsolationEvents.Violation.PROTECTION_KEY, Thread.currentThread().getName(), where);
         SandboxException violation =

@@ -30,6 +30,7 @@ final class ConnectionFactory implements AutoCloseable {
     private final ServiceBinding binding;
     private final SharedPool shared;
     private final Handlers handlers;
+    private final HandlerWalls walls;
     private final ArenaIds ids = ArenaIds.shared();
     private final int sharedId;
     private final Scratch scratch;
@@ -57,9 +58,20 @@ final class ConnectionFactory implements AutoCloseable {
             Handlers handlers,
             long arenaQuota,
             IntFunction<SharedPool> makesShared) {
+        this(spec, service, handlers, arenaQuota, makesShared, HandlerWalls.of(spec));
+    }
+
+    ConnectionFactory(
+            ServerSpec spec,
+            ServerSpec.Service<?> service,
+            Handlers handlers,
+            long arenaQuota,
+            IntFunction<SharedPool> makesShared,
+            HandlerWalls walls) {
         this.arenaQuota = arenaQuota;
         this.spec = spec;
         this.handlers = handlers;
+        this.walls = walls;
         this.sharedId = ids.take();
         this.scratchId = ids.take();
         this.scratch = new Scratch(service.definition().channel(), scratchId, spec.sharedQuota());
@@ -144,20 +156,23 @@ final class ConnectionFactory implements AutoCloseable {
             ConnectionCount count,
             Runnable onRelease) {
         Mapping mapping = null;
+        HandlerWalls.Wall wall = HandlerWalls.Wall.NONE;
         try {
             file.reserve(0, ControlLayout.slotBytes(welcome.slots()));
             mapping = file.map();
             MemorySegment memory = mapping.memory();
             ControlLayout.initialise(memory, welcome.slots(), welcome.instance());
             Arena reply = Arena.create(arena(welcome.reply(), memory, file, FIRST_REPLY_BYTES));
+            wall = walls.around(memory);
             Arena request = Arena.attach(arena(welcome.request(), memory, file, 0));
-            ServerLink link =
-                    new ServerLink(bell, file, mapping, spec, shared, welcome, peer, request, reply, count, () -> {
+            ServerLink link = new ServerLink(
+                    bell, file, mapping, wall, spec, shared, welcome, peer, request, reply, count, () -> {
                         giveIds(welcome);
                         onRelease.run();
                     });
             return new ShmServerConnection(link, binding, handlers);
         } catch (RuntimeException | Error e) {
+            wall.close();
             if (mapping != null) {
                 mapping.close();
             }

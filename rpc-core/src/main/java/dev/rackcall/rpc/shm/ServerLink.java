@@ -32,6 +32,7 @@ final class ServerLink {
     private final Bell bell;
     private final SharedFile file;
     private final Mapping mapping;
+    private final HandlerWalls.Wall wall;
     private final ServerSpec spec;
     private final SharedPool shared;
     private final Handshake.Welcome welcome;
@@ -59,6 +60,7 @@ final class ServerLink {
             Bell bell,
             SharedFile file,
             Mapping mapping,
+            HandlerWalls.Wall wall,
             ServerSpec spec,
             SharedPool shared,
             Handshake.Welcome welcome,
@@ -70,6 +72,7 @@ final class ServerLink {
         this.bell = bell;
         this.file = file;
         this.mapping = mapping;
+        this.wall = wall;
         this.spec = spec;
         this.shared = shared;
         this.welcome = welcome;
@@ -102,6 +105,11 @@ final class ServerLink {
 
     int slots() {
         return welcome.slots();
+    }
+
+    /** What the handlers of this client's calls run behind. */
+    HandlerWalls.Wall wall() {
+        return wall;
     }
 
     ServerSpec spec() {
@@ -335,6 +343,7 @@ final class ServerLink {
     void release() {
         if (released.compareAndSet(false, true)) {
             try {
+                wall.close();
                 mapping.close();
                 file.close();
                 shared.leave(welcome.participant());

@@ -192,7 +192,7 @@ final class ShmServerCall extends ServerCall {
                                 name(), length)
                         .asException();
             }
-            connection.service.handle(this);
+            connection.link.wall().handle(connection.service, this);
             if (deferredTicket < served) {
                 succeed();
             }
@@ -344,6 +344,8 @@ final class ShmServerCall extends ServerCall {
             if (!mayAnswer()) {
                 return;
             }
+            // Another client's handler may complete it.
+            int confined = connection.link.wall().lift();
             try {
                 if (failure != null) {
                     fail(failure);
@@ -355,6 +357,7 @@ final class ShmServerCall extends ServerCall {
                 fail(t);
             } finally {
                 endAnswer();
+                connection.link.wall().lower(confined);
             }
         });
     }
