@@ -7,7 +7,8 @@ import java.lang.management.ManagementFactory;
 /** What code allocates once it is compiled. */
 public final class Allocation {
     private static final int ROUNDS = 20_000;
-    private static final int MAX_TRIALS = 20;
+    /** Compiling takes long on a machine that is busy with other things. */
+    private static final long PATIENCE_NANOS = 20_000_000_000L;
 
     private Allocation() {}
 
@@ -15,7 +16,8 @@ public final class Allocation {
     public static void settlesAtNothing(Runnable action) {
         var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         long allocated = Long.MAX_VALUE;
-        for (int trial = 0; trial < MAX_TRIALS && allocated >= ROUNDS; trial++) {
+        long end = System.nanoTime() + PATIENCE_NANOS;
+        while (allocated >= ROUNDS && System.nanoTime() - end < 0) {
             long before = threads.getCurrentThreadAllocatedBytes();
             for (int i = 0; i < ROUNDS; i++) {
                 action.run();
