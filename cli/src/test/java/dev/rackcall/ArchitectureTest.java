@@ -43,6 +43,7 @@ class ArchitectureTest {
     private static final String DIRECTORY_STORES = "dev.rackcall.directory.file..";
     private static final String ZOOKEEPER = "dev.rackcall.directory.zookeeper..";
     private static final String RDMA = "dev.rackcall.rdma..";
+    private static final String CONTROL_PLANE = "dev.rackcall.cp..";
     private static final String SAMPLES = "dev.rackcall.samples..";
     private static final String PERF = "dev.rackcall.perf..";
     private static final String RACK = "dev.rackcall.rack..";
@@ -63,7 +64,8 @@ class ArchitectureTest {
     /** A rule about a module that is not on the class path would hold for nothing. */
     @Test
     void shouldSeeEveryModule() {
-        for (String module : Set.of(PROCESSOR, MEMORY, SANDBOX, VERBS, DIRECTORY, ZOOKEEPER, RPC, RDMA, RACK, CLI)) {
+        for (String module : Set.of(
+                PROCESSOR, MEMORY, SANDBOX, VERBS, DIRECTORY, ZOOKEEPER, CONTROL_PLANE, RPC, RDMA, RACK, CLI)) {
             assertThat(all.that(resideInAPackage(module))).as(module).isNotEmpty();
         }
     }
@@ -125,10 +127,16 @@ class ArchitectureTest {
         mayUseOnly(RDMA, RDMA, RPC, VERBS, SANDBOX, MEMORY);
     }
 
+    /** Virtual queues carry bytes; what they mean is for those who use them. */
+    @Test
+    void shouldKeepTheControlPlaneFreeOfCalls() {
+        mayUseOnly(CONTROL_PLANE, CONTROL_PLANE, VERBS);
+    }
+
     @Test
     void shouldKeepSamplesAndBenchmarksApart() {
         mayUseOnly(SAMPLES, SAMPLES, RPC, MEMORY);
-        mayUseOnly(PERF, PERF, RPC, VERBS, SANDBOX, MEMORY);
+        mayUseOnly(PERF, PERF, RPC, CONTROL_PLANE, VERBS, SANDBOX, MEMORY);
     }
 
     /** The machine's side of a rack needs nothing of Rackcall, and what runs in guests nothing of the machine's side. */
@@ -207,7 +215,7 @@ class ArchitectureTest {
     void shouldNotPrintFromLibraries() {
         noClasses()
                 .that()
-                .resideInAnyPackage(MEMORY, SANDBOX, VERBS, RPC, PROCESSOR)
+                .resideInAnyPackage(MEMORY, SANDBOX, VERBS, CONTROL_PLANE, RPC, PROCESSOR)
                 .should(GeneralCodingRules.ACCESS_STANDARD_STREAMS)
                 .check(all);
     }

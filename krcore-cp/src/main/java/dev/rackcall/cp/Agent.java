@@ -1,0 +1,240 @@
+package dev.rackcall.cp;
+
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.Device;
+import dev.rackcall.verbs.QueuePair;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Optional;
+
+/**
+ * A host's part in the control plane, embedded in a process: the few queue pairs that all virtual queues share, the table of this host's memory
+ * regions that peers read, and what is known of peers. Any thread may use it. It opens the device for itself; closing it ends everything.
+ *
+ * {@snippet :
+ * Agent agent = Agent.open(Devices.find("soft:a"), AgentOptions.of(HostId.named("a")).withMeta(() -> meta));
+ * Tenant tenant = agent.admit("orders");
+ * MemoryRegion region = tenant.register(memory, EnumSet.of(Access.LOCAL_WRITE));
+ * VirtualQueue queue = tenant.connect(HostId.named("b"));
+ * queue.push(request.read(peerAddress, peerKey).from(region, 0, 4096).signaled());
+ * }
+ */
+public final class Agent implements AutoCloseable {
+    private static final SecureRandom RANDOM = new SecureRandom();
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    private static final Duration FAREWELL = Duration.ofMillis(300);
+    /** Peers to which no virtual queue leads that keep their address handle. */
+    private static final int KEPT_IDLE = 128;
+
+    private final AgentOptions options;
+    private final DeviceEnd end;
+    private final RecordTable regions;
+    private final Peers peers;
+    private final Lane lane;
+    private final TableReader reader;
+    private final MetadataCache cache = new MetadataCache();
+    private final ControlPort port;
+    private final Optional<MetaClient> meta;
+    private final HostRecord self;
+    private final Registration registration;
+    private final Tenants tenants = new Tenants();
+
+    private Agent(Device device, AgentOptions options) {
+        this.options = options;
+        end = new DeviceEnd(device);
+        try {
+            regions = end.keep(new RecordTable(
+                    end.domain(),
+                    "the table of " + options.host() + "'s memory regions",
+                    RegionRecord.RECORD_BYTES,
+                    options.tableRegions(),
+                    Epoch.next(RANDOM)));
+            int targetKey = RANDOM.nextInt();
+            QueuePair target = end.target(targetKey, EnumSet.allOf(Access.class));
+            peers = end.keep(new Peers(KEPT_IDLE));
+            reader = new TableReader(end);
+            lane = new Lane(end, options.laneDepth(), this::doubt);
+            port = new ControlPort(end, device.name(), this::answer, peers::sweep);
+            meta = options.meta().map(address -> new MetaClient(end, port, reader, address));
+            self = new HostRecord(
+                    end.gid(), target.number(), targetKey, port.address().number(), regions.location());
+            registration = new Registration(options.host(), self, meta, options.renewal());
+        } catch (RuntimeException e) {
+            end.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Opens the device and registers the host. If the meta server does not answer, the agent works without and goes on trying.
+     *
+     * @throws ControlPlaneException UNSUPPORTED if the device has no dynamically connected queue pairs, REFUSED if the meta server refuses,
+     *     for example because its table is full
+     */
+    public static Agent open(Device device, AgentOptions options) {
+        Agent agent = new Agent(device, options);
+        agent.port.start();
+        try {
+            agent.registration.begin();
+        } catch (RuntimeException e) {
+            agent.end.close();
+            throw e;
+        }
+        return agent;
+    }
+
+    /** Its host. */
+    public HostId host() {
+        return options.host();
+    }
+
+    /** Which life of the host this is. */
+    public int epoch() {
+        return self.epoch();
+    }
+
+    /** Where it can be asked without a meta server, as long as it lives. */
+    public ControlAddress address() {
+        return port.address();
+    }
+
+    /** Lets somebody use it. The name is for messages and need not be unique. */
+    public Tenant admit(String name) {
+        return tenants.add(new Tenant(this, name, options.maxQueues(), options.maxRegions()));
+    }
+
+    /** Why the meta server does not know this host, if so. */
+    public Optional<String> registrationProblem() {
+        return registration.problem();
+    }
+
+    /** Queue pairs of the device that this agent has, for everybody together. */
+    public int queuePairs() {
+        return end.queuePairs();
+    }
+
+    /** How often the shared queue pair was brought back after a failed request. */
+    public long recoveries() {
+        return lane.recoveries();
+    }
+
+    /** Hosts whose metadata is known here. */
+    public int knownHosts() {
+        return cache.count();
+    }
+
+    /** Bytes of that metadata, with its index. */
+    public long knownHostsBytes() {
+        return cache.byteSize();
+    }
+
+    /** Forgets what is known of a host, so that the next connection asks anew. Virtual queues to it go on. */
+    public void forget(HostId host) {
+        cache.find(host).ifPresent(record -> cache.remove(host, record.epoch()));
+        peers.forget(host);
+    }
+
+    DeviceEnd end() {
+        return end;
+    }
+
+    RecordTable regions() {
+        return regions;
+    }
+
+    Lane lane() {
+        return lane;
+    }
+
+    Peers peers() {
+        return peers;
+    }
+
+    int queueDepth() {
+        return options.queueDepth();
+    }
+
+    /** The peer, for one more virtual queue. */
+    Peer peer(HostId host, Optional<ControlAddress> address) {
+        Optional<Peer> known = peers.acquire(host);
+        if (known.isPresent()) {
+            return known.get();
+        }
+        Optional<HostRecord> cached = cache.find(host);
+        HostRecord record = cached.isPresent() ? cached.get() : lookUp(host, address);
+        return peers.acquire(host, name -> make(name, record));
+    }
+
+    private Peer make(HostId host, HostRecord record) {
+        Target target = new Target(end.handleTo(record.gid()), record.target(), HostRecord.dcKey(record.targetKey()));
+        return new Peer(host, record, target, reader, options.validity().toNanos());
+    }
+
+    private HostRecord lookUp(HostId host, Optional<ControlAddress> address) {
+        Optional<HostRecord> found = Optional.empty();
+        if (meta.isPresent()) {
+            try {
+                found = meta.get().find(host);
+            } catch (ControlPlaneException e) {
+                if (address.isEmpty()) {
+                    throw e;
+                }
+            }
+        }
+        if (found.isEmpty()) {
+            found = Optional.of(handshake(
+                    host,
+                    address.orElseThrow(() -> new ControlPlaneException(
+                            Kind.UNKNOWN_HOST,
+                            (meta.isPresent()
+                                            ? "the meta server does not know "
+                                            : "there is no meta server to ask for ")
+                                    + host + "; look whether its agent runs, or connect with its control address"))));
+        }
+        cache.put(host, found.get());
+        return found.get();
+    }
+
+    private HostRecord handshake(HostId host, ControlAddress address) {
+        byte[] name = ByteBuffer.allocate(Long.BYTES)
+                .order(ByteOrder.nativeOrder())
+                .putLong(host.value())
+                .array();
+        return HostRecord.read(port.ask(address, ControlMessage.DESCRIBE, name, PATIENCE));
+    }
+
+    private byte[] answer(int operation, ByteBuffer body) {
+        if (operation != ControlMessage.DESCRIBE) {
+            throw new ControlPlaneException(Kind.REFUSED, "an agent has no operation " + operation);
+        }
+        HostId asked = new HostId(body.getLong());
+        if (!asked.equals(options.host())) {
+            throw new ControlPlaneException(Kind.REFUSED, "this is " + options.host() + ", not " + asked);
+        }
+        return self.toBytes();
+    }
+
+    void dismissed(Tenant tenant) {
+        tenants.remove(tenant);
+    }
+
+    /** Something went wrong with this life of a peer: the next connection to the host asks anew. */
+    void doubt(Peer peer) {
+        peer.doubt();
+        if (peers.retire(peer)) {
+            cache.remove(peer.host(), peer.record().epoch());
+        }
+    }
+
+    /** Closes all tenants, tells the meta server as far as it answers at once, and closes the device. */
+    @Override
+    public void close() {
+        tenants.close();
+        registration.end(FAREWELL);
+        end.close();
+    }
+}

@@ -1,0 +1,202 @@
+package dev.rackcall.cp;
+
+import dev.rackcall.cp.TableReader.StaleTableException;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.Opcode;
+import dev.rackcall.verbs.WorkRequest;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+/**
+ * A copy of a tenant's request. Each field is read once, then the copy is checked, and what is posted is made of the copy: whoever changes the
+ * request meanwhile changes nothing. Belongs to the thread that pushes.
+ */
+final class CheckedRequest {
+    static final int MAX_SEGMENTS = 4;
+    static final int MAX_INLINE = 64;
+    /** Longer requests would keep those of others waiting; a program posts several. */
+    static final int MAX_BYTES = 1 << 20;
+
+    private static final Opcode[] OPCODES = Opcode.values();
+    private static final int ATOMIC_BYTES = 8;
+
+    private final long[] addresses = new long[MAX_SEGMENTS];
+    private final int[] lengths = new int[MAX_SEGMENTS];
+    private final int[] keys = new int[MAX_SEGMENTS];
+    private final byte[] inline = new byte[MAX_INLINE];
+    private final MemorySegment inlineBytes = MemorySegment.ofArray(inline);
+    private int opcode;
+    private int flags;
+    private int segments;
+    private int bytes;
+    private long id;
+    private long remoteAddress;
+    private int remoteKey;
+    private long compareOrAdd;
+    private long swap;
+    private String problem = "";
+
+    long id() {
+        return id;
+    }
+
+    int bytes() {
+        return bytes;
+    }
+
+    boolean isSignaled() {
+        return (flags & WorkRequest.SIGNALED) != 0;
+    }
+
+    Opcode opcode() {
+        return OPCODES[opcode];
+    }
+
+    /** Why {@link #check} did not return SUCCESS. */
+    String problem() {
+        return problem;
+    }
+
+    /** Copies the request and checks it. */
+    CompletionStatus check(WorkRequest request, Tenant tenant, Peer peer) {
+        CompletionStatus status = take(request);
+        if (status == CompletionStatus.SUCCESS) {
+            status = checkLocal(tenant);
+        }
+        return status == CompletionStatus.SUCCESS ? checkRemote(peer) : status;
+    }
+
+    private CompletionStatus take(WorkRequest request) {
+        id = request.id();
+        flags = request.flags();
+        try {
+            opcode = request.opcode().code();
+        } catch (ArrayIndexOutOfBoundsException unknown) {
+            return refuse(CompletionStatus.LOCAL_QP_OPERATION_ERROR, "an operation that does not exist");
+        }
+        if (opcode().isReceived()) {
+            return refuse(
+                    CompletionStatus.LOCAL_QP_OPERATION_ERROR,
+                    opcode() + " would consume a receive request that belongs to nobody; use WRITE");
+        }
+        remoteAddress = request.remoteAddress();
+        remoteKey = request.remoteKey();
+        compareOrAdd = request.compareOrAdd();
+        swap = request.swap();
+        segments = request.segments();
+        if (segments > MAX_SEGMENTS) {
+            return refuse(CompletionStatus.LOCAL_LENGTH_ERROR, segments + " segments exceed " + MAX_SEGMENTS);
+        }
+        long sum = 0;
+        for (int i = 0; i < segments; i++) {
+            addresses[i] = request.segmentAddress(i);
+            lengths[i] = request.segmentLength(i);
+            keys[i] = request.segmentKey(i);
+            if (lengths[i] < 0) {
+                return refuse(CompletionStatus.LOCAL_LENGTH_ERROR, "a segment of " + lengths[i] + " bytes");
+            }
+            sum += lengths[i];
+        }
+        if (sum > MAX_BYTES) {
+            return refuse(CompletionStatus.LOCAL_LENGTH_ERROR, sum + " bytes exceed " + MAX_BYTES);
+        }
+        bytes = (int) sum;
+        return takeInline(request);
+    }
+
+    private CompletionStatus takeInline(WorkRequest request) {
+        if (!isInline()) {
+            return CompletionStatus.SUCCESS;
+        }
+        if (opcode().isReadOrAtomic() || segments != 1) {
+            return refuse(CompletionStatus.LOCAL_QP_OPERATION_ERROR, "inline bytes with " + opcode());
+        }
+        MemorySegment memory = request.inlineMemory();
+        if (bytes > MAX_INLINE || bytes > memory.byteSize()) {
+            return refuse(CompletionStatus.LOCAL_LENGTH_ERROR, bytes + " bytes inline exceed " + MAX_INLINE);
+        }
+        MemorySegment.copy(memory, 0, inlineBytes, 0, bytes);
+        return CompletionStatus.SUCCESS;
+    }
+
+    private boolean isInline() {
+        return (flags & WorkRequest.INLINE) != 0;
+    }
+
+    private CompletionStatus checkLocal(Tenant tenant) {
+        if (opcode().isAtomic() && (bytes != ATOMIC_BYTES || (remoteAddress & (ATOMIC_BYTES - 1)) != 0)) {
+            return refuse(
+                    CompletionStatus.REMOTE_INVALID_REQUEST,
+                    opcode() + " of " + bytes + " bytes at " + Long.toHexString(remoteAddress)
+                            + "; it needs 8, aligned");
+        }
+        if (isInline()) {
+            return CompletionStatus.SUCCESS;
+        }
+        int right = opcode().isReadOrAtomic() ? Access.LOCAL_WRITE.bit() : 0;
+        for (int i = 0; i < segments; i++) {
+            if (!tenant.allows(keys[i], addresses[i], lengths[i], right)) {
+                return refuse(
+                        CompletionStatus.LOCAL_PROTECTION_ERROR,
+                        lengths[i] + " bytes at " + Long.toHexString(addresses[i]) + " with local key "
+                                + Integer.toHexString(keys[i]) + " are not tenant " + tenant.name() + "'s to use");
+            }
+        }
+        return CompletionStatus.SUCCESS;
+    }
+
+    private CompletionStatus checkRemote(Peer peer) {
+        if (peer.isSilent()) {
+            return refuse(CompletionStatus.RETRY_EXCEEDED, peer + " does not answer; connect again");
+        }
+        Optional<RegionRecord> region;
+        try {
+            region = peer.region(remoteKey);
+        } catch (StaleTableException | IllegalArgumentException e) {
+            return refuse(
+                    CompletionStatus.RETRY_EXCEEDED,
+                    peer + " is gone or has restarted (" + e.getMessage() + "); connect again");
+        }
+        Access right = opcode() == Opcode.READ
+                ? Access.REMOTE_READ
+                : opcode().isAtomic() ? Access.REMOTE_ATOMIC : Access.REMOTE_WRITE;
+        if (region.isEmpty() || !region.get().allows(remoteAddress, bytes, right.bit())) {
+            return refuse(
+                    CompletionStatus.REMOTE_ACCESS_ERROR,
+                    opcode() + " of " + bytes + " bytes at " + Long.toHexString(remoteAddress) + " with key "
+                            + Integer.toHexString(remoteKey) + " is not allowed by " + peer + ", which "
+                            + region.map(found -> "gives rights " + found.rights() + " to " + found.length()
+                                            + " bytes at " + Long.toHexString(found.address()))
+                                    .orElse("has no such region"));
+        }
+        return CompletionStatus.SUCCESS;
+    }
+
+    private CompletionStatus refuse(CompletionStatus status, String reason) {
+        problem = reason;
+        return status;
+    }
+
+    /** Makes a request of the copy that completes with this number. */
+    void write(WorkRequest request, Target target, long number) {
+        switch (opcode()) {
+            case WRITE -> request.write(remoteAddress, remoteKey);
+            case READ -> request.read(remoteAddress, remoteKey);
+            case COMPARE_AND_SWAP -> request.compareAndSwap(remoteAddress, remoteKey, compareOrAdd, swap);
+            case FETCH_AND_ADD -> request.fetchAndAdd(remoteAddress, remoteKey, compareOrAdd);
+            default -> throw new IllegalStateException(opcode() + " was refused before");
+        }
+        if (isInline()) {
+            request.inline(inlineBytes, 0, bytes);
+        } else {
+            for (int i = 0; i < segments; i++) {
+                request.from(addresses[i], lengths[i], keys[i]);
+            }
+        }
+        if ((flags & WorkRequest.FENCE) != 0) {
+            request.fenced();
+        }
+        request.id(number).signaled().toTarget(target.handle(), target.number(), target.key());
+    }
+}

@@ -1,0 +1,135 @@
+package dev.rackcall.cp;
+
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.AddressHandle;
+import dev.rackcall.verbs.AddressVector;
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.CompletionQueueSpec;
+import dev.rackcall.verbs.Context;
+import dev.rackcall.verbs.Device;
+import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.InitAttributes;
+import dev.rackcall.verbs.ProtectionDomain;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.QueuePairSpec;
+import dev.rackcall.verbs.QueuePairType;
+import dev.rackcall.verbs.ReadyToReceive;
+import dev.rackcall.verbs.ReadyToSend;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** An open device with one protection domain, and what is made in it; closed last first. Any thread may use it. */
+final class DeviceEnd implements AutoCloseable {
+    /** 67 ms, thrice: who is silent for longer holds up all that share a queue pair with requests to it. */
+    private static final ReadyToSend PATIENCE =
+            ReadyToSend.defaults().withRetries(14, 2).withRnrRetries(3);
+
+    private final Context context;
+    private final ProtectionDomain domain;
+    private final int gidIndex;
+    private final Gid gid;
+    private final AtomicInteger queuePairs = new AtomicInteger();
+    private final Deque<AutoCloseable> made = new ArrayDeque<>();
+
+    DeviceEnd(Device device) {
+        context = keep(device.open());
+        if (!context.attributes().dynamicallyConnected()) {
+            context.close();
+            throw new ControlPlaneException(
+                    ControlPlaneException.Kind.UNSUPPORTED,
+                    "device " + device.name() + " has no dynamically connected queue pairs, which virtual queues share;"
+                            + " use one that has, for example soft:NAME");
+        }
+        domain = keep(context.allocateProtectionDomain());
+        gidIndex = usableGid();
+        gid = context.gid(1, gidIndex);
+    }
+
+    private int usableGid() {
+        int length = context.port(1).gidTableLength();
+        for (int i = 0; i < length; i++) {
+            if (context.gid(1, i).isIpv4()) {
+                return i;
+            }
+        }
+        return 0;
+    }
+
+    synchronized <T extends AutoCloseable> T keep(T child) {
+        made.push(child);
+        return child;
+    }
+
+    Context context() {
+        return context;
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    Gid gid() {
+        return gid;
+    }
+
+    /** Queue pairs that were made for good. */
+    int queuePairs() {
+        return queuePairs.get();
+    }
+
+    AddressHandle handleTo(Gid peer) {
+        return domain.createAddressHandle(AddressVector.of(peer, gidIndex));
+    }
+
+    CompletionQueue polledQueue(int capacity) {
+        return keep(
+                context.createCompletionQueue(CompletionQueueSpec.of(capacity).polledBusily()));
+    }
+
+    QueuePair queuePair(QueuePairSpec spec) {
+        QueuePair made = keep(domain.createQueuePair(spec));
+        queuePairs.incrementAndGet();
+        return made;
+    }
+
+    /** A target through which peers reach this end's memory regions. */
+    QueuePair target(int targetKey, EnumSet<Access> rights) {
+        CompletionQueue completions = keep(context.createCompletionQueue(CompletionQueueSpec.of(16)));
+        QueuePair target = queuePair(QueuePairSpec.target(
+                completions, keep(domain.createSharedReceiveQueue(1, 1)), HostRecord.dcKey(targetKey)));
+        target.toInit(InitAttributes.connected(rights));
+        target.toReadyToReceive(ReadyToReceive.unconnected());
+        return target;
+    }
+
+    QueuePair initiator(CompletionQueue completions, int depth, int segments, int inline) {
+        QueuePair initiator = queuePair(QueuePairSpec.of(QueuePairType.DC_INITIATOR, completions)
+                .withDepth(depth, 0)
+                .withSegments(segments)
+                .withInline(inline));
+        startInitiator(initiator);
+        return initiator;
+    }
+
+    /** Brings an initiator from RESET to work. */
+    static void startInitiator(QueuePair initiator) {
+        initiator.toInit(InitAttributes.connected());
+        initiator.toReadyToReceive(ReadyToReceive.unconnected());
+        initiator.toReadyToSend(PATIENCE);
+    }
+
+    @Override
+    public synchronized void close() {
+        while (!made.isEmpty()) {
+            try {
+                made.pop().close();
+            } catch (RuntimeException e) {
+                throw e;
+            } catch (Exception e) {
+                throw new IllegalStateException("nothing here throws checked exceptions", e);
+            }
+        }
+    }
+}

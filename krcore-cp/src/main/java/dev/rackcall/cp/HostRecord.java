@@ -1,0 +1,62 @@
+package dev.rackcall.cp;
+
+import dev.rackcall.verbs.Gid;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * What a host is reached by, as long as its agent lives: 44 bytes.
+ *
+ * <pre>
+ *   +0 GID (16) | +16 epoch (4) | +20 target (3), log2 of the region table's buckets (1) | +24 target key (4)
+ *   +28 control queue pair (4) | +32 region table's address (8) | +40 region table's key (4)
+ * </pre>
+ *
+ * @param gid its device
+ * @param target number of its DC target
+ * @param targetKey key of its DC target; drawn anew by each life, so that what is meant for the last one does not reach this one
+ * @param control number of its queue pair for control messages
+ * @param regions its table of memory regions; the table's epoch is the host's
+ */
+record HostRecord(Gid gid, int target, int targetKey, int control, TableLocation regions) {
+    static final int BYTES = 44;
+    /** With the header of the table and four bytes to spare. */
+    static final int RECORD_BYTES = 64;
+
+    private static final int NUMBER_BITS = 24;
+    private static final int NUMBER_MASK = (1 << NUMBER_BITS) - 1;
+
+    int epoch() {
+        return regions.epoch();
+    }
+
+    /** DC keys have 64 bits; the lower half is enough to be told from another life. */
+    static long dcKey(int targetKey) {
+        return targetKey & 0xFFFFFFFFL;
+    }
+
+    byte[] toBytes() {
+        ByteBuffer buffer = ByteBuffer.allocate(BYTES).order(ByteOrder.nativeOrder());
+        writeTo(buffer);
+        return buffer.array();
+    }
+
+    void writeTo(ByteBuffer buffer) {
+        buffer.putLong(gid.high()).putLong(gid.low()).putInt(regions.epoch());
+        buffer.putInt(target | regions.log2Buckets() << NUMBER_BITS).putInt(targetKey);
+        buffer.putInt(control).putLong(regions.address()).putInt(regions.key());
+    }
+
+    /** @throws IllegalArgumentException if it is none */
+    static HostRecord read(ByteBuffer buffer) {
+        Gid gid = new Gid(buffer.getLong(), buffer.getLong());
+        int epoch = buffer.getInt();
+        int target = buffer.getInt();
+        int targetKey = buffer.getInt();
+        int control = buffer.getInt();
+        long address = buffer.getLong();
+        int key = buffer.getInt();
+        TableLocation regions = new TableLocation(address, key, target >>> NUMBER_BITS, epoch);
+        return new HostRecord(gid, target & NUMBER_MASK, targetKey, control & NUMBER_MASK, regions);
+    }
+}

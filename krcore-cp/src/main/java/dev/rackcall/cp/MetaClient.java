@@ -1,0 +1,122 @@
+package dev.rackcall.cp;
+
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.cp.TableReader.StaleTableException;
+import dev.rackcall.verbs.AddressHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** A host's side of the meta server. Any thread may use it. */
+final class MetaClient {
+    static final int HELLO_BYTES = 28;
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+    /** What a meta server has said about itself. */
+    private record Known(ControlAddress address, Target target, TableLocation table) {}
+
+    private final DeviceEnd end;
+    private final ControlPort port;
+    private final TableReader reader;
+    private final Supplier<ControlAddress> address;
+    private volatile Optional<Known> known = Optional.empty();
+
+    /** @param address where it is now, asked again whenever it does not answer */
+    MetaClient(DeviceEnd end, ControlPort port, TableReader reader, Supplier<ControlAddress> address) {
+        this.end = end;
+        this.port = port;
+        this.reader = reader;
+        this.address = address;
+        end.keep(this::forget);
+    }
+
+    /**
+     * Looks a host up by one READ.
+     *
+     * @return empty if the table has no such host
+     * @throws ControlPlaneException UNREACHABLE if there is no meta server
+     */
+    Optional<HostRecord> find(HostId host) {
+        Optional<Known> current = known;
+        if (current.isPresent()) {
+            try {
+                return find(current.get(), host);
+            } catch (StaleTableException restarted) {
+                drop(current.get());
+            }
+        }
+        Known fresh = hello();
+        try {
+            return find(fresh, host);
+        } catch (StaleTableException e) {
+            drop(fresh);
+            throw new ControlPlaneException(
+                    Kind.UNREACHABLE,
+                    "the table of meta server " + fresh.address() + " cannot be read: " + e.getMessage()
+                            + "; try again, and look whether it restarts all the time");
+        }
+    }
+
+    private Optional<HostRecord> find(Known server, HostId host) throws StaleTableException {
+        return reader.find(server.target(), server.table(), HostRecord.RECORD_BYTES, host.value(), HostRecord::read);
+    }
+
+    private synchronized Known hello() {
+        Optional<Known> current = known;
+        if (current.isPresent()) {
+            return current.get();
+        }
+        ControlAddress server = address.get();
+        ByteBuffer answer = port.ask(server, ControlMessage.HELLO, new byte[0], PATIENCE);
+        int number = answer.getInt();
+        long key = HostRecord.dcKey(answer.getInt());
+        long at = answer.getLong();
+        int tableKey = answer.getInt();
+        int log2Buckets = answer.getInt();
+        TableLocation table = new TableLocation(at, tableKey, log2Buckets, answer.getInt());
+        Known fresh = new Known(server, new Target(end.handleTo(server.gid()), number, key), table);
+        known = Optional.of(fresh);
+        return fresh;
+    }
+
+    private synchronized void drop(Known server) {
+        if (known.isPresent() && known.get() == server) {
+            known = Optional.empty();
+            AddressHandle handle = server.target().handle();
+            handle.close();
+        }
+    }
+
+    private void forget() {
+        known.ifPresent(this::drop);
+    }
+
+    /** Puts this life of a host into the table. */
+    void register(HostId host, HostRecord record) {
+        port.ask(address.get(), ControlMessage.REGISTER, registration(host, record), PATIENCE);
+    }
+
+    /** Keeps it there. */
+    void renew(HostId host, HostRecord record) {
+        port.ask(address.get(), ControlMessage.RENEW, registration(host, record), PATIENCE);
+    }
+
+    private static byte[] registration(HostId host, HostRecord record) {
+        ByteBuffer body = ByteBuffer.allocate(Long.BYTES + HostRecord.BYTES).order(ByteOrder.nativeOrder());
+        body.putLong(host.value());
+        record.writeTo(body);
+        return body.array();
+    }
+
+    /** Takes it out. */
+    void remove(HostId host, int epoch, Duration atMost) {
+        ByteBuffer body = ByteBuffer.allocate(Long.BYTES + Integer.BYTES).order(ByteOrder.nativeOrder());
+        port.ask(
+                address.get(),
+                ControlMessage.REMOVE,
+                body.putLong(host.value()).putInt(epoch).array(),
+                atMost);
+    }
+}

@@ -1,0 +1,145 @@
+package dev.rackcall.cp;
+
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.Device;
+import dev.rackcall.verbs.QueuePair;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Holds what hosts are reached by, in memory that they read one-sided: looking a host up costs this process nothing. Hosts register and renew
+ * by control messages; one that stops renewing is forgotten after the lease. Nothing is kept on disk: after a restart, with another epoch,
+ * hosts register again within a renewal. Closing it closes its device.
+ */
+public final class MetaServer implements AutoCloseable {
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private record Lease(int epoch, long renewed) {}
+
+    private final DeviceEnd end;
+    private final RecordTable table;
+    private final QueuePair target;
+    private final int targetKey = RANDOM.nextInt();
+    private final ControlPort port;
+    private final long leaseNanos;
+    private final Map<Long, Lease> leases = new HashMap<>();
+
+    private MetaServer(Device device, int capacity, Duration lease) {
+        leaseNanos = lease.toNanos();
+        end = new DeviceEnd(device);
+        try {
+            table = end.keep(new RecordTable(
+                    end.domain(), "the meta table", HostRecord.RECORD_BYTES, capacity, Epoch.next(RANDOM)));
+            target = end.target(targetKey, EnumSet.of(Access.REMOTE_READ));
+            port = new ControlPort(end, "meta", this::answer, this::expire);
+        } catch (RuntimeException e) {
+            end.close();
+            throw e;
+        }
+    }
+
+    /** For this many hosts, with leases of 5 s. */
+    public static MetaServer open(Device device, int capacity) {
+        return open(device, capacity, Duration.ofSeconds(5));
+    }
+
+    /**
+     * For this many hosts.
+     *
+     * @param lease how long a host is known that does not renew; agents renew each second by default
+     * @throws ControlPlaneException UNSUPPORTED if the device has no dynamically connected queue pairs
+     */
+    public static MetaServer open(Device device, int capacity, Duration lease) {
+        if (lease.isNegative() || lease.isZero()) {
+            throw new IllegalArgumentException("a lease of " + lease + " ends before it begins");
+        }
+        MetaServer server = new MetaServer(device, capacity, lease);
+        server.port.start();
+        return server;
+    }
+
+    /** Where agents find it; another one after each start. */
+    public ControlAddress address() {
+        return port.address();
+    }
+
+    /** Hosts that are known now. */
+    public int hosts() {
+        return table.count();
+    }
+
+    /** Bytes of the table, which do not grow. */
+    public long tableBytes() {
+        return table.byteSize();
+    }
+
+    private byte[] answer(int operation, ByteBuffer body) {
+        return switch (operation) {
+            case ControlMessage.HELLO -> hello();
+            case ControlMessage.REGISTER -> register(body, false);
+            case ControlMessage.RENEW -> register(body, true);
+            case ControlMessage.REMOVE -> remove(body);
+            default -> throw new ControlPlaneException(Kind.REFUSED, "a meta server has no operation " + operation);
+        };
+    }
+
+    private byte[] hello() {
+        TableLocation location = table.location();
+        return ByteBuffer.allocate(MetaClient.HELLO_BYTES)
+                .order(ByteOrder.nativeOrder())
+                .putInt(target.number())
+                .putInt(targetKey)
+                .putLong(location.address())
+                .putInt(location.key())
+                .putInt(location.log2Buckets())
+                .putInt(location.epoch())
+                .array();
+    }
+
+    private byte[] register(ByteBuffer body, boolean renews) {
+        HostId host = new HostId(body.getLong());
+        HostRecord record = HostRecord.read(body);
+        Lease known = leases.get(host.value());
+        if (renews && known != null && known.epoch() != record.epoch()) {
+            throw new ControlPlaneException(
+                    Kind.REFUSED,
+                    host + " has been registered by another agent since; each host needs a name of its own");
+        }
+        if (known == null || known.epoch() != record.epoch()) {
+            table.put(host.value(), record.toBytes());
+        }
+        leases.put(host.value(), new Lease(record.epoch(), System.nanoTime()));
+        return new byte[0];
+    }
+
+    private byte[] remove(ByteBuffer body) {
+        long host = body.getLong();
+        int epoch = body.getInt();
+        Lease known = leases.get(host);
+        if (known != null && known.epoch() == epoch) {
+            leases.remove(host);
+            table.remove(host);
+        }
+        return new byte[0];
+    }
+
+    private void expire() {
+        long now = System.nanoTime();
+        leases.entrySet().removeIf(entry -> {
+            boolean over = now - entry.getValue().renewed() > leaseNanos;
+            return over && table.remove(entry.getKey());
+        });
+    }
+
+    /** Ends at once; the table is gone for its readers. */
+    @Override
+    public void close() {
+        end.close();
+    }
+}

@@ -1,0 +1,95 @@
+package dev.rackcall.cp;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** The peers that virtual queues lead to, and some that none leads to any more, least recently used first. Any thread may use it. */
+final class Peers implements AutoCloseable {
+    private final int keptIdle;
+    private final Map<HostId, Peer> current = new LinkedHashMap<>(16, 0.75f, true);
+    /** Of former lives, as long as somebody uses them. */
+    private final List<Peer> former = new ArrayList<>();
+
+    Peers(int keptIdle) {
+        this.keptIdle = keptIdle;
+    }
+
+    /** The peer, for one more virtual queue. */
+    synchronized Optional<Peer> acquire(HostId host) {
+        Peer known = current.get(host);
+        if (known == null) {
+            return Optional.empty();
+        }
+        known.queues(1);
+        return Optional.of(known);
+    }
+
+    /** The same, made if it is not there. */
+    synchronized Peer acquire(HostId host, Function<HostId, Peer> maker) {
+        Peer peer = current.computeIfAbsent(host, maker);
+        peer.queues(1);
+        evict();
+        return peer;
+    }
+
+    synchronized void release(Peer peer) {
+        peer.queues(-1);
+        evict();
+    }
+
+    /** Nobody shall get this one any more. Returns whether somebody could have. */
+    synchronized boolean retire(Peer peer) {
+        if (!current.remove(peer.host(), peer)) {
+            return false;
+        }
+        former.add(peer);
+        return true;
+    }
+
+    /** Forgets this host if no virtual queue leads to it. */
+    synchronized void forget(HostId host) {
+        Peer known = current.get(host);
+        if (known != null && known.isIdle()) {
+            current.remove(host);
+            known.target().handle().close();
+        }
+    }
+
+    synchronized void sweep() {
+        former.removeIf(peer -> {
+            boolean idle = peer.isIdle();
+            if (idle) {
+                peer.target().handle().close();
+            }
+            return idle;
+        });
+    }
+
+    private void evict() {
+        if (current.size() <= keptIdle) {
+            return;
+        }
+        Iterator<Peer> eldest = current.values().iterator();
+        for (int excess = current.size() - keptIdle; excess > 0 && eldest.hasNext(); excess--) {
+            Peer peer = eldest.next();
+            if (peer.isIdle()) {
+                peer.target().handle().close();
+                eldest.remove();
+            }
+        }
+    }
+
+    /** Closes all ways, after the queue pairs that used them. */
+    @Override
+    public synchronized void close() {
+        current.values().forEach(peer -> peer.target().handle().close());
+        former.forEach(peer -> peer.target().handle().close());
+        current.clear();
+        former.clear();
+    }
+}

@@ -1,0 +1,141 @@
+package dev.rackcall.cp;
+
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.ProtectionDomain;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.EnumSet;
+
+/** The writing side of a table in registered memory, see {@link TableLayout}. Any thread may use it. */
+final class RecordTable implements AutoCloseable {
+    private static final byte ZERO = 0;
+
+    private final String what;
+    private final int recordBytes;
+    private final int capacity;
+    private final int epoch;
+    private final int log2Buckets;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment memory;
+    private final MemorySegment draft;
+    private final MemoryRegion region;
+    private int count;
+
+    /**
+     * @param what for messages
+     * @param capacity records it can hold; there are at least four times as many places, so that two full buckets are next to impossible
+     */
+    RecordTable(ProtectionDomain domain, String what, int recordBytes, int capacity, int epoch) {
+        if (capacity < 1 || capacity > 1 << 22) {
+            throw new IllegalArgumentException(what + " has room for 1 to 4194304 records, not " + capacity);
+        }
+        this.what = what;
+        this.recordBytes = recordBytes;
+        this.capacity = capacity;
+        this.epoch = epoch;
+        // One record a bucket on average: among 2^24 of the emptier of two, none gets five.
+        int buckets = Math.max(2, capacity);
+        log2Buckets = Integer.SIZE - Integer.numberOfLeadingZeros(buckets - 1);
+        memory = arena.allocate(((long) TableLayout.SLOTS << log2Buckets) * recordBytes, 64);
+        draft = arena.allocate(recordBytes, 64);
+        region = domain.register(memory, EnumSet.of(Access.REMOTE_READ));
+    }
+
+    TableLocation location() {
+        return new TableLocation(region.address(), region.remoteKey(), log2Buckets, epoch);
+    }
+
+    synchronized int count() {
+        return count;
+    }
+
+    long byteSize() {
+        return memory.byteSize();
+    }
+
+    /**
+     * Adds the record of a key, or replaces it.
+     *
+     * @param payload what follows the header
+     * @throws ControlPlaneException if there is no room
+     */
+    synchronized void put(long key, byte[] payload) {
+        long at = find(key);
+        if (at < 0) {
+            at = freePlace(key);
+            count++;
+        }
+        draft.fill(ZERO);
+        MemorySegment.copy(MemorySegment.ofArray(payload), 0, draft, TableLayout.HEADER_BYTES, payload.length);
+        TableLayout.seal(draft, 0, recordBytes, epoch, key);
+        MemorySegment.copy(draft, 0, memory, at, recordBytes);
+        // No reader of another host can pair with it; the check tells it what it has seen.
+        VarHandle.releaseFence();
+    }
+
+    /** Removes the record of a key. Returns whether there was one. */
+    synchronized boolean remove(long key) {
+        long at = find(key);
+        if (at < 0) {
+            return false;
+        }
+        memory.asSlice(at, recordBytes).fill(ZERO);
+        VarHandle.releaseFence();
+        count--;
+        return true;
+    }
+
+    private long find(long key) {
+        for (int choice = 0; choice < 2; choice++) {
+            for (int slot = 0; slot < TableLayout.SLOTS; slot++) {
+                long at = place(key, choice, slot);
+                if (TableLayout.key(memory, at) == key) {
+                    return at;
+                }
+            }
+        }
+        return -1;
+    }
+
+    /** A free place in the emptier one of the two buckets. */
+    private long freePlace(long key) {
+        if (count == capacity) {
+            throw full("all " + capacity + " places are taken");
+        }
+        int first = used(key, 0);
+        int second = used(key, 1);
+        int choice = second < first ? 1 : 0;
+        for (int slot = 0; slot < TableLayout.SLOTS; slot++) {
+            long at = place(key, choice, slot);
+            if (TableLayout.key(memory, at) == 0) {
+                return at;
+            }
+        }
+        throw full("both buckets of this key are, with " + count + " of " + capacity + " places taken");
+    }
+
+    private ControlPlaneException full(String how) {
+        return new ControlPlaneException(
+                ControlPlaneException.Kind.TABLE_FULL, what + " is full: " + how + "; make it for more records");
+    }
+
+    private int used(long key, int choice) {
+        int used = 0;
+        for (int slot = 0; slot < TableLayout.SLOTS; slot++) {
+            used += TableLayout.key(memory, place(key, choice, slot)) == 0 ? 0 : 1;
+        }
+        return used;
+    }
+
+    private long place(long key, int choice, int slot) {
+        return ((long) TableLayout.bucket(key, choice, log2Buckets) * TableLayout.SLOTS + slot) * recordBytes;
+    }
+
+    @Override
+    public void close() {
+        region.close();
+        arena.close();
+    }
+}

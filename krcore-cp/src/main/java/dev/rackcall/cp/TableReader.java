@@ -1,0 +1,158 @@
+package dev.rackcall.cp;
+
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.WorkRequest;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Looks up records in tables of other hosts by one-sided READs over a queue pair of its own, so that look-ups neither wait for data nor suffer
+ * from it. Any thread may use it, one at a time.
+ */
+final class TableReader {
+    /** The table could not be read or is one of another life: ask its owner where it is now. */
+    static final class StaleTableException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        StaleTableException(String message) {
+            super(message, null, false, false);
+        }
+    }
+
+    private static final int ABSENT = -1;
+    private static final int TORN = -2;
+    private static final int MAX_RECORD_BYTES = 64;
+    private static final int MAX_BUCKET_BYTES = TableLayout.SLOTS * MAX_RECORD_BYTES;
+    /** A record that is torn so often in a row is not being written, it is broken. */
+    private static final int TRIES = 64;
+
+    private static final int SPINS = 2_000;
+    private static final long PATIENCE_NANOS = 5_000_000_000L;
+
+    private final CompletionQueue completions;
+    private final QueuePair queuePair;
+    private final MemoryRegion region;
+    private final MemorySegment landing;
+    private final WorkRequest[] reads = {WorkRequest.create(1, 0), WorkRequest.create(1, 0)};
+    private final Completions batch = Completions.create(4);
+    private long round;
+
+    TableReader(DeviceEnd end) {
+        completions = end.polledQueue(16);
+        landing = Arena.ofAuto().allocate(2L * MAX_BUCKET_BYTES, 64);
+        region = end.keep(end.domain().register(landing, EnumSet.of(Access.LOCAL_WRITE)));
+        queuePair = end.initiator(completions, 8, 1, 0);
+    }
+
+    /**
+     * The record of this key.
+     *
+     * @param parse makes something of the payload; throws IllegalArgumentException if it cannot
+     * @return empty if the table has none
+     */
+    synchronized <T> Optional<T> find(
+            Target target, TableLocation table, int recordBytes, long key, Function<ByteBuffer, T> parse)
+            throws StaleTableException {
+        for (int i = 0; i < TRIES; i++) {
+            read(target, table, recordBytes, key);
+            int found = search(table, recordBytes, key);
+            if (found >= 0) {
+                ByteBuffer payload = landing.asSlice(
+                                (long) found + TableLayout.HEADER_BYTES, recordBytes - TableLayout.HEADER_BYTES)
+                        .asByteBuffer()
+                        .order(ByteOrder.nativeOrder());
+                return Optional.of(parse.apply(payload));
+            }
+            if (found == ABSENT) {
+                return Optional.empty();
+            }
+        }
+        throw new StaleTableException("torn " + TRIES + " times in a row");
+    }
+
+    /** Offset of the record in {@link #landing}, ABSENT or TORN. */
+    private int search(TableLocation table, int recordBytes, long key) throws StaleTableException {
+        int result = ABSENT;
+        for (int i = 0; i < 2 * TableLayout.SLOTS; i++) {
+            int at = i / TableLayout.SLOTS * MAX_BUCKET_BYTES + i % TableLayout.SLOTS * recordBytes;
+            if (TableLayout.isEmpty(landing, at)) {
+                continue;
+            }
+            if (!TableLayout.isWhole(landing, at, recordBytes)) {
+                // Perhaps the one that is looked for.
+                result = TORN;
+            } else if (TableLayout.epoch(landing, at) != table.epoch()) {
+                throw new StaleTableException(
+                        "epoch " + TableLayout.epoch(landing, at) + " instead of " + table.epoch());
+            } else if (TableLayout.key(landing, at) == key) {
+                return at;
+            }
+        }
+        return result;
+    }
+
+    private void read(Target target, TableLocation table, int recordBytes, long key) throws StaleTableException {
+        round++;
+        int bucketBytes = TableLayout.SLOTS * recordBytes;
+        for (int choice = 0; choice < 2; choice++) {
+            long at = table.address() + (long) TableLayout.bucket(key, choice, table.log2Buckets()) * bucketBytes;
+            reads[choice]
+                    .read(at, table.key())
+                    .from(region, (long) choice * MAX_BUCKET_BYTES, bucketBytes)
+                    .id(round)
+                    .toTarget(target.handle(), target.number(), target.key());
+        }
+        // The second one completes after the first.
+        reads[1].signaled();
+        if (queuePair.postSend(reads, 2) != 2) {
+            revive();
+            throw new StaleTableException("the queue pair for look-ups was full");
+        }
+        await();
+    }
+
+    private void await() throws StaleTableException {
+        long start = System.nanoTime();
+        int polls = 0;
+        while (true) {
+            int count = completions.poll(batch);
+            for (int i = 0; i < count; i++) {
+                if (batch.id(i) != round) {
+                    // Flushed in an earlier life of the queue pair.
+                    continue;
+                }
+                if (batch.isSuccess(i)) {
+                    return;
+                }
+                String how = "READ ended with " + batch.status(i);
+                revive();
+                throw new StaleTableException(how);
+            }
+            if (System.nanoTime() - start > PATIENCE_NANOS) {
+                revive();
+                throw new StaleTableException("READ has not ended within 5 s");
+            }
+            if (++polls < SPINS) {
+                Thread.onSpinWait();
+            } else {
+                // On a machine with few cores the device's own thread may need this one.
+                Thread.yield();
+            }
+        }
+    }
+
+    private void revive() {
+        queuePair.toReset();
+        DeviceEnd.startInitiator(queuePair);
+        round++;
+    }
+}

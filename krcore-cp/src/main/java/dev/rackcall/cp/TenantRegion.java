@@ -1,0 +1,58 @@
+package dev.rackcall.cp;
+
+import dev.rackcall.verbs.MemoryRegion;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A tenant's memory region: what the agent knows of it, so that it can check requests without asking the device. */
+final class TenantRegion implements MemoryRegion {
+    private final Tenant tenant;
+    private final MemoryRegion region;
+    private final RegionRecord record;
+    private final int localKey;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    TenantRegion(Tenant tenant, MemoryRegion region, int rights) {
+        this.tenant = tenant;
+        this.region = region;
+        record = new RegionRecord(region.address(), region.byteSize(), rights);
+        localKey = region.localKey();
+    }
+
+    RegionRecord record() {
+        return record;
+    }
+
+    @Override
+    public MemorySegment memory() {
+        return region.memory();
+    }
+
+    @Override
+    public long address() {
+        return record.address();
+    }
+
+    @Override
+    public long byteSize() {
+        return record.length();
+    }
+
+    @Override
+    public int localKey() {
+        return localKey;
+    }
+
+    @Override
+    public int remoteKey() {
+        return region.remoteKey();
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            tenant.forget(this);
+            region.close();
+        }
+    }
+}

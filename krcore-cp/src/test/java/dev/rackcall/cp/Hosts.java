@@ -1,0 +1,102 @@
+package dev.rackcall.cp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.SoftOptions;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+
+/** A meta server and agents on software devices of this process. Closes what it made, last first. */
+final class Hosts implements AutoCloseable {
+    static final long PATIENCE_NANOS = 20_000_000_000L;
+
+    record Done(long id, CompletionStatus status) {}
+
+    private final Deque<AutoCloseable> made = new ArrayDeque<>();
+    private volatile MetaServer meta;
+
+    Hosts(int capacity) {
+        meta = keep(MetaServer.open(device("meta"), capacity, Duration.ofSeconds(1)));
+    }
+
+    static SoftDevice device(String name) {
+        return SoftDevice.of(name, SoftOptions.local());
+    }
+
+    MetaServer meta() {
+        return meta;
+    }
+
+    void restartMeta(int capacity) throws Exception {
+        drop(meta);
+        meta = MetaServer.open(device("meta"), capacity, Duration.ofSeconds(1));
+        // Closed after the agents, so that they can say goodbye.
+        made.addLast(meta);
+    }
+
+    <T extends AutoCloseable> T keep(T child) {
+        made.push(child);
+        return child;
+    }
+
+    void drop(AutoCloseable child) throws Exception {
+        made.remove(child);
+        child.close();
+    }
+
+    Agent agent(String name) {
+        return agent(name, options -> options);
+    }
+
+    Agent agent(String name, UnaryOperator<AgentOptions> change) {
+        AgentOptions options = AgentOptions.of(HostId.named(name))
+                .withMeta(() -> meta.address())
+                .withTimes(Duration.ofMillis(200), Duration.ofMillis(200));
+        return keep(Agent.open(device(name), change.apply(options)));
+    }
+
+    static MemoryRegion region(Tenant tenant, int bytes) {
+        MemorySegment memory = Arena.ofAuto().allocate(bytes, 64);
+        return tenant.register(memory, EnumSet.allOf(Access.class));
+    }
+
+    static List<Done> pop(VirtualQueue queue, int count) {
+        List<Done> all = new ArrayList<>();
+        Completions batch = Completions.create(1);
+        waitUntil(count + " completions", () -> {
+            if (queue.pop(batch) == 1) {
+                all.add(new Done(batch.id(0), batch.status(0)));
+            }
+            return all.size() == count;
+        });
+        return all;
+    }
+
+    static void waitUntil(String what, BooleanSupplier condition) {
+        long start = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - start).as("waiting for " + what).isLessThan(PATIENCE_NANOS);
+            Thread.yield();
+        }
+    }
+
+    @Override
+    public void close() throws Exception {
+        while (!made.isEmpty()) {
+            made.pop().close();
+        }
+    }
+}

@@ -1,0 +1,380 @@
+package dev.rackcall.cp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.QueuePairState;
+import dev.rackcall.verbs.WorkRequest;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Requests of tenants over the queue pair that they share. */
+class VirtualQueueTest {
+    private static final int BYTES = 4096;
+
+    private final Hosts hosts = new Hosts(16);
+    private final WorkRequest request = WorkRequest.create(5, 128);
+    private Agent a;
+    private Agent b;
+    private Tenant tenant;
+    private Tenant neighbour;
+    private MemoryRegion ours;
+    private MemoryRegion neighbours;
+    private MemoryRegion theirs;
+    private VirtualQueue queue;
+    private VirtualQueue other;
+
+    @BeforeEach
+    void open() {
+        b = hosts.agent("b");
+        a = hosts.agent("a");
+        tenant = a.admit("tenant");
+        neighbour = a.admit("neighbour");
+        ours = Hosts.region(tenant, BYTES);
+        neighbours = Hosts.region(neighbour, BYTES);
+        theirs = Hosts.region(b.admit("server"), BYTES);
+        queue = tenant.connect(b.host());
+        other = neighbour.connect(b.host());
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        hosts.close();
+    }
+
+    private WorkRequest write(MemoryRegion from, long at, int length) {
+        return request.write(theirs.address() + at, theirs.remoteKey()).from(from, at, length);
+    }
+
+    @Test
+    void shouldReadWriteAndCount() {
+        ours.memory().set(ValueLayout.JAVA_LONG, 0, 42);
+        assertThat(queue.push(write(ours, 0, 8).id(1).signaled())).isTrue();
+        assertThat(queue.push(request.fetchAndAdd(theirs.address(), theirs.remoteKey(), 3)
+                        .from(ours, 8, 8)
+                        .id(2)))
+                .isTrue();
+        assertThat(queue.push(request.compareAndSwap(theirs.address(), theirs.remoteKey(), 45, 7)
+                        .from(ours, 16, 8)
+                        .id(3)))
+                .isTrue();
+        assertThat(queue.push(request.read(theirs.address(), theirs.remoteKey())
+                        .from(ours, 24, 8)
+                        .id(4)
+                        .signaled()))
+                .isTrue();
+        assertThat(Hosts.pop(queue, 2))
+                .containsExactly(
+                        new Hosts.Done(1, CompletionStatus.SUCCESS), new Hosts.Done(4, CompletionStatus.SUCCESS));
+        assertThat(List.of(8, 16, 24).stream().map(at -> ours.memory().get(ValueLayout.JAVA_LONG, at)))
+                .containsExactly(42L, 45L, 7L);
+        assertThat(queue.push(request.write(theirs.address() + 64, theirs.remoteKey())
+                        .inline(99)
+                        .id(5)
+                        .signaled()))
+                .isTrue();
+        Hosts.pop(queue, 1);
+        assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 64)).isEqualTo(99);
+    }
+
+    @Test
+    void shouldTakeNoMoreThanItsDepthUntilPopped() {
+        WorkRequest[] list = IntStream.range(0, 20)
+                .mapToObj(i -> WorkRequest.create(1, 0)
+                        .read(theirs.address(), theirs.remoteKey())
+                        .from(ours, 0, 8)
+                        .id(i)
+                        .signaled())
+                .toArray(WorkRequest[]::new);
+        assertThat(queue.push(list, 20)).isEqualTo(16);
+        assertThat(queue.push(list[16])).isFalse();
+        assertThat(Hosts.pop(queue, 16).stream().map(Hosts.Done::id))
+                .containsExactlyElementsOf(
+                        IntStream.range(0, 16).mapToObj(i -> (long) i).toList());
+        assertThat(queue.push(list[16])).isTrue();
+    }
+
+    private static Arguments bad(String name, CompletionStatus status, Refusal refusal) {
+        return Arguments.of(name, status, refusal);
+    }
+
+    interface Refusal {
+        WorkRequest make(VirtualQueueTest test);
+    }
+
+    static Stream<Arguments> refusals() {
+        return Stream.of(
+                bad(
+                        "a SEND",
+                        CompletionStatus.LOCAL_QP_OPERATION_ERROR,
+                        t -> t.request.send().inline(1)),
+                bad(
+                        "a WRITE that consumes a receive request",
+                        CompletionStatus.LOCAL_QP_OPERATION_ERROR,
+                        t -> t.request
+                                .writeWithImmediate(t.theirs.address(), t.theirs.remoteKey(), 1)
+                                .inline(1)),
+                bad("an operation that does not exist", CompletionStatus.LOCAL_QP_OPERATION_ERROR, t -> {
+                    t.write(t.ours, 0, 8).struct().fill((byte) 0x7F);
+                    return t.request;
+                }),
+                bad(
+                        "a local key that does not exist",
+                        CompletionStatus.LOCAL_PROTECTION_ERROR,
+                        t -> t.request
+                                .write(t.theirs.address(), t.theirs.remoteKey())
+                                .from(t.ours.address(), 8, t.ours.localKey() + 1)),
+                bad(
+                        "a neighbour's local key",
+                        CompletionStatus.LOCAL_PROTECTION_ERROR,
+                        t -> t.write(t.neighbours, 0, 8)),
+                bad(
+                        "a byte more than the local region",
+                        CompletionStatus.LOCAL_PROTECTION_ERROR,
+                        t -> t.request
+                                .write(t.theirs.address(), t.theirs.remoteKey())
+                                .from(t.ours.address() + 1, BYTES, t.ours.localKey())),
+                bad(
+                        "a local address before the region",
+                        CompletionStatus.LOCAL_PROTECTION_ERROR,
+                        t -> t.request
+                                .write(t.theirs.address(), t.theirs.remoteKey())
+                                .from(t.ours.address() - 1, 8, t.ours.localKey())),
+                bad(
+                        "a negative length",
+                        CompletionStatus.LOCAL_LENGTH_ERROR,
+                        t -> t.request
+                                .write(t.theirs.address(), t.theirs.remoteKey())
+                                .from(t.ours.address(), -1, t.ours.localKey())),
+                bad("five segments", CompletionStatus.LOCAL_LENGTH_ERROR, t -> {
+                    t.request.read(t.theirs.address(), t.theirs.remoteKey());
+                    for (int i = 0; i < 5; i++) {
+                        t.request.from(t.ours, 0, 8);
+                    }
+                    return t.request;
+                }),
+                bad(
+                        "65 bytes inline",
+                        CompletionStatus.LOCAL_LENGTH_ERROR,
+                        t -> t.request
+                                .write(t.theirs.address(), t.theirs.remoteKey())
+                                .inline(t.ours.memory(), 0, 65)),
+                bad(
+                        "a remote key that does not exist",
+                        CompletionStatus.REMOTE_ACCESS_ERROR,
+                        t -> t.request
+                                .write(t.theirs.address(), t.theirs.remoteKey() + 1)
+                                .from(t.ours, 0, 8)),
+                bad(
+                        "the own host's key",
+                        CompletionStatus.REMOTE_ACCESS_ERROR,
+                        t -> t.request
+                                .write(t.ours.address(), t.ours.remoteKey())
+                                .from(t.ours, 0, 8)),
+                bad(
+                        "a byte more than the remote region",
+                        CompletionStatus.REMOTE_ACCESS_ERROR,
+                        t -> t.request
+                                .write(t.theirs.address() + 1, t.theirs.remoteKey())
+                                .from(t.ours, 0, BYTES)),
+                bad(
+                        "a remote address near the end of all addresses",
+                        CompletionStatus.REMOTE_ACCESS_ERROR,
+                        t -> t.request.write(-8, t.theirs.remoteKey()).from(t.ours, 0, 16)),
+                bad(
+                        "an atomic that is not aligned",
+                        CompletionStatus.REMOTE_INVALID_REQUEST,
+                        t -> t.request
+                                .fetchAndAdd(t.theirs.address() + 4, t.theirs.remoteKey(), 1)
+                                .from(t.ours, 0, 8)),
+                bad(
+                        "an atomic of 16 bytes",
+                        CompletionStatus.REMOTE_INVALID_REQUEST,
+                        t -> t.request
+                                .fetchAndAdd(t.theirs.address(), t.theirs.remoteKey(), 1)
+                                .from(t.ours, 0, 16)));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("refusals")
+    void shouldRefuseBeforeTheSharedQueuePair(String name, CompletionStatus status, Refusal refusal) {
+        queue.push(write(ours, 0, 8).id(1).signaled());
+        other.push(request.write(theirs.address(), theirs.remoteKey())
+                .from(neighbours, 0, 8)
+                .id(7)
+                .signaled());
+        refusal.make(this);
+        assertThat(queue.push(request)).isTrue();
+
+        List<Hosts.Done> done = Hosts.pop(queue, 2);
+        assertThat(done.getFirst()).isEqualTo(new Hosts.Done(1, CompletionStatus.SUCCESS));
+        assertThat(done.get(1).status()).isEqualTo(status);
+        assertThat(queue.state()).isEqualTo(QueuePairState.ERROR);
+        assertThat(queue.failure()).isPresent();
+        assertThat(Hosts.pop(other, 1)).containsExactly(new Hosts.Done(7, CompletionStatus.SUCCESS));
+        assertThat(other.state()).isEqualTo(QueuePairState.READY_TO_SEND);
+        assertThat(a.recoveries()).as("the shared queue pair never saw it").isZero();
+    }
+
+    @Test
+    void shouldHeedTheRightsOfRegions() {
+        Tenant server = b.admit("reader");
+        MemoryRegion readable =
+                server.register(Arena.ofAuto().allocate(64, 64), EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
+        queue.push(request.read(readable.address(), readable.remoteKey())
+                .from(ours, 0, 8)
+                .id(1)
+                .signaled());
+        queue.push(request.write(readable.address(), readable.remoteKey())
+                .from(ours, 0, 8)
+                .id(2)
+                .signaled());
+        assertThat(Hosts.pop(queue, 2))
+                .containsExactly(
+                        new Hosts.Done(1, CompletionStatus.SUCCESS),
+                        new Hosts.Done(2, CompletionStatus.REMOTE_ACCESS_ERROR));
+
+        MemoryRegion constant = neighbour.register(Arena.ofAuto().allocate(64, 64), EnumSet.noneOf(Access.class));
+        other.push(request.read(theirs.address(), theirs.remoteKey())
+                .from(constant, 0, 8)
+                .id(3)
+                .signaled());
+        assertThat(Hosts.pop(other, 1)).containsExactly(new Hosts.Done(3, CompletionStatus.LOCAL_PROTECTION_ERROR));
+    }
+
+    /** The check believed the region for a moment longer than it lived, so the shared queue pair fails and comes back. */
+    @Test
+    void shouldLoseNothingOfOthersWhenTheSharedQueuePairFails() {
+        Agent patient = hosts.agent("patient", options -> options.withTimes(options.renewal(), Duration.ofHours(1)));
+        Tenant bad = patient.admit("bad");
+        Tenant good = patient.admit("good");
+        MemoryRegion badOurs = Hosts.region(bad, 64);
+        MemoryRegion goodOurs = Hosts.region(good, 64);
+        VirtualQueue badQueue = bad.connect(b.host());
+        VirtualQueue goodQueue = good.connect(b.host());
+        MemoryRegion brief = Hosts.region(b.admit("brief"), 64);
+        badQueue.push(request.write(brief.address(), brief.remoteKey())
+                .from(badOurs, 0, 8)
+                .signaled());
+        Hosts.pop(badQueue, 1);
+        brief.close();
+
+        goodOurs.memory().set(ValueLayout.JAVA_LONG, 0, 1);
+        long sum = 0;
+        for (int round = 0; round < 200; round++) {
+            VirtualQueue culprit = bad.connect(b.host());
+            for (int i = 0; i < 16; i++) {
+                if (i == round % 16) {
+                    culprit.push(request.write(brief.address(), brief.remoteKey())
+                            .from(badOurs, 0, 8)
+                            .id(66)
+                            .signaled());
+                }
+                goodQueue.push(request.fetchAndAdd(theirs.address(), theirs.remoteKey(), 1)
+                        .from(goodOurs, 8, 8)
+                        .id(i)
+                        .signaled());
+                sum++;
+            }
+            assertThat(Hosts.pop(goodQueue, 16))
+                    .as("round %d", round)
+                    .containsExactlyElementsOf(IntStream.range(0, 16)
+                            .mapToObj(i -> new Hosts.Done(i, CompletionStatus.SUCCESS))
+                            .toList());
+            assertThat(Hosts.pop(culprit, 1))
+                    .satisfies(done ->
+                            assertThat(done.getFirst().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR));
+            culprit.close();
+            if (patient.recoveries() > 0) {
+                break;
+            }
+        }
+        assertThat(patient.recoveries()).isPositive();
+        assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0))
+                .as("each was done once")
+                .isEqualTo(sum);
+        assertThat(goodQueue.state()).isEqualTo(QueuePairState.READY_TO_SEND);
+    }
+
+    @Test
+    void shouldFailOnlyTheQueuesToAPeerThatDies() throws Exception {
+        Agent c = hosts.agent("c");
+        MemoryRegion gone = Hosts.region(c.admit("t"), 64);
+        VirtualQueue toDead = tenant.connect(c.host());
+        request.write(gone.address(), gone.remoteKey()).from(ours, 0, 8).id(1).signaled();
+        toDead.push(request);
+        Hosts.pop(toDead, 1);
+        hosts.drop(c);
+        assertThat(toDead.push(request)).isTrue();
+        other.push(request.write(theirs.address(), theirs.remoteKey())
+                .from(neighbours, 0, 8)
+                .id(7)
+                .signaled());
+        assertThat(Hosts.pop(other, 1)).containsExactly(new Hosts.Done(7, CompletionStatus.SUCCESS));
+        assertThat(Hosts.pop(toDead, 1).getFirst().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
+        assertThat(toDead.state()).isEqualTo(QueuePairState.ERROR);
+    }
+
+    @Test
+    void shouldServeOthersWhileOneFloods() {
+        Agent small = hosts.agent("small", options -> options.withDepth(16, 16));
+        Tenant greedy = small.admit("greedy");
+        Tenant modest = small.admit("modest");
+        MemoryRegion greedyOurs = Hosts.region(greedy, 64);
+        MemoryRegion modestOurs = Hosts.region(modest, 64);
+        VirtualQueue[] floods =
+                Stream.generate(() -> greedy.connect(b.host())).limit(50).toArray(VirtualQueue[]::new);
+        VirtualQueue calm = modest.connect(b.host());
+        WorkRequest one = WorkRequest.create(1, 0);
+        Completions batch = Completions.create(16);
+        int taken = 0;
+        for (int i = 0; i < 2_000; i++) {
+            for (VirtualQueue flood : floods) {
+                one.read(theirs.address(), theirs.remoteKey())
+                        .from(greedyOurs, 0, 8)
+                        .signaled();
+                taken += flood.push(one) ? 1 : 0;
+                flood.pop(batch);
+            }
+            one.read(theirs.address(), theirs.remoteKey())
+                    .from(modestOurs, 0, 8)
+                    .id(i)
+                    .signaled();
+            assertThat(calm.push(one)).as("request %d of the modest one", i).isTrue();
+            assertThat(Hosts.pop(calm, 1)).containsExactly(new Hosts.Done(i, CompletionStatus.SUCCESS));
+        }
+        assertThat(taken).isPositive();
+        assertThat(calm.state()).isEqualTo(QueuePairState.READY_TO_SEND);
+    }
+
+    @Test
+    void shouldCloseATenantWithRequestsUnderWay() {
+        for (int i = 0; i < 16; i++) {
+            queue.push(request.read(theirs.address(), theirs.remoteKey())
+                    .from(ours, 0, BYTES)
+                    .id(i));
+        }
+        tenant.close();
+        assertThat(queue.state()).isEqualTo(QueuePairState.RESET);
+        other.push(request.write(theirs.address(), theirs.remoteKey())
+                .from(neighbours, 0, 8)
+                .id(7)
+                .signaled());
+        assertThat(Hosts.pop(other, 1)).containsExactly(new Hosts.Done(7, CompletionStatus.SUCCESS));
+        assertThat(a.recoveries()).isZero();
+    }
+}
