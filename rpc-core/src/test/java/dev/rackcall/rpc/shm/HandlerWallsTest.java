@@ -108,6 +108,7 @@ class HandlerWallsTest {
                 SandboxPolicy.STRICT,
                 Duration.ofSeconds(1),
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
         ConnectionFactory factory = new ConnectionFactory(
                 spec,
