@@ -58,8 +58,8 @@ final class AsyncCalls {
 
     private static void unpark(ShmClientCall call) {
         Thread waiter = call.waiter;
-        if (waiter != null) {
-            call.waiter = null;
+        // Only this one's announcement is taken back: meanwhile the slot may have its next call, whose thread parks.
+        if (waiter != null && call.dismiss(waiter)) {
             LockSupport.unpark(waiter);
         }
     }

@@ -37,10 +37,13 @@ final class ShmClientCall extends ClientCall {
     private static final long NOBODY = 0;
 
     private static final VarHandle WORD;
+    private static final VarHandle WAITER;
 
     static {
         try {
-            WORD = MethodHandles.lookup().findVarHandle(ShmClientCall.class, "word", long.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            WORD = lookup.findVarHandle(ShmClientCall.class, "word", long.class);
+            WAITER = lookup.findVarHandle(ShmClientCall.class, "waiter", Thread.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -157,6 +160,11 @@ final class ShmClientCall extends ClientCall {
     /** Pairs with the acquire in {@link #isBusy}: the next holder sees the slot as this one leaves it. */
     void release() {
         setState(FREE);
+        hasLeft();
+    }
+
+    /** After each step out of HELD by the thread that held the slot: if the connection has ended, it may be its memory's last user. */
+    private void hasLeft() {
         if (!connection.isOpen()) {
             connection.link.memoryReleased();
         }
@@ -168,9 +176,7 @@ final class ShmClientCall extends ClientCall {
      */
     void releaseUntaken() {
         WORD.setRelease(this, (ticket() - 1) << STATE_BITS | FREE);
-        if (!connection.isOpen()) {
-            connection.link.memoryReleased();
-        }
+        hasLeft();
     }
 
     /** Frees an abandoned slot whose answer has come; returns whether this thread did. */
@@ -189,6 +195,11 @@ final class ShmClientCall extends ClientCall {
     /** Gives up on an asynchronous call; exactly one of this and {@link #take} succeeds. */
     boolean giveUp(long ticket) {
         return WORD.compareAndSet(this, (ticket << STATE_BITS) | ASYNC, (ticket << STATE_BITS) | ABANDONED);
+    }
+
+    /** Takes back what {@code parked} announced in {@link #waiter}; returns whether it still stood there. */
+    boolean dismiss(Thread parked) {
+        return WAITER.compareAndSet(this, parked, null);
     }
 
     private void setState(int state) {
@@ -323,6 +334,9 @@ final class ShmClientCall extends ClientCall {
         } catch (IllegalStateException e) {
             // Unmapped, as it may be for whoever does not hold the slot: whoever ended the connection ends this call.
             connection.rethrowIfOpen(e);
+        }
+        if (stateWhileSent == ABANDONED) {
+            hasLeft();
         }
         return taken;
     }
@@ -516,6 +530,7 @@ final class ShmClientCall extends ClientCall {
             long ticket = ticket();
             setState(ABANDONED);
             connection.cancel(ticket);
+            hasLeft();
         } else {
             releaseRead();
         }
