@@ -6,9 +6,13 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The polling threads of one server, over which its connections are spread. */
 final class Pollers {
+    private static final Logger LOG = LoggerFactory.getLogger(Pollers.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
     private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long STOP_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -42,7 +46,18 @@ final class Pollers {
 
     /** To be called every {@code stuckAfter} while any is awake. */
     void relieveIfStuck() {
-        all.forEach(Poller::relieveIfStuck);
+        for (Poller poller : all) {
+            try {
+                poller.relieveIfStuck();
+            } catch (RuntimeException | Error e) {
+                if (LOG_LIMIT.allows()) {
+                    LOG.error(
+                            "no thread can be started that polls on beside a handler that has not returned; its other clients wait{}",
+                            LOG_LIMIT.skipped(),
+                            e);
+                }
+            }
+        }
     }
 
     /** Tells all clients to connect elsewhere for further calls. */

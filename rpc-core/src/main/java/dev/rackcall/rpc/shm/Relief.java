@@ -6,6 +6,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,8 +38,7 @@ final class Relief {
         }
     }
 
-    private final Runnable body;
-    private final String name;
+    private final Supplier<Thread> threads;
     private final AtomicInteger stuck = new AtomicInteger();
 
     /** Null while the watcher decides. */
@@ -50,12 +51,21 @@ final class Relief {
     private long enteredBefore = -1;
 
     Relief(Runnable body, String name) {
-        this.body = body;
-        this.name = name;
+        this(body, task -> new CallThread(task, name));
+    }
+
+    /** For threads that a test makes. */
+    Relief(Runnable body, Function<Runnable, Thread> maker) {
+        this.threads = () -> maker.apply(() -> {
+            // A successor is started before it is named.
+            if (isOnDuty()) {
+                body.run();
+            }
+        });
     }
 
     void start() {
-        CallThread thread = new CallThread(body, name);
+        Thread thread = threads.get();
         onDuty = thread;
         thread.start();
     }
@@ -99,32 +109,42 @@ final class Relief {
 
     private void relieve(long enteredThen) {
         Thread before = onDuty;
+        Thread after = before;
+        Marks stale = marks;
         onDuty = null;
-        Arena.ofShared().close();
-        if (!(boolean) IN_HANDLER.getAcquire(marks) || (long) ENTERED.getOpaque(marks) != enteredThen) {
-            onDuty = before;
-            return;
+        try {
+            Arena.ofShared().close();
+            if ((boolean) IN_HANDLER.getAcquire(stale) && (long) ENTERED.getOpaque(stale) == enteredThen) {
+                Thread next = threads.get();
+                // Fails if the process may have no more threads; then the stuck one keeps the duty.
+                next.start();
+                after = next;
+                stale.serving.callStarts();
+                stale.serving.handlerIsStuck();
+                stuck.incrementAndGet();
+                marks = new Marks();
+                enteredBefore = -1;
+            }
+        } finally {
+            onDuty = after;
         }
-        ShmServerConnection connection = marks.serving;
-        connection.callStarts();
-        connection.handlerIsStuck();
-        int others = stuck.incrementAndGet();
+        if (after != before) {
+            warn(stale.serving.service.channel(), before);
+        }
+    }
+
+    private void warn(String channel, Thread relieved) {
         if (LOG_LIMIT.allows()) {
             LOG.warn(
                     "a handler of channel {} has not returned on thread {}, which {}; another thread polls on ({} such handlers now){}."
                             + " Handlers that take long belong on Dispatch.workers or Dispatch.virtualThreads",
-                    connection.service.channel(),
-                    before.getName(),
+                    channel,
+                    relieved.getName(),
                     // A thread that the kernel does not run looks as one that computes.
-                    before.getState() == Thread.State.RUNNABLE ? "computes, or gets no processor" : "waits",
-                    others,
+                    relieved.getState() == Thread.State.RUNNABLE ? "computes, or gets no processor" : "waits",
+                    stuck.get(),
                     LOG_LIMIT.skipped());
         }
-        marks = new Marks();
-        enteredBefore = -1;
-        CallThread next = new CallThread(body, name);
-        onDuty = next;
-        next.start();
     }
 
     /** Waits for the thread on duty to end; returns whether it has, or is the current thread. */

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.Dispatch;
@@ -21,6 +22,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -114,6 +116,51 @@ class ReliefTest {
         third.countDown();
         Await.equal("threads that came back", 3, returned::get);
         handlers.poll(20, TimeUnit.SECONDS).countDown();
+    }
+
+    /** As where a container's limit of processes is reached. */
+    @Test
+    void shouldLeaveTheDutyWhereItIsIfNoThreadCanBeStarted() throws InterruptedException {
+        BlockingQueue<CountDownLatch> handlers = new LinkedBlockingQueue<>();
+        AtomicInteger kept = new AtomicInteger();
+        AtomicBoolean exhausted = new AtomicBoolean(true);
+        Relief[] relief = new Relief[1];
+        Runnable body = () -> {
+            Relief.Marks entered;
+            do {
+                CountDownLatch end = new CountDownLatch(1);
+                entered = relief[0].enter(connection);
+                handlers.add(end);
+                await(end);
+            } while (relief[0].leave(entered) && kept.incrementAndGet() < 3);
+        };
+        relief[0] = new Relief(body, task -> new Thread(task, "relief-test") {
+            @Override
+            public void start() {
+                if (exhausted.get() && kept.get() > 0) {
+                    throw new OutOfMemoryError("unable to create native thread, as expected in this test");
+                }
+                super.start();
+            }
+        });
+        relief[0].start();
+        handlers.poll(20, TimeUnit.SECONDS).countDown();
+        CountDownLatch second = handlers.poll(20, TimeUnit.SECONDS);
+        relief[0].relieveIfStuck();
+        assertThatThrownBy(relief[0]::relieveIfStuck).isInstanceOf(OutOfMemoryError.class);
+        second.countDown();
+        Await.equal("turns after which the thread kept its duty", 2, kept::get);
+
+        CountDownLatch third = handlers.poll(20, TimeUnit.SECONDS);
+        exhausted.set(false);
+        relief[0].relieveIfStuck();
+        relief[0].relieveIfStuck();
+        CountDownLatch fourth = handlers.poll(20, TimeUnit.SECONDS);
+        assertThat(fourth).as("the handler of the next thread on duty").isNotNull();
+        third.countDown();
+        fourth.countDown();
+        Await.equal("turns of the next thread", 3, kept::get);
+        connection.callEnds();
     }
 
     private static void await(CountDownLatch latch) {
