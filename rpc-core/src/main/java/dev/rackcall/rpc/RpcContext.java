@@ -26,7 +26,10 @@ public interface RpcContext {
     /** Whether the caller has cancelled, or is gone, or its deadline has passed: nobody wants the result any more. */
     boolean isCancelled();
 
-    /** Runs {@code action} once when the caller cancels or dies; at once if that has happened. Not called for a call that ended before. */
+    /**
+     * Runs {@code action} once when the caller cancels or dies, on a thread that may block; at once, on the calling thread, if that has happened. Several run in
+     * the order in which they were given. Not called for a call that ended before.
+     */
     void onCancel(Runnable action);
 
     Peer peer();

@@ -118,6 +118,46 @@ class SlotTest {
         }
     }
 
+    @Test
+    void shouldServeOthersWhileACancellationListenerBlocks() throws InterruptedException {
+        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        try (RpcServer server = RpcServer.builder()
+                        .service(Echo.class, new EchoService())
+                        .directory(directory)
+                        // It is not that the poller is relieved.
+                        .stuckAfter(Duration.ofMinutes(1))
+                        .interceptor(call -> {
+                            if (call.method().name().equals("later")) {
+                                call.onCancel(() -> {
+                                    told.countDown();
+                                    awaitQuietly(end);
+                                });
+                            }
+                            return CallObserver.NONE;
+                        })
+                        .start();
+                RpcChannel kept = open()) {
+            try (RpcChannel lost = open()) {
+                assertThat(lost.stub(Echo.class).later(1, 500).cancel(true)).isTrue();
+            }
+            assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(kept.stub(Echo.class).add(2, 2)).isEqualTo(4);
+            Await.equal("connections", 1, server::connections);
+            end.countDown();
+        } finally {
+            end.countDown();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(50, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Elements that come from calls, while the list is encoded as the argument of another call. */
     private static final class CalledSizes extends AbstractList<Double> {
         private final IntFunction<Number> call;

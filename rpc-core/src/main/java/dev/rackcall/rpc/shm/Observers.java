@@ -2,6 +2,11 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Status;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -9,6 +14,18 @@ import org.slf4j.LoggerFactory;
 final class Observers {
     private static final Logger LOG = LoggerFactory.getLogger(Observers.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final long IDLE_SECONDS = 1;
+
+    /**
+     * Platform threads, not virtual ones: a handler that computes on each carrier until its cancellation action tells it to stop would keep that action from
+     * running. As many as there are actions that block; none when there is nothing to do.
+     */
+    private static final Executor CANCELLATIONS = new ThreadPoolExecutor(
+            0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+                Thread thread = new Thread(task, "rackcall-cancelled");
+                thread.setDaemon(true);
+                return thread;
+            });
 
     private Observers() {}
 
@@ -25,7 +42,12 @@ final class Observers {
         }
     }
 
-    /** An action for the cancellation of a call: runs on the poller, whose other calls it must not end. */
+    /** Runs actions for the cancellation of a call, in their order, on a thread of their own: they may block, and pollers have others to serve. */
+    static void cancelledAside(List<Runnable> actions) {
+        CANCELLATIONS.execute(() -> actions.forEach(Observers::cancelled));
+    }
+
+    /** An action for the cancellation of a call, which its other actions must not suffer from. */
     static void cancelled(Runnable action) {
         try {
             action.run();

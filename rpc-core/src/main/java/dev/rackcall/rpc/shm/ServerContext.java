@@ -111,7 +111,9 @@ final class ServerContext implements RpcContext {
             toRun = List.copyOf(onCancel);
             onCancel.clear();
         }
-        toRun.forEach(Observers::cancelled);
+        if (!toRun.isEmpty()) {
+            Observers.cancelledAside(toRun);
+        }
     }
 
     synchronized void end() {

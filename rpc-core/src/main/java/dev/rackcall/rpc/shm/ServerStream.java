@@ -6,6 +6,8 @@ import dev.rackcall.shm.codec.PayloadWriter;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -56,8 +58,18 @@ final class ServerStream<T> {
         this.memory = memory;
     }
 
+    /** What one pull gets. Taken under the lock and encoded without it, since encoding runs users' code: whoever closes the stream must not wait for that. */
+    private record Answer<T>(ShmServerCall call, List<T> elements, boolean last, Optional<Throwable> failure) {}
+
     void start() {
-        producer = Thread.ofVirtual().name("rackcall-stream-" + id).start(this::produce);
+        Thread thread = Thread.ofVirtual().name("rackcall-stream-" + id).unstarted(this::produce);
+        lock.lock();
+        try {
+            producer = thread;
+        } finally {
+            lock.unlock();
+        }
+        thread.start();
     }
 
     private void produce() {
@@ -89,6 +101,7 @@ final class ServerStream<T> {
                     .with("%s: the handler's stream has a null element", method)
                     .asException();
         }
+        Optional<Answer<T>> answer;
         lock.lockInterruptibly();
         try {
             while (!done && ready.size() >= AHEAD) {
@@ -102,39 +115,45 @@ final class ServerStream<T> {
                 return false;
             }
             ready.add(element);
-            answerWaiting();
-            return true;
+            answer = takeAnswer();
         } finally {
             lock.unlock();
         }
+        answer.ifPresent(this::answer);
+        return true;
     }
 
     private void end(Throwable thrown) {
+        Optional<Answer<T>> answer;
         lock.lock();
         try {
             done = true;
             failure = thrown;
-            answerWaiting();
+            answer = takeAnswer();
         } finally {
             lock.unlock();
         }
+        answer.ifPresent(this::answer);
     }
 
     /** Answers {@code call}, which was deferred, with what is ready now or next. */
     void pull(ShmServerCall call) {
+        boolean taken;
+        Optional<Answer<T>> answer;
         lock.lock();
         try {
-            if (waiting != null) {
-                refuse(call);
-                return;
+            taken = waiting == null;
+            if (taken) {
+                waiting = call;
             }
-            waiting = call;
-            if (done || !ready.isEmpty()) {
-                answerWaiting();
-            }
+            answer = takeAnswer();
         } finally {
             lock.unlock();
         }
+        if (!taken) {
+            refuse(call);
+        }
+        answer.ifPresent(this::answer);
     }
 
     private void refuse(ShmServerCall call) {
@@ -149,50 +168,74 @@ final class ServerStream<T> {
         }
     }
 
-    private void answerWaiting() {
-        ShmServerCall call = waiting;
-        if (call == null) {
-            return;
+    /** What there is for the pull that waits, if both are there. Under the lock. */
+    private Optional<Answer<T>> takeAnswer() {
+        if (waiting == null || (ready.isEmpty() && !done)) {
+            return Optional.empty();
         }
+        ShmServerCall call = waiting;
         waiting = null;
+        List<T> elements = List.copyOf(ready);
+        ready.clear();
+        room.signalAll();
+        // The elements before a failure come first, and the next pull gets it.
+        return Optional.of(new Answer<>(
+                call,
+                elements,
+                done && failure == null,
+                elements.isEmpty() ? Optional.ofNullable(failure) : Optional.empty()));
+    }
+
+    private void answer(Answer<T> answer) {
+        ShmServerCall call = answer.call;
         if (!call.mayAnswer()) {
             return;
         }
         try {
-            if (ready.isEmpty() && failure != null) {
+            if (answer.failure.isPresent()) {
                 owner.forget(id);
-                call.fail(failure);
+                call.fail(answer.failure.get());
             } else {
-                encode(call);
+                encode(answer);
                 call.succeed();
             }
         } catch (RuntimeException | Error e) {
-            done = true;
-            owner.forget(id);
+            produceNoMore();
             call.fail(e);
         } finally {
-            room.signalAll();
             call.endAnswer();
         }
     }
 
-    private void encode(ShmServerCall call) {
-        PayloadWriter out = call.result();
-        int count = ready.size();
-        boolean last = done && failure == null;
+    private void encode(Answer<T> answer) {
+        PayloadWriter out = answer.call.result();
         out.writeLong(id);
-        out.writeBoolean(last);
-        out.writeCount(count);
-        for (int i = 0; i < count; i++) {
-            writer.write(out, call, ready.poll());
+        out.writeBoolean(answer.last);
+        out.writeCount(answer.elements.size());
+        for (T element : answer.elements) {
+            writer.write(out, answer.call, element);
         }
-        if (last) {
+        if (answer.last) {
             owner.forget(id);
         }
     }
 
+    /** An element could not be encoded. */
+    private void produceNoMore() {
+        lock.lock();
+        try {
+            done = true;
+            room.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        owner.forget(id);
+    }
+
     /** The reader has gone. */
     void cancel() {
+        Optional<Answer<T>> answer;
+        Thread running;
         lock.lock();
         try {
             done = true;
@@ -200,13 +243,14 @@ final class ServerStream<T> {
             failure = Status.Code.CANCELLED
                     .with("%s: the stream was closed", method)
                     .asException();
-            answerWaiting();
+            answer = takeAnswer();
+            running = producer;
             room.signalAll();
         } finally {
             lock.unlock();
         }
+        answer.ifPresent(this::answer);
         owner.forget(id);
-        Thread running = producer;
         if (running != null) {
             running.interrupt();
         }

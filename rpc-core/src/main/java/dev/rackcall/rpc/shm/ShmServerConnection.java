@@ -178,9 +178,21 @@ final class ShmServerConnection implements SnapshotBudget {
         call.begin(ticket, word);
         answered = true;
         if ((SlotLayout.flags(word) & SlotLayout.CONTROL) != 0) {
-            call.serveControl();
+            serveControl(poller, call);
         } else {
             handlers.serve(poller, call);
+        }
+    }
+
+    /** On the poller whatever the dispatch is, but relieved as a handler is: a pull may encode elements, which runs users' code. */
+    private static void serveControl(Poller poller, ShmServerCall call) throws ProtocolException {
+        Relief.Marks entered = poller.enterHandler(call);
+        try {
+            call.serveControl();
+        } finally {
+            if (!poller.leaveHandler(entered)) {
+                call.endAside();
+            }
         }
     }
 
