@@ -98,10 +98,15 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
             } finally {
                 call.close();
             }
-        } catch (RpcException e) {
+        } catch (RuntimeException | Error e) {
+            // Whatever a reader throws: the server must not keep a stream for nobody.
             forsake();
             last = true;
-            tell(e.status());
+            tell(
+                    e instanceof RpcException failed
+                            ? failed.status()
+                            : Status.Code.INTERNAL.with(
+                                    "%s: decoding the server's answer failed: %s", method.fullName(), e));
             throw e;
         }
         tellIfLast();

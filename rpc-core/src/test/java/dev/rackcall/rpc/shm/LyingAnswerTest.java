@@ -39,6 +39,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -304,6 +305,34 @@ class LyingAnswerTest {
                             .join());
             assertThat(failure).hasCauseInstanceOf(RpcException.class);
             connection.close();
+        }
+    }
+
+    /** The first answer is read within the call, later ones when the stream goes on. */
+    @Test
+    void shouldEndAStreamWhoseReaderThrowsAnything() throws Exception {
+        byte[] one = {1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0};
+        try (LyingServer server = new LyingServer(directory, HostileScript.service("/test/echo"))) {
+            server.answer((ticket, slot, memory) -> respond(memory, slot, ticket, 0, 0, one));
+            ShmClientConnection connection = connect("/test/echo", Duration.ofSeconds(5));
+            MethodDescriptor method =
+                    HostileScript.service("/test/echo").methods().getFirst();
+            List<Status.Code> told = new ArrayList<>();
+            ClientCall call =
+                    connection.begin(method, 0, Metadata.EMPTY, Isolation.TRUSTED, status -> told.add(status.code()));
+            List<Integer> read = new ArrayList<>();
+            Stream<Integer> stream = call.invokeStream((PayloadReader in, ClientCall of) -> {
+                if (!read.isEmpty()) {
+                    throw new StackOverflowError("expected in this test");
+                }
+                return in.readInt();
+            });
+            assertThat(catchThrowableOfType(StackOverflowError.class, () -> stream.forEach(read::add)))
+                    .isNotNull();
+            assertThat(read).containsExactly(7);
+            assertThat(told).containsExactly(Status.Code.INTERNAL);
+            connection.close();
+            assertThat(server.failure()).isEmpty();
         }
     }
 }
