@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,6 +18,9 @@ import org.slf4j.LoggerFactory;
 final class ClientReactor {
     private static final Logger LOG = LoggerFactory.getLogger(ClientReactor.class);
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** Longest sleep while calls are awaited: bounds what a server that never rings can cost. */
+    private static final long LONGEST_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     /** How often the reactor looks whether threads that poll for themselves still do. */
     private static final long HELPED_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -24,6 +28,14 @@ final class ClientReactor {
     private static final long GRACE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
 
     private static final int SPINS = 2_000;
+
+    /** Polls in a row before the reactor looks at deadlines and sockets, however many answers come. */
+    private static final int POLLS_PER_LOOK = 20_000;
+
+    /** After a turn that failed, so that a failure that stays does not take a processor. */
+    private static final long FAILED_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private static final LogLimit LOG_LIMIT = new LogLimit();
 
     private final EventPoll poll = EventPoll.create();
     private final Map<Long, ClientLink> links = new ConcurrentHashMap<>();
@@ -83,9 +95,16 @@ final class ClientReactor {
             try {
                 turn();
             } catch (RuntimeException | Error e) {
-                // A completed future may run anything; this thread must outlive it.
-                LOG.warn("the client's reactor goes on after {}", e.toString(), e);
+                failed(e);
+                LockSupport.parkNanos(FAILED_TURN_NANOS);
             }
+        }
+    }
+
+    /** Whatever went wrong for one connection, those to other servers depend on this thread, too. */
+    private static void failed(Throwable thrown) {
+        if (LOG_LIMIT.allows()) {
+            LOG.warn("the client's reactor goes on after {}{}", thrown, LOG_LIMIT.skipped(), thrown);
         }
     }
 
@@ -115,18 +134,38 @@ final class ClientReactor {
         int before = helpedSum();
         // Callers that wait poll for themselves: give them a moment to show it before competing with them for a core.
         handle(poll.await(GRACE_NANOS));
+        int polls = 0;
         for (int i = 0; i < SPINS; i++) {
             if (pollAll() > 0) {
                 i = 0;
             }
             if (helpedSum() != before) {
-                // They do: keep out of their way, but look again soon.
+                // They do: keep out of their way, but look again soon. Nobody but this thread knows their deadlines.
+                expireAll();
                 handle(poll.await(HELPED_NANOS));
+                return;
+            }
+            if (++polls >= POLLS_PER_LOOK) {
+                expireAll();
                 return;
             }
             Thread.onSpinWait();
         }
         sleepUntilAnswered();
+    }
+
+    /** Ends what is past its deadline; returns nanoseconds until the next one, or to when to look again at the latest. */
+    private long expireAll() {
+        long bound = LONGEST_SLEEP_NANOS;
+        long now = System.nanoTime();
+        for (ClientLink link : links.values()) {
+            try {
+                bound = link.async().expire(now, bound);
+            } catch (RuntimeException | Error e) {
+                failed(e);
+            }
+        }
+        return bound;
     }
 
     private void sleepUntilAnswered() {
@@ -135,13 +174,9 @@ final class ClientReactor {
         }
         try {
             if (pollAll() == 0) {
-                long bound = IDLE_NANOS;
-                long now = System.nanoTime();
-                for (ClientLink link : links.values()) {
-                    bound = link.async().expire(now, bound);
-                }
+                long bound = expireAll();
                 idle = true;
-                handle(poll.await(Math.min(bound, TimeUnit.MILLISECONDS.toNanos(100))));
+                handle(poll.await(bound));
                 idle = false;
             }
         } finally {
@@ -154,8 +189,12 @@ final class ClientReactor {
     private int pollAll() {
         int completed = 0;
         for (ClientLink link : links.values()) {
-            completed += link.async().poll();
-            link.flushControls();
+            try {
+                completed += link.async().poll();
+                link.flushControls();
+            } catch (RuntimeException | Error e) {
+                failed(e);
+            }
         }
         return completed;
     }
@@ -172,7 +211,11 @@ final class ClientReactor {
         for (int i = 0; i < events; i++) {
             ClientLink link = links.get(poll.tag(i));
             if (link != null) {
-                link.readable();
+                try {
+                    link.readable();
+                } catch (RuntimeException | Error e) {
+                    failed(e);
+                }
             }
         }
     }
