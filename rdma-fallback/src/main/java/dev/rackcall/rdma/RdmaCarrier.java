@@ -83,6 +83,7 @@ final class RdmaCarrier implements Carrier {
     private final Completions sent = Completions.create(16);
     private long posted;
     private long completed;
+    private long carriedBytes;
     /** Null until something is sent from it. */
     private Shadow shadow;
 
@@ -202,7 +203,7 @@ final class RdmaCarrier implements Carrier {
         } finally {
             posting.unlock();
             if (ended) {
-                tellEnd();
+                deliver();
             }
         }
     }
@@ -269,12 +270,22 @@ final class RdmaCarrier implements Carrier {
         return posting(() -> {
             Shadow copy = shadow();
             long start = offset & -Long.BYTES;
-            copy.update(
+            carriedBytes += copy.update(
                     start,
                     Math.min(length + (offset - start), memory.byteSize() - start),
                     (at, bytes) -> pieces(shadowRegion, at, bytes));
             return !ended;
         });
+    }
+
+    /** Bytes that {@link #carryChanged} has found changed and sent. */
+    long carriedBytes() {
+        posting.lock();
+        try {
+            return carriedBytes;
+        } finally {
+            posting.unlock();
+        }
     }
 
     /** Both ends begin with memory that is all zero, as a new file is. */
@@ -331,8 +342,8 @@ final class RdmaCarrier implements Carrier {
             // First, so that what comes behind the last look is announced.
             receives.requestNotification(false);
             boolean published = false;
-            for (int count = receives.poll(arrived); count > 0 && !ended; count = receives.poll(arrived)) {
-                for (int i = 0; i < count && !ended; i++) {
+            for (int count = receives.poll(arrived); count > 0; count = receives.poll(arrived)) {
+                for (int i = 0; i < count; i++) {
                     published |= take(i);
                 }
             }
@@ -380,7 +391,8 @@ final class RdmaCarrier implements Carrier {
             } catch (IOException e) {
                 end("its connection broke: " + e.getMessage());
             }
-            tellEnd();
+            // What it said before it went comes first.
+            deliver();
         });
     }
 

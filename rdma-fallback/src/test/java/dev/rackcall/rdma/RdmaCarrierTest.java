@@ -1,0 +1,196 @@
+package dev.rackcall.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Two carriers that have met over TCP, as they do in a connection. */
+@Timeout(60)
+class RdmaCarrierTest {
+    private static final int BYTES = 1 << 20;
+    private static final long FLAG = BYTES - 8;
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment near = arena.allocate(BYTES, 4096);
+    private final MemorySegment far = arena.allocate(BYTES, 4096);
+    private final CompletableFuture<Carrier> seated = new CompletableFuture<>();
+    private final News here = new News();
+    private final News there = new News();
+    private CarrierProvider.Listener listener;
+    private RdmaCarrier client;
+    private Carrier server;
+
+    /** What one end has heard. */
+    private static final class News implements Carrier.Arrivals {
+        private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+
+        @Override
+        public void published() {
+            heard.add("published");
+        }
+
+        @Override
+        public void told(long number) {
+            heard.add("told " + number);
+        }
+
+        @Override
+        public void ended() {
+            heard.add("ended");
+        }
+
+        String next() throws InterruptedException {
+            return heard.poll(30, TimeUnit.SECONDS);
+        }
+    }
+
+    private final class OneSeat implements CarrierProvider.Seat {
+        @Override
+        public MemorySegment memory() {
+            return far;
+        }
+
+        @Override
+        public int publications() {
+            return 8;
+        }
+
+        @Override
+        public void take(Carrier carrier) {
+            seated.complete(carrier);
+        }
+
+        @Override
+        public void leave() {
+            seated.completeExceptionally(new IllegalStateException("the seat was left"));
+        }
+    }
+
+    private static ByteBuffer text(String text) {
+        return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @BeforeEach
+    void meet() {
+        RdmaCarriers provider = new RdmaCarriers();
+        listener = provider.listen(
+                URI.create("rdma://127.0.0.1:0"),
+                hello -> new CarrierProvider.Answer(
+                        text("welcome to " + StandardCharsets.UTF_8.decode(hello)), Optional.of(new OneSeat())));
+        CarrierProvider.Greeted greeted =
+                provider.connect(listener.address(), near, text("me"), 8, Duration.ofSeconds(10));
+        assertThat(StandardCharsets.UTF_8.decode(greeted.welcome()).toString()).isEqualTo("welcome to me");
+        client = (RdmaCarrier) greeted.carrier().orElseThrow();
+        server = seated.join();
+        client.start(here);
+        server.start(there);
+    }
+
+    @AfterEach
+    void part() {
+        client.close();
+        server.close();
+        listener.close();
+        arena.close();
+    }
+
+    @Test
+    void shouldCarryPiecesBeforeTheWordThatTellsOfThem() throws Exception {
+        new Random(1).ints(BYTES / 8).forEach(i -> near.set(ValueLayout.JAVA_INT, (i & 0x7fff) * 4L, i));
+        for (long turn = 1; turn <= 100; turn++) {
+            near.set(ValueLayout.JAVA_LONG, 4096, turn);
+            assertThat(client.carry(0, 200_000)).isTrue();
+            assertThat(client.publish(FLAG, turn)).isTrue();
+            assertThat(there.next()).isEqualTo("published");
+            assertThat((long) ValueLayout.JAVA_LONG.varHandle().getAcquire(far, FLAG))
+                    .isEqualTo(turn);
+            assertThat(far.asSlice(0, 200_000).mismatch(near.asSlice(0, 200_000)))
+                    .isEqualTo(-1);
+        }
+    }
+
+    /** Required: a push of a scope of which 1 % has changed moves at most 5 % of its bytes. */
+    @Test
+    void shouldCarryOnlyWhatHasChanged() throws Exception {
+        Random random = new Random(7);
+        int words = (BYTES - 4096) / 8;
+        for (int i = 0; i < words; i++) {
+            near.set(ValueLayout.JAVA_LONG, i * 8L, random.nextLong());
+        }
+        client.carryChanged(0, words * 8L);
+        assertThat(client.carriedBytes()).isEqualTo(words * 8L);
+        for (int i = 0; i < words / 100; i++) {
+            near.set(ValueLayout.JAVA_LONG, random.nextInt(words) * 8L, random.nextLong());
+        }
+
+        client.carryChanged(0, words * 8L);
+        client.publish(FLAG, 1);
+
+        assertThat(client.carriedBytes() - words * 8L).isBetween(words / 100 * 4L, words * 8L / 20);
+        assertThat(there.next()).isEqualTo("published");
+        assertThat(far.asSlice(0, words * 8L).mismatch(near.asSlice(0, words * 8L)))
+                .isEqualTo(-1);
+    }
+
+    @Test
+    void shouldNotCarryWhatIsWrittenAfterwards() throws Exception {
+        near.set(ValueLayout.JAVA_LONG, 64, 1);
+        client.carryChanged(64, 8);
+        near.set(ValueLayout.JAVA_LONG, 64, 2);
+        client.publish(FLAG, 1);
+
+        assertThat(there.next()).isEqualTo("published");
+        assertThat(far.get(ValueLayout.JAVA_LONG, 64)).isEqualTo(1);
+    }
+
+    @Test
+    void shouldTellNumbersBothWaysInOrder() throws Exception {
+        for (long number = 0; number < 200; number++) {
+            assertThat(client.tell(number)).isTrue();
+            assertThat(server.tell(-number)).isTrue();
+        }
+        for (long number = 0; number < 200; number++) {
+            assertThat(there.next()).isEqualTo("told " + number);
+            assertThat(here.next()).isEqualTo("told " + -number);
+        }
+    }
+
+    @Test
+    void shouldLetArriveWhatWasGivenBeforeTheEndAndThenTellOfIt() throws Exception {
+        client.store(128, 5);
+        client.publish(FLAG, 9);
+        client.close();
+
+        assertThat(there.next()).isEqualTo("published");
+        assertThat(there.next()).isEqualTo("ended");
+        assertThat(far.get(ValueLayout.JAVA_LONG, 128)).isEqualTo(5);
+        assertThat(client.publish(FLAG, 10)).isFalse();
+        assertThat(server.publish(FLAG, 10)).isFalse();
+    }
+
+    @Test
+    void shouldRefuseToCarryBeyondThePeersMemory() {
+        assertThatThrownBy(() -> client.store(BYTES, 1)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> client.carry(-8, 8)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThat(client.store(0, 1)).isTrue();
+    }
+}
