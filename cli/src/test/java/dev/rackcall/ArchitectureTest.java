@@ -64,8 +64,8 @@ class ArchitectureTest {
     /** A rule about a module that is not on the class path would hold for nothing. */
     @Test
     void shouldSeeEveryModule() {
-        for (String module : Set.of(
-                PROCESSOR, MEMORY, SANDBOX, VERBS, DIRECTORY, ZOOKEEPER, CONTROL_PLANE, RPC, RDMA, RACK, CLI)) {
+        for (String module :
+                Set.of(PROCESSOR, MEMORY, SANDBOX, VERBS, DIRECTORY, ZOOKEEPER, CONTROL_PLANE, RPC, RDMA, RACK, CLI)) {
             assertThat(all.that(resideInAPackage(module))).as(module).isNotEmpty();
         }
     }
