@@ -62,13 +62,14 @@ final class PageRuns {
             // into this run.
             boolean fits = PageEntry.isFree(entry) && PageEntry.epoch(entry) <= epoch && lead(entry, base) <= lead;
             if (!fits || !table.compareAndSet(head + i, entry, PageEntry.tail(epoch, i))) {
-                release(head, claimed);
+                release(head, claimed, i);
                 return blocked(head + i);
             }
         }
         if (table.get(head) != claimed) {
-            // Somebody took this process for dead meanwhile, and has freed what was claimed by then.
-            release(head, claimed);
+            // Somebody took this process for dead meanwhile, and has freed what was claimed by then; the rest is still
+            // there.
+            release(head, claimed, length);
             return blocked(head);
         }
         taken.mark(head, length);
@@ -124,9 +125,12 @@ final class PageRuns {
      * @return how many there were; fewer than its length if it was claimed or freed in part
      */
     int release(int head, long headEntry) {
+        return release(head, headEntry, pagesHeld(head, headEntry));
+    }
+
+    private int release(int head, long headEntry, int pages) {
         long freed = PageEntry.freed(headEntry);
         int epoch = PageEntry.epoch(headEntry);
-        int pages = pagesHeld(head, headEntry);
         for (int i = pages - 1; i > 0; i--) {
             // Exactly this run's tail, since it may be another's by now if this process was taken for dead.
             table.compareAndSet(head + i, PageEntry.tail(epoch, i), freed);

@@ -111,6 +111,23 @@ class PageAllocatorLateTest {
         assertThat(steps).isGreaterThan(150);
     }
 
+    @Test
+    void shouldLeaveNoTailWithoutAHeadWhenItWasReclaimedWhileItClaimed() {
+        int steps = interruptEverywhere(
+                late -> late.allocate(5), () -> {}, () -> on(table, SURVIVOR).reclaim(LATE), () -> {
+                    PageRuns runs = new PageRuns(table, SURVIVOR);
+                    for (int page = 0; page < PAGES; page++) {
+                        if (PageEntry.state(table.get(page)) == PageEntry.TAIL) {
+                            assertThat(runs.headOf(page))
+                                    .as("head of page %d", page)
+                                    .isNotEqualTo(PageRuns.NONE);
+                        }
+                    }
+                    requireNothingLost();
+                });
+        assertThat(steps).isGreaterThan(10);
+    }
+
     private void requireWhole(long run, int length) {
         int head = PageRun.page(run);
         assertThat(table.get(head)).as("head at %d", head).isEqualTo(PageRun.head(run, SURVIVOR, length));

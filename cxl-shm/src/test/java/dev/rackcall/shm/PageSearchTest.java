@@ -147,4 +147,22 @@ class PageSearchTest {
         }
         return -1;
     }
+
+    /** Between the last bit of a group, which its block is told of, and the telling. */
+    @Test
+    void shouldNotHideAPageThatIsFreedWhileItsGroupFillsUp() {
+        PageTable small = PageTable.inHeap(128);
+        boolean[] freed = new boolean[1];
+        SteppedTable stepped = new SteppedTable(small, () -> {
+            if (small.group(0) == -1L && !freed[0]) {
+                freed[0] = true;
+                new TakenMap(small).unmark(5, 1);
+            }
+        });
+
+        new TakenMap(stepped).mark(0, 64);
+
+        assertThat(freed[0]).isTrue();
+        assertThat(new TakenMap(small).find(0, 64, 1)).isEqualTo(5);
+    }
 }

@@ -50,6 +50,7 @@ class OwnerLockTest {
         Path path = directory.resolve("lock");
         AtomicInteger owners = new AtomicInteger();
         AtomicInteger acquired = new AtomicInteger();
+        AtomicInteger nameless = new AtomicInteger();
         Callable<Integer> contender = () -> {
             int most = 0;
             for (int i = 0; i < 500; i++) {
@@ -57,6 +58,8 @@ class OwnerLockTest {
                 if (lock.isPresent()) {
                     most = Math.max(most, owners.incrementAndGet());
                     acquired.incrementAndGet();
+                    // The file that an owner before has just removed can be locked, too; it is worth nothing.
+                    nameless.addAndGet(OwnerLock.isHeld(path) ? 0 : 1);
                     owners.decrementAndGet();
                     lock.get().close();
                 }
@@ -73,6 +76,7 @@ class OwnerLockTest {
             }
         }
         assertThat(acquired.get()).isPositive();
+        assertThat(nameless).hasValue(0);
     }
 
     @Test
