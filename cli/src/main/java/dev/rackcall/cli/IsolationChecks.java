@@ -24,11 +24,11 @@ final class IsolationChecks {
             userfault.register(address, BYTES);
             userfault.protect(address, BYTES);
             userfault.unprotect(address, BYTES);
-            return Finding.ok("seals", "A page was write-protected and opened again; SEALED calls are sealed here.");
+            return Finding.ok("seals", "Calls in mode SEALED are sealed.");
         } catch (UnsupportedFeatureException e) {
-            return Finding.note("seals", e.getMessage() + " Until then SEALED calls are sent as snapshots.");
+            return Finding.note("seals", "Calls in mode SEALED are sent as snapshots. " + e.getMessage());
         } catch (OsException e) {
-            return Finding.note("seals", e.getMessage() + ". Until then SEALED calls are sent as snapshots.");
+            return Finding.note("seals", "Calls in mode SEALED are sent as snapshots. " + e.getMessage() + ".");
         }
     }
 

@@ -48,8 +48,8 @@ final class KernelChecks {
         return Finding.ok(
                 "userfaultfd",
                 privileged
-                        ? "A shared page was write-protected; stores of this process and of the kernel could be refused."
-                        : "A shared page was write-protected, without privilege; stores of this process can be refused.");
+                        ? "This process may write-protect shared memory, against its own stores and the kernel's."
+                        : "This process may write-protect shared memory, against its own stores, without privilege.");
     }
 
     /** pkeys(7): the processor has them (pku) and the kernel has turned them on (ospke). */
