@@ -188,12 +188,22 @@ public final class BenchCommand implements Callable<Integer> {
                         RttTarget.groups(target, plan.subjects()),
                         new RttTarget(target, plan, workspace, runner)::measure);
             case THROUGHPUT -> runner.run(target, Subject::pipelines, new ThroughputTarget(plan, workspace)::measure);
-            case CONNECT ->
-                runner.run(target, Subject::takesManyConnections, new ConnectTarget(plan, workspace)::measure);
+            case CONNECT -> connect(plan, workspace, runner);
             case IDLE -> runner.run(target, Subject::takesManyConnections, new IdleTarget(plan, workspace)::measure);
             case START -> runner.run(target, Subject::takesManyConnections, new StartTarget(workspace)::measure);
             case JMH -> throw new IllegalArgumentException("JMH brings processes of its own");
         };
+    }
+
+    /** Connections that calls go over, and those of the control plane, which are so short that they take turns. */
+    private static List<Result> connect(Plan plan, Workspace workspace, Runner runner) {
+        List<Result> results = new ArrayList<>(
+                runner.run(Target.CONNECT, Subject::takesManyConnections, new ConnectTarget(plan, workspace)::measure));
+        results.addAll(runner.runGroups(
+                Target.CONNECT,
+                RttTarget.groups(Target.CONNECT, plan.subjects()),
+                new RttTarget(Target.CONNECT, plan, workspace, runner)::measure));
+        return results;
     }
 
     private String commandText() {

@@ -95,9 +95,12 @@ final class RttTarget {
     }
 
     private Result compared(Result result, Lane lane, Lane floor) {
-        return target == Target.RTT
-                ? result.with("raw_ratio", lane.ratioTo(floor))
-                : result.with("floor_ratio", lane.ratioTo(floor)).with("above_floor_ns", lane.above(floor));
+        return switch (target) {
+            case RTT -> result.with("raw_ratio", lane.ratioTo(floor));
+            // Turned round: how many times as long a fresh connection takes.
+            case CONNECT -> result.with("fresh_ratio", 1 / lane.ratioTo(floor));
+            default -> result.with("floor_ratio", lane.ratioTo(floor)).with("above_floor_ns", lane.above(floor));
+        };
     }
 
     private Result result(Lane lane, Measurement measurement, String mode) {

@@ -20,7 +20,11 @@ final class Subjects {
             new GrpcSubject("grpc-uds-1048576", GrpcTransport.UNIX_SOCKET, 1 << 20),
             new GrpcSubject("grpc-tcp", GrpcTransport.TCP, 64),
             new SoftPingPong("soft-pingpong", true),
-            new SoftPingPong("soft-pingpong-send", false));
+            new SoftPingPong("soft-pingpong-send", false),
+            new ConnectSubject(ConnectSubject.Kind.CACHED),
+            new ConnectSubject(ConnectSubject.Kind.UNCACHED),
+            new ConnectSubject(ConnectSubject.Kind.FRESH_RC),
+            new ConnectSubject(ConnectSubject.Kind.READ));
 
     private static final List<Subject> ALL =
             Stream.concat(CALLS.stream(), IsolationSubjects.all().stream()).toList();

@@ -42,7 +42,8 @@ final class TableFormat {
         return switch (target) {
             case RTT -> "Round trips, one call in flight";
             case THROUGHPUT -> "Throughput, one client thread";
-            case CONNECT -> "A new connection: time to its first reply, memory of both sides together";
+            case CONNECT ->
+                "A new connection: time to its first reply, memory of both sides; connect-*: virtual queues on the software RDMA device";
             case IDLE -> "Idle: rare calls and what idle processes use; a busy connection among idle ones";
             case START -> "From the start of the client's JVM to its first reply";
             case ISOLATION ->
@@ -101,7 +102,17 @@ final class TableFormat {
             case ISOLATION -> columns("floor_ratio", "to trusted", "above_floor_ns", "above trusted");
             case VERBS -> columns("floor_ratio", "to WRITE", "alloc_client_b", "alloc client");
             case CONNECT ->
-                columns("cold_p50_ns", "cold p50", "shared_b", "shared", "private_b", "private", "heap_b", "heap");
+                columns(
+                        "cold_p50_ns",
+                        "cold p50",
+                        "shared_b",
+                        "shared",
+                        "private_b",
+                        "private",
+                        "heap_b",
+                        "heap",
+                        "fresh_ratio",
+                        "fresh rc to it");
             case IDLE ->
                 columns(
                         "server_cpu_percent",

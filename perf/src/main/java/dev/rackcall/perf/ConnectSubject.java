@@ -1,0 +1,179 @@
+package dev.rackcall.perf;
+
+import dev.rackcall.cp.Agent;
+import dev.rackcall.cp.AgentOptions;
+import dev.rackcall.cp.ControlAddress;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.verbs.Gid;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Path;
+
+/** Connecting and closing over the software RDMA device: a virtual queue, or a reliable queue pair of one's own. */
+final class ConnectSubject extends Subject {
+    /** What one call does. */
+    enum Kind {
+        CACHED("connect-cached", "a virtual queue to a host whose metadata is in the cache, opened and closed"),
+        UNCACHED(
+                "connect-uncached",
+                "the same after the host has been forgotten: its metadata is READ from the meta server's table"),
+        FRESH_RC(
+                "connect-fresh-rc",
+                "an RC queue pair made, told to the server over a TCP connection that is open already, connected at both"
+                        + " ends, and closed; devices stay open"),
+        READ("connect-read", "one READ of 512 bytes, as much as the meta table's, over an RC queue pair that is there");
+
+        private final String word;
+        private final String settings;
+
+        Kind(String word, String settings) {
+            this.word = word;
+            this.settings = settings;
+        }
+    }
+
+    private final Kind kind;
+
+    ConnectSubject(Kind kind) {
+        super(kind.word, 0);
+        this.kind = kind;
+    }
+
+    @Override
+    Target target() {
+        return Target.CONNECT;
+    }
+
+    @Override
+    String group() {
+        return "connect";
+    }
+
+    @Override
+    String floor() {
+        return Kind.FRESH_RC.word;
+    }
+
+    @Override
+    String settings() {
+        return kind.settings;
+    }
+
+    @Override
+    boolean spins() {
+        return true;
+    }
+
+    @Override
+    ServerSide serve(Path directory) throws IOException {
+        return new ConnectServer(directory);
+    }
+
+    @Override
+    ClientSide connect(Path directory) throws IOException, InterruptedException {
+        String[] server = ConnectServer.find(directory);
+        return switch (kind) {
+            case CACHED, UNCACHED ->
+                new Virtual(ControlAddress.parse(server[0]), Integer.parseInt(server[2]), kind == Kind.CACHED);
+            case FRESH_RC -> new Fresh(Integer.parseInt(server[1]));
+            case READ -> new Reads(Integer.parseInt(server[1]));
+        };
+    }
+
+    private static final class Virtual implements ClientSide {
+        private final Agent agent;
+        private final Tenant tenant;
+        private final long epoch;
+        private final boolean cached;
+
+        Virtual(ControlAddress meta, int epoch, boolean cached) {
+            this.epoch = epoch;
+            this.cached = cached;
+            agent = Agent.open(
+                    ConnectEnd.device(),
+                    AgentOptions.of(HostId.named("connect-client")).withMeta(() -> meta));
+            tenant = agent.admit("bench");
+        }
+
+        @Override
+        public void call(long sequence) {
+            if (!cached) {
+                agent.forget(ConnectServer.HOST);
+            }
+            try (VirtualQueue queue = tenant.connect(ConnectServer.HOST)) {
+                if (queue.epoch() != epoch) {
+                    throw new WrongReplyException("connect", epoch, queue.epoch());
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            agent.close();
+        }
+    }
+
+    /** Asks the server for connections. */
+    private static class Fresh implements ClientSide {
+        final ConnectEnd end = new ConnectEnd();
+        private final Socket socket;
+        private final DataInputStream in;
+        private final OutputStream out;
+        long address;
+        int key;
+
+        Fresh(int port) throws IOException {
+            socket = new Socket(InetAddress.ofLiteral("127.0.0.1"), port);
+            socket.setTcpNoDelay(true);
+            in = new DataInputStream(socket.getInputStream());
+            out = socket.getOutputStream();
+        }
+
+        final void open() {
+            try {
+                end.prepare();
+                out.write(end.describe(), 0, Gid.BYTES + Integer.BYTES);
+                Gid gid = new Gid(in.readLong(), in.readLong());
+                end.connect(gid, in.readInt());
+                address = in.readLong();
+                key = in.readInt();
+            } catch (IOException e) {
+                throw new UncheckedIOException("the server side of the connection has gone", e);
+            }
+        }
+
+        @Override
+        public void call(long sequence) {
+            open();
+            end.closeNewest();
+        }
+
+        @Override
+        public void close() {
+            end.close();
+            try {
+                socket.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    private static final class Reads extends Fresh {
+        Reads(int port) throws IOException {
+            super(port);
+            open();
+        }
+
+        @Override
+        public void call(long sequence) {
+            end.read(address, key, sequence);
+        }
+    }
+}
