@@ -44,6 +44,18 @@ final class Participants {
         return true;
     }
 
+    /**
+     * As {@link #closeGate}.
+     *
+     * @throws PoolException if somebody held it for 5 s
+     */
+    void requireGate() {
+        if (!closeGate()) {
+            throw new PoolException("pool " + file
+                    + " is being opened or closed by a process that does not go on; end that process (see fuser)");
+        }
+    }
+
     void openGate() {
         file.unlock(PoolLayout.LOCKS);
     }

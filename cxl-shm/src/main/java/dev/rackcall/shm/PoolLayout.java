@@ -3,6 +3,8 @@ package dev.rackcall.shm;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * The first page of a pool; its arena follows.
@@ -64,6 +66,17 @@ final class PoolLayout {
     /** Whether there is nothing at all, as on a device that was never used. */
     static boolean isBlank(MemorySegment memory) {
         return memory.asSlice(0, ARENA).mismatch(MemorySegment.ofArray(new byte[(int) ARENA])) < 0;
+    }
+
+    /** As {@link #isBlank}, or what a maker of one host left who was killed before it was whole. Behind the gate. */
+    static boolean isUnmade(MemorySegment memory) {
+        byte[] page = memory.asSlice(0, ARENA).toArray(ValueLayout.JAVA_BYTE);
+        Arrays.fill(page, (int) VERSION_OFFSET, (int) SHARING_OFFSET, (byte) 0);
+        return Arrays.mismatch(page, new byte[page.length]) < 0;
+    }
+
+    static long newInstance() {
+        return ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     }
 
     /** What is wrong with the header and what to do, or null if nothing is. */

@@ -13,7 +13,17 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
@@ -220,6 +230,48 @@ class PoolTest {
         assertRefused(() -> Pool.join(SharedFile.memfd("other", BYTES)), "no pool header");
         SharedFile unsealed = NamedFile.create(path, BYTES);
         assertRefused(() -> Pool.join(unsealed), "not sealed", "send a Pool.memfd");
+    }
+
+    // ---- devices, whose place a file takes
+
+    @Test
+    void shouldBeMadeOnceByHoweverManyFindADeviceBlank() throws Exception {
+        SharedFile.createFile(path, BYTES).close();
+        Set<Integer> arenas = ConcurrentHashMap.newKeySet();
+        List<Pool> pools = Collections.synchronizedList(new ArrayList<>());
+        CyclicBarrier start = new CyclicBarrier(4);
+        try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
+            List<Callable<Void>> openers = Collections.nCopies(4, () -> {
+                SharedFile device = SharedFile.openFile(path);
+                start.await(10, TimeUnit.SECONDS);
+                Pool pool = PoolDevice.ofOneHost(device);
+                pools.add(pool);
+                arenas.add(pool.arena().id());
+                return null;
+            });
+            for (Future<Void> opener : threads.invokeAll(openers)) {
+                opener.get();
+            }
+        }
+        assertThat(arenas).hasSize(1);
+        assertThat(pools).extracting(pool -> pool.arena().participant()).doesNotHaveDuplicates();
+        pools.forEach(Pool::close);
+    }
+
+    @Test
+    void shouldBeMadeAnewWhereAMakerWasKilled() {
+        SharedFile.createFile(path, BYTES).close();
+        PoolDevice.ofOneHost(SharedFile.openFile(path)).close();
+        SharedFile device = SharedFile.createFile(path, BYTES);
+        try (Mapping mapping = device.map()) {
+            // A version, a number of participants, the arena's header, and no magic.
+            mapping.memory().set(JAVA_INT, 8, PoolLayout.VERSION);
+            mapping.memory().set(JAVA_INT, 32, 1);
+            mapping.memory().set(JAVA_LONG, 4096, 42);
+        }
+        try (Pool pool = PoolDevice.ofOneHost(device)) {
+            assertThat(pool.arena().newScope().allocate(8)).isNotZero();
+        }
     }
 
     // ---- limits
