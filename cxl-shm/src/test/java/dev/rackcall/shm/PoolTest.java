@@ -13,16 +13,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -235,27 +227,26 @@ class PoolTest {
     // ---- devices, whose place a file takes
 
     @Test
-    void shouldBeMadeOnceByHoweverManyFindADeviceBlank() throws Exception {
-        SharedFile.createFile(path, BYTES).close();
-        Set<Integer> arenas = ConcurrentHashMap.newKeySet();
-        List<Pool> pools = Collections.synchronizedList(new ArrayList<>());
-        CyclicBarrier start = new CyclicBarrier(4);
-        try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
-            List<Callable<Void>> openers = Collections.nCopies(4, () -> {
-                SharedFile device = SharedFile.openFile(path);
-                start.await(10, TimeUnit.SECONDS);
-                Pool pool = PoolDevice.ofOneHost(device);
-                pools.add(pool);
-                arenas.add(pool.arena().id());
-                return null;
-            });
-            for (Future<Void> opener : threads.invokeAll(openers)) {
-                opener.get();
+    void shouldWaitForWhoeverMakesThePool() throws Exception {
+        SharedFile device = SharedFile.createFile(path, BYTES);
+        try (Mapping mapping = device.map()) {
+            Participants maker = new Participants(device, mapping.memory());
+            assertThat(maker.closeGate()).isTrue();
+            FutureTask<Pool> opening = new FutureTask<>(() -> PoolDevice.ofOneHost(SharedFile.openFile(path)));
+            Thread opener = Thread.ofPlatform().start(opening);
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+            while (opener.getState() != Thread.State.TIMED_WAITING && !opening.isDone() && System.nanoTime() < end) {
+                Thread.onSpinWait();
+            }
+            try (Pool mine = PoolMaker.create(device, BYTES, PoolOptions.create())) {
+                maker.openGate();
+                try (Pool theirs = opening.get(10, TimeUnit.SECONDS)) {
+                    assertThat(theirs.arena().id()).isEqualTo(mine.arena().id());
+                    assertThat(theirs.arena().participant())
+                            .isNotEqualTo(mine.arena().participant());
+                }
             }
         }
-        assertThat(arenas).hasSize(1);
-        assertThat(pools).extracting(pool -> pool.arena().participant()).doesNotHaveDuplicates();
-        pools.forEach(Pool::close);
     }
 
     @Test
