@@ -23,8 +23,6 @@ public final class SharedFile implements AutoCloseable {
         DAX
     }
 
-    private static final int WANTED_SEALS = LibcFiles.F_SEAL_SHRINK | LibcFiles.F_SEAL_GROW;
-    private static final int ALL_SEALS = WANTED_SEALS | LibcFiles.F_SEAL_SEAL;
     private static final long SMALL_PAGE_BYTES = 4096;
     private static final long HUGE_PAGE_BYTES = 2L << 20;
 
@@ -82,7 +80,7 @@ public final class SharedFile implements AutoCloseable {
      * @param name for {@code /proc/PID/maps} only
      */
     public static SharedFile memfdForSomeWriters(String name, long bytes) {
-        return anonymous(name, bytes, Kind.MEMFD, SMALL_PAGE_BYTES, 0, WANTED_SEALS);
+        return anonymous(name, bytes, Kind.MEMFD, SMALL_PAGE_BYTES, 0, FileSeals.LENGTH);
     }
 
     /**
@@ -95,29 +93,16 @@ public final class SharedFile implements AutoCloseable {
         if (areWritersShutOut()) {
             return;
         }
-        inside(fd -> {
-            CallState state = CallState.current();
-            int seals = LibcFiles.F_SEAL_FUTURE_WRITE | LibcFiles.F_SEAL_SEAL;
-            if (LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_ADD_SEALS, seals) != 0) {
-                throw state.failure("shutting writers out of " + name);
-            }
-            return fd;
-        });
+        inside(fd -> FileSeals.add(fd, FileSeals.WRITERS, "shutting writers out of " + name));
     }
 
     /** Whether {@link #shutOutWriters} was called, by anybody, and cannot be undone. */
     public boolean areWritersShutOut() {
-        int wanted = LibcFiles.F_SEAL_FUTURE_WRITE | LibcFiles.F_SEAL_SEAL;
-        return kind != Kind.DAX
-                && inside(fd -> {
-                    CallState state = CallState.current();
-                    int seals = LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_GET_SEALS, 0);
-                    return seals >= 0 && (seals & wanted) == wanted;
-                });
+        return kind != Kind.DAX && inside(fd -> FileSeals.has(fd, FileSeals.WRITERS));
     }
 
     private static SharedFile anonymous(String name, long bytes, Kind kind, long pageBytes, int flags) {
-        return anonymous(name, bytes, kind, pageBytes, flags, ALL_SEALS);
+        return anonymous(name, bytes, kind, pageBytes, flags, FileSeals.LENGTH_FOR_GOOD);
     }
 
     private static SharedFile anonymous(String name, long bytes, Kind kind, long pageBytes, int flags, int seals) {
@@ -136,9 +121,7 @@ public final class SharedFile implements AutoCloseable {
         SharedFile file = new SharedFile(fd, name, kind, length, pageBytes);
         try {
             file.truncate(length);
-            if (LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_ADD_SEALS, seals) != 0) {
-                throw state.failure("sealing the length of " + name);
-            }
+            FileSeals.add(fd, seals, "sealing the length of " + name);
             return file;
         } catch (RuntimeException e) {
             file.close();
@@ -306,14 +289,7 @@ public final class SharedFile implements AutoCloseable {
 
     /** Whether the kernel holds the length: nobody can shrink it under a mapping. */
     public boolean isSealed() {
-        if (kind == Kind.DAX) {
-            return true;
-        }
-        return inside(fd -> {
-            CallState state = CallState.current();
-            int seals = LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_GET_SEALS, 0);
-            return seals >= 0 && (seals & WANTED_SEALS) == WANTED_SEALS;
-        });
+        return kind == Kind.DAX || inside(fd -> FileSeals.has(fd, FileSeals.LENGTH));
     }
 
     /**
@@ -329,34 +305,7 @@ public final class SharedFile implements AutoCloseable {
         if (kind == Kind.DAX) {
             return;
         }
-        if (kind != Kind.HUGE_MEMFD && !MemoryBudget.allows(length)) {
-            throw refused(length, Errno.ENOMEM);
-        }
-        int errno = inside(fd -> {
-            CallState state = CallState.current();
-            int result;
-            do {
-                result = LibcFiles.fallocate(state.errnoSegment(), fd, 0, base + offset, length);
-            } while (result != 0 && state.errno() == Errno.EINTR);
-            return result == 0 ? 0 : state.errno();
-        });
-        if (errno != 0) {
-            throw refused(length, errno);
-        }
-    }
-
-    private OsException refused(long length, int errno) {
-        String advice = switch (kind) {
-            case HUGE_MEMFD -> "the host has too few free huge pages: raise vm.nr_hugepages or use small pages";
-            case FILE ->
-                "its file system or the host is full, or ulimit -f forbids it: see df " + name
-                        + ", enlarge it or ask for less";
-            default ->
-                "the host or this container has " + ByteSize.describe(MemoryBudget.availableBytes())
-                        + " left, of which " + ByteSize.describe(MemoryBudget.MARGIN)
-                        + " are kept for other needs: ask for less or free memory";
-        };
-        return new OsException("cannot reserve " + ByteSize.describe(length) + " of " + name, errno, advice);
+        inside(fd -> Reservation.make(fd, kind, base + offset, length, name));
     }
 
     /**

@@ -1,8 +1,6 @@
 package dev.rackcall.shm.os;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -19,13 +17,7 @@ import java.util.function.LongConsumer;
  */
 public final class UnixSocket implements AutoCloseable {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
-    private static final Duration SEND_TIMEOUT = Duration.ofSeconds(5);
     private static final int TYPE = LibcSockets.SOCK_SEQPACKET | LibcSockets.SOCK_CLOEXEC | LibcSockets.SOCK_NONBLOCK;
-    private static final int RING_FLAGS = LibcSockets.MSG_DONTWAIT | LibcSockets.MSG_NOSIGNAL;
-    /** A peer that rings without end must not keep drain() busy without end. */
-    private static final int MAX_DRAIN = 1024;
-
-    private static final MemorySegment DOORBELL = Arena.global().allocate(JAVA_BYTE);
 
     private final Descriptor descriptor;
     private final String name;
@@ -180,31 +172,7 @@ public final class UnixSocket implements AutoCloseable {
      * @throws OsException if the peer is gone (EPIPE), or does not read for 5 s (EAGAIN)
      */
     public void send(byte[] message, int... fds) {
-        if (message.length == 0
-                || message.length > MessageHeader.MAX_MESSAGE_BYTES
-                || fds.length > MessageHeader.MAX_FDS) {
-            throw new IllegalArgumentException("a message of " + message.length + " bytes and " + fds.length
-                    + " descriptors; at least 1 byte, at most " + MessageHeader.MAX_MESSAGE_BYTES + " and "
-                    + MessageHeader.MAX_FDS);
-        }
-        descriptor.enter();
-        try (Arena arena = Arena.ofConfined()) {
-            MessageHeader header = MessageHeader.toSend(arena, message, fds);
-            long deadline = System.nanoTime() + SEND_TIMEOUT.toNanos();
-            CallState state = CallState.current();
-            while (LibcSockets.sendmsg(
-                            state.errnoSegment(), descriptor.fd(), header.segment(), LibcSockets.MSG_NOSIGNAL)
-                    < 0) {
-                int errno = state.errno();
-                if (errno != Errno.EINTR
-                        && (errno != Errno.EAGAIN
-                                || !SocketWait.await(descriptor.fd(), LibcSockets.POLLOUT, deadline))) {
-                    throw new OsException("sending " + message.length + " bytes over " + name, errno);
-                }
-            }
-        } finally {
-            descriptor.exit();
-        }
+        SocketMessages.send(descriptor, name, message, fds);
     }
 
     /**
@@ -214,58 +182,7 @@ public final class UnixSocket implements AutoCloseable {
      * @throws IllegalStateException if this end is closed, now or while waiting
      */
     public Optional<Message> receive(Duration timeout) {
-        descriptor.enter();
-        try (Arena arena = Arena.ofConfined()) {
-            long deadline = System.nanoTime() + timeout.toNanos();
-            MessageHeader header = MessageHeader.toReceive(arena);
-            CallState state = CallState.current();
-            while (true) {
-                long length = LibcSockets.recvmsg(
-                        state.errnoSegment(), descriptor.fd(), header.segment(), LibcSockets.MSG_CMSG_CLOEXEC);
-                if (descriptor.isClosed()) {
-                    closeAll(length >= 0 ? header.fds() : new int[0]);
-                    throw new IllegalStateException(name + " is closed");
-                }
-                if (length >= 0) {
-                    return Optional.of(received(header, length));
-                }
-                int errno = state.errno();
-                if (errno == Errno.ECONNRESET) {
-                    return Optional.of(Message.end());
-                }
-                if (errno != Errno.EAGAIN && errno != Errno.EINTR) {
-                    throw new OsException("receiving from " + name, errno);
-                }
-                if (errno == Errno.EAGAIN && !SocketWait.await(descriptor.fd(), LibcSockets.POLLIN, deadline)) {
-                    return Optional.empty();
-                }
-            }
-        } finally {
-            descriptor.exit();
-        }
-    }
-
-    private Message received(MessageHeader header, long length) {
-        int[] fds = header.fds();
-        if (header.isTruncated()) {
-            closeAll(fds);
-            throw new OsException(
-                    "the peer of " + name + " sent more than a message may hold",
-                    Errno.EMSGSIZE,
-                    "it speaks another protocol: close this connection");
-        }
-        if (length == 0) {
-            // An empty message cannot be told from the end, and no honest peer sends one.
-            closeAll(fds);
-            return Message.end();
-        }
-        return new Message(header.bytes(length), fds);
-    }
-
-    private static void closeAll(int[] fds) {
-        for (int fd : fds) {
-            Descriptor.close(fd);
-        }
+        return SocketMessages.receive(descriptor, name, timeout);
     }
 
     /**
@@ -274,7 +191,7 @@ public final class UnixSocket implements AutoCloseable {
      * @return false if the peer is gone or this end is closed; true otherwise, also when so many rings wait that another adds nothing
      */
     public boolean ring() {
-        int errno = sendNow(DOORBELL, 1);
+        int errno = SocketRings.send(descriptor);
         return errno == 0 || errno == Errno.EAGAIN;
     }
 
@@ -284,27 +201,7 @@ public final class UnixSocket implements AutoCloseable {
      * @return whether it was sent; false also if so many rings wait that it did not fit
      */
     public boolean ring(long number) {
-        MemorySegment scratch = CallState.current().scratch();
-        scratch.set(JAVA_LONG, 0, number);
-        return sendNow(scratch, Long.BYTES) == 0;
-    }
-
-    /** Sends without blocking; returns 0 or why not, EPIPE if this end is closed. */
-    private int sendNow(MemorySegment bytes, long length) {
-        if (!descriptor.tryEnter()) {
-            return Errno.EPIPE;
-        }
-        try {
-            CallState state = CallState.current();
-            while (LibcSockets.send(state.errnoSegment(), descriptor.fd(), bytes, length, RING_FLAGS) < 0) {
-                if (state.errno() != Errno.EINTR) {
-                    return state.errno();
-                }
-            }
-            return 0;
-        } finally {
-            descriptor.exit();
-        }
+        return SocketRings.send(descriptor, number) == 0;
     }
 
     /**
@@ -323,29 +220,7 @@ public final class UnixSocket implements AutoCloseable {
      * @param numbers what rings with a number brought; from the peer, so anything
      */
     public int drain(LongConsumer numbers) {
-        if (!descriptor.tryEnter()) {
-            return -1;
-        }
-        try {
-            CallState state = CallState.current();
-            for (int count = 0; count < MAX_DRAIN; ) {
-                long length = LibcSockets.recv(
-                        state.errnoSegment(), descriptor.fd(), state.scratch(), Long.BYTES, LibcSockets.MSG_DONTWAIT);
-                if (length > 0) {
-                    count++;
-                    if (length == Long.BYTES) {
-                        numbers.accept(state.scratch().get(JAVA_LONG, 0));
-                    }
-                } else if (length < 0 && state.errno() == Errno.EAGAIN) {
-                    return count;
-                } else if (length == 0 || state.errno() != Errno.EINTR) {
-                    return count == 0 ? -1 : count;
-                }
-            }
-            return MAX_DRAIN;
-        } finally {
-            descriptor.exit();
-        }
+        return SocketRings.drain(descriptor, numbers);
     }
 
     /** The number, for {@link EventPoll#add}; valid until {@link #close}. */

@@ -1,0 +1,36 @@
+package dev.rackcall.shm.os;
+
+/** Puts memory behind a part of a file (fallocate(2)), or says why there is none. */
+final class Reservation {
+    private Reservation() {}
+
+    /** @throws OsException if the file system or the host has not enough; nothing else changes then */
+    static boolean make(int fd, SharedFile.Kind kind, long offset, long length, String name) {
+        if (kind != SharedFile.Kind.HUGE_MEMFD && !MemoryBudget.allows(length)) {
+            throw refused(kind, length, name, Errno.ENOMEM);
+        }
+        CallState state = CallState.current();
+        int result;
+        do {
+            result = LibcFiles.fallocate(state.errnoSegment(), fd, 0, offset, length);
+        } while (result != 0 && state.errno() == Errno.EINTR);
+        if (result != 0) {
+            throw refused(kind, length, name, state.errno());
+        }
+        return true;
+    }
+
+    private static OsException refused(SharedFile.Kind kind, long length, String name, int errno) {
+        String advice = switch (kind) {
+            case HUGE_MEMFD -> "the host has too few free huge pages: raise vm.nr_hugepages or use small pages";
+            case FILE ->
+                "its file system or the host is full, or ulimit -f forbids it: see df " + name
+                        + ", enlarge it or ask for less";
+            default ->
+                "the host or this container has " + ByteSize.describe(MemoryBudget.availableBytes())
+                        + " left, of which " + ByteSize.describe(MemoryBudget.MARGIN)
+                        + " are kept for other needs: ask for less or free memory";
+        };
+        return new OsException("cannot reserve " + ByteSize.describe(length) + " of " + name, errno, advice);
+    }
+}
