@@ -18,6 +18,7 @@ import dev.rackcall.verbs.ReadyToSend;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** An open device with one protection domain, and what is made in it; closed last first. Any thread may use it. */
@@ -120,16 +121,21 @@ final class DeviceEnd implements AutoCloseable {
         initiator.toReadyToSend(PATIENCE);
     }
 
+    /** Closes all, also after a failure, of which the first is thrown. */
     @Override
     public synchronized void close() {
+        Optional<RuntimeException> failure = Optional.empty();
         while (!made.isEmpty()) {
             try {
                 made.pop().close();
             } catch (RuntimeException e) {
-                throw e;
+                failure = failure.isPresent() ? failure : Optional.of(e);
             } catch (Exception e) {
                 throw new IllegalStateException("nothing here throws checked exceptions", e);
             }
+        }
+        if (failure.isPresent()) {
+            throw failure.get();
         }
     }
 }

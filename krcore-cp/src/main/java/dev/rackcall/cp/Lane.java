@@ -6,6 +6,7 @@ import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.WorkRequest;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
@@ -56,7 +57,7 @@ final class Lane {
      * Posts a request that was checked. A tenant may take a place as long as it has fewer than are free: so however many tenants take all
      * they get, some places are left for one more.
      *
-     * @return false if there is no room now
+     * @return false if there is no room now, or the virtual queue is closed
      */
     synchronized boolean post(VirtualQueue queue, CheckedRequest request) {
         if (!hasRoom(queue.tenant())) {
@@ -72,13 +73,20 @@ final class Lane {
         slot.bytes = request.bytes();
         slot.signaled = request.isSignaled();
         slot.opcode = CompletionOpcode.of(request.opcode());
+        // Before the queue is asked whether it is open: who closes it then sees that its peer is in use.
+        AtomicInteger underWay = queue.peer().underWay();
+        underWay.incrementAndGet();
+        if (!queue.posting()) {
+            underWay.decrementAndGet();
+            return false;
+        }
         if (!queuePair.postSend(slot.request)) {
+            underWay.decrementAndGet();
+            queue.notPosted();
             return false;
         }
         next++;
         queue.tenant().hold(1);
-        queue.peer().underWay().incrementAndGet();
-        queue.posted();
         return true;
     }
 

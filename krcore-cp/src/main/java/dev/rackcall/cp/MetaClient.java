@@ -2,7 +2,6 @@ package dev.rackcall.cp;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.TableReader.StaleTableException;
-import dev.rackcall.verbs.AddressHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
@@ -29,7 +28,6 @@ final class MetaClient {
         this.port = port;
         this.reader = reader;
         this.address = address;
-        end.keep(this::forget);
     }
 
     /**
@@ -76,21 +74,16 @@ final class MetaClient {
         int tableKey = answer.getInt();
         int log2Buckets = answer.getInt();
         TableLocation table = new TableLocation(at, tableKey, log2Buckets, answer.getInt());
-        Known fresh = new Known(server, new Target(end.handleTo(server.gid()), number, key), table);
+        Known fresh = new Known(server, new Target(end.keep(end.handleTo(server.gid())), number, key), table);
         known = Optional.of(fresh);
         return fresh;
     }
 
+    /** Another thread may still read by way of its handle, which therefore lives as long as the device; meta servers restart seldom. */
     private synchronized void drop(Known server) {
         if (known.isPresent() && known.get() == server) {
             known = Optional.empty();
-            AddressHandle handle = server.target().handle();
-            handle.close();
         }
-    }
-
-    private void forget() {
-        known.ifPresent(this::drop);
     }
 
     /** Puts this life of a host into the table. */

@@ -16,6 +16,9 @@ import java.util.Optional;
  * <p>Pushing belongs to one thread at a time, popping to one thread at a time. Neither allocates, but for a refused request.
  */
 public final class VirtualQueue implements AutoCloseable {
+    private static final CompletionStatus[] STATUSES = CompletionStatus.values();
+    private static final CompletionOpcode[] OPCODES = CompletionOpcode.values();
+
     private final Agent agent;
     private final Tenant tenant;
     private final Peer peer;
@@ -131,9 +134,17 @@ public final class VirtualQueue implements AutoCloseable {
         failure = Optional.of(checked.problem());
     }
 
-    /** Called with the lane's monitor. */
-    synchronized void posted() {
-        underWay++;
+    /** A request is about to be posted, with the lane's monitor. Returns false if this queue was closed meanwhile. */
+    synchronized boolean posting() {
+        if (!closed) {
+            underWay++;
+        }
+        return !closed;
+    }
+
+    /** It was not, for want of room. Called with the lane's monitor. */
+    synchronized void notPosted() {
+        underWay--;
     }
 
     /** Called with the lane's monitor. */
@@ -186,9 +197,6 @@ public final class VirtualQueue implements AutoCloseable {
         }
         return count;
     }
-
-    private static final CompletionStatus[] STATUSES = CompletionStatus.values();
-    private static final CompletionOpcode[] OPCODES = CompletionOpcode.values();
 
     /** Ends it. What is under way happens or not; nobody hears of it. */
     @Override

@@ -1,0 +1,94 @@
+package dev.rackcall.cp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a meta server answers to messages that no agent sends. */
+class ControlPortTest {
+    private static final Duration SOON = Duration.ofSeconds(10);
+
+    private final Hosts hosts = new Hosts(4);
+    private DeviceEnd end;
+
+    @BeforeEach
+    void open() {
+        end = hosts.keep(new DeviceEnd(Hosts.device("raw")));
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        hosts.close();
+    }
+
+    private ControlPort port() {
+        ControlPort port = new ControlPort(end, "raw", (operation, body) -> new byte[0], () -> {});
+        port.start();
+        return port;
+    }
+
+    private void refused(String part, int operation, int bytes) {
+        ControlPort port = port();
+        assertThatThrownBy(() -> port.ask(hosts.meta().address(), operation, new byte[bytes], SOON))
+                .isInstanceOfSatisfying(
+                        ControlPlaneException.class, e -> assertThat(e.kind()).isEqualTo(Kind.REFUSED))
+                .hasMessageContaining(part);
+    }
+
+    @Test
+    void shouldRefuseOperationsThatDoNotExist() {
+        refused("no operation 99", 99, 0);
+    }
+
+    @Test
+    void shouldRefuseBodiesThatAreTooShort() {
+        refused("refuses", ControlMessage.REGISTER, 3);
+    }
+
+    @Test
+    void shouldRefuseAHostWithoutANumber() {
+        refused("0 is not the number of a host", ControlMessage.REGISTER, 52);
+        assertThat(hosts.meta().hosts()).isZero();
+    }
+
+    @Test
+    void shouldTellAnAgentOfAnotherVersion() {
+        Datagrams raw = new Datagrams(end);
+        ControlMessage future = new ControlMessage(2, ControlMessage.HELLO, 5, raw.address(), ByteBuffer.allocate(0));
+        List<String> answers = new ArrayList<>();
+        raw.send(hosts.meta().address(), future);
+        Hosts.waitUntil("an answer", () -> {
+            raw.receive(
+                    Duration.ofMillis(10),
+                    answer -> answers.add(
+                            StandardCharsets.UTF_8.decode(answer.content()).toString()));
+            return !answers.isEmpty();
+        });
+        assertThat(answers.getFirst()).contains("speaks version 1").contains("not 2");
+    }
+
+    @Test
+    void shouldAnswerAfterNonsense() {
+        Datagrams raw = new Datagrams(end);
+        ControlAddress nowhere = new ControlAddress(hosts.meta().address().gid(), 0xFFFFFF);
+        for (int i = 0; i < 200; i++) {
+            raw.send(
+                    hosts.meta().address(),
+                    new ControlMessage(1, ControlMessage.ANSWER, i, nowhere, ByteBuffer.allocate(i)));
+            raw.send(
+                    hosts.meta().address(),
+                    new ControlMessage(1, ControlMessage.RENEW, i, nowhere, ByteBuffer.allocate(i)));
+        }
+        ByteBuffer hello = port().ask(hosts.meta().address(), ControlMessage.HELLO, new byte[0], SOON);
+        assertThat(hello.remaining()).isEqualTo(MetaClient.HELLO_BYTES);
+    }
+}

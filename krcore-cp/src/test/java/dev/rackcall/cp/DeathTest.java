@@ -1,0 +1,98 @@
+package dev.rackcall.cp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.QueuePairState;
+import dev.rackcall.verbs.WorkRequest;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** A process with an agent is killed in the middle of others' requests, and comes again. */
+class DeathTest {
+    private record Child(Process process, long address, int key) {
+        static Child start(ControlAddress meta, String name) throws IOException {
+            Process process = new ProcessBuilder(
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
+                            "--enable-native-access=ALL-UNNAMED",
+                            "--sun-misc-unsafe-memory-access=allow",
+                            "-Xmx128m",
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            MortalAgent.class.getName(),
+                            meta.toString(),
+                            name)
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            BufferedReader out =
+                    new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+            String line = out.readLine();
+            assertThat(line).as("what the child says").isNotNull();
+            String[] words = line.split(" ");
+            return new Child(process, Long.parseLong(words[0]), Integer.parseInt(words[1]));
+        }
+    }
+
+    @Test
+    void shouldConcernItsPeersOnlyAndEndWithANewLife() throws Exception {
+        try (Hosts hosts = new Hosts(8)) {
+            Agent living = hosts.agent("living");
+            Agent agent = hosts.agent("client");
+            MemoryRegion theirs = Hosts.region(living.admit("t"), 64);
+            Tenant tenant = agent.admit("t");
+            MemoryRegion ours = Hosts.region(tenant, 64);
+            Child child = Child.start(hosts.meta().address(), "mortal");
+            try {
+                HostId mortal = HostId.named("mortal");
+                VirtualQueue toMortal = tenant.connect(mortal);
+                VirtualQueue toLiving = tenant.connect(living.host());
+                WorkRequest dying = WorkRequest.create(1, 0);
+                WorkRequest going = WorkRequest.create(1, 0);
+                dying.write(child.address(), child.key()).from(ours, 0, 8).signaled();
+                going.fetchAndAdd(theirs.address(), theirs.remoteKey(), 1)
+                        .from(ours, 8, 8)
+                        .signaled();
+                long done = 0;
+                for (int i = 0; i < 1_000 || toMortal.state() != QueuePairState.ERROR; i++) {
+                    if (i == 500) {
+                        child.process().destroyForcibly();
+                    }
+                    if (toMortal.state() != QueuePairState.ERROR) {
+                        toMortal.push(dying);
+                        Hosts.pop(toMortal, 1);
+                    }
+                    toLiving.push(going.id(i));
+                    assertThat(Hosts.pop(toLiving, 1)).containsExactly(new Hosts.Done(i, CompletionStatus.SUCCESS));
+                    done++;
+                }
+                assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(done);
+                Hosts.waitUntil(
+                        "the lease of the dead to end", () -> hosts.meta().hosts() == 2);
+                assertThatThrownBy(() -> tenant.connect(mortal)).hasMessageContaining("does not know");
+
+                Child again = Child.start(hosts.meta().address(), "mortal");
+                try {
+                    VirtualQueue toAgain = tenant.connect(mortal);
+                    assertThat(toAgain.epoch()).isNotEqualTo(toMortal.epoch());
+                    toAgain.push(dying.write(again.address(), again.key())
+                            .from(ours, 0, 8)
+                            .id(1)
+                            .signaled());
+                    assertThat(Hosts.pop(toAgain, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+                } finally {
+                    again.process().destroyForcibly().waitFor();
+                }
+            } finally {
+                child.process().destroyForcibly().waitFor();
+            }
+        }
+    }
+}
