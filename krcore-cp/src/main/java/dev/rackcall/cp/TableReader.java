@@ -79,6 +79,11 @@ final class TableReader {
         throw new StaleTableException("torn " + TRIES + " times in a row");
     }
 
+    /** Pairs of READs so far, and failures. */
+    synchronized long rounds() {
+        return round;
+    }
+
     /** Offset of the record in {@link #landing}, ABSENT or TORN. */
     private int search(TableLocation table, int recordBytes, long key) throws StaleTableException {
         int result = ABSENT;

@@ -101,6 +101,19 @@ class RecordTableTest {
     }
 
     @Test
+    void shouldHold10000HostsIn512BytesEachAndFindAllByOneRound() throws Exception {
+        RecordTable table = table(10_000);
+        for (int i = 1; i <= 10_000; i++) {
+            table.put(TableLayout.mix(i), payload(i));
+        }
+        assertThat(table.byteSize() / 10_000).isLessThanOrEqualTo(512);
+        for (int i = 1; i <= 10_000; i += 37) {
+            assertThat(find(table, TableLayout.mix(i))).contains((long) i);
+        }
+        assertThat(reader.rounds()).as("two READs together for each").isEqualTo(271);
+    }
+
+    @Test
     void shouldNeverShowATornRecord() throws Exception {
         RecordTable table = table(4);
         table.put(1, payload(0));
