@@ -144,6 +144,16 @@ final class RdmaCarrier implements Carrier {
         return new RdmaCarrier(device, socket, memory, publications);
     }
 
+    /** For those who want to see it fail. */
+    QueuePair queuePair() {
+        return queuePair;
+    }
+
+    /** As {@link #queuePair}: over which the ends have met. */
+    Socket socket() {
+        return socket;
+    }
+
     PeerGreeting greeting(ByteBuffer packet) {
         return new PeerGreeting(
                 device.gid(),
@@ -334,6 +344,15 @@ final class RdmaCarrier implements Carrier {
 
     /** Takes what has arrived. The device's thread, and whoever starts. */
     void deliver() {
+        deliver(false);
+    }
+
+    /** As {@link #deliver}, and lets whoever sleeps look at the memory: a completion that was lost cannot keep anybody asleep. The device's thread. */
+    void remind() {
+        deliver(true);
+    }
+
+    private void deliver(boolean reminding) {
         delivering.lock();
         try {
             if (closed || arrivals == null) {
@@ -341,7 +360,7 @@ final class RdmaCarrier implements Carrier {
             }
             // First, so that what comes behind the last look is announced.
             receives.requestNotification(false);
-            boolean published = false;
+            boolean published = reminding;
             for (int count = receives.poll(arrived); count > 0; count = receives.poll(arrived)) {
                 for (int i = 0; i < count; i++) {
                     published |= take(i);

@@ -9,17 +9,18 @@ import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.ProtectionDomain;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.soft.SoftDevice;
-import dev.rackcall.verbs.soft.SoftOptions;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,6 +31,9 @@ import org.slf4j.LoggerFactory;
 final class RdmaDevice {
     private static final Logger LOG = LoggerFactory.getLogger(RdmaDevice.class);
     private static final Duration LOOK = Duration.ofMillis(200);
+    /** How often sleepers look for themselves, since a device may lose what it should announce. */
+    private static final long REMIND_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private static final Map<InetAddress, RdmaDevice> OPEN = new HashMap<>();
 
     private final InetAddress address;
@@ -87,8 +91,8 @@ final class RdmaDevice {
             Context context = real.getFirst().open();
             return new RdmaDevice(local, context, anyGid(context));
         }
-        Context soft =
-                SoftDevice.of("rackcall", SoftOptions.local().at(local, 0)).open();
+        Context soft = SoftDevice.of("rackcall", RdmaSettings.softwareDevices().at(local, 0))
+                .open();
         return new RdmaDevice(local, soft, 0);
     }
 
@@ -162,9 +166,27 @@ final class RdmaDevice {
         carriers.remove(queue);
     }
 
+    /** The connections that are open over this device now. */
+    Collection<RdmaCarrier> carriers() {
+        return carriers.values();
+    }
+
+    /** How many devices are open in this process. */
+    static int open() {
+        synchronized (OPEN) {
+            return OPEN.size();
+        }
+    }
+
     private void deliver() {
+        long reminded = System.nanoTime();
         while (!closing) {
             try {
+                long now = System.nanoTime();
+                if (now - reminded > REMIND_NANOS) {
+                    reminded = now;
+                    carriers.values().forEach(RdmaCarrier::remind);
+                }
                 Optional<CompletionQueue> queue = channel.await(LOOK);
                 RdmaCarrier carrier = queue.map(carriers::get).orElse(null);
                 if (carrier != null) {
