@@ -10,6 +10,7 @@ import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.ProtectionDomain;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairSpec;
 import dev.rackcall.verbs.QueuePairType;
@@ -63,6 +64,7 @@ final class RdmaCarrier implements Carrier {
     private final Socket socket;
     private final MemorySegment memory;
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
+    private final ProtectionDomain domain;
     private final MemoryRegion region;
     private final MemorySegment notices;
     private final MemoryRegion noticeRegion;
@@ -107,18 +109,19 @@ final class RdmaCarrier implements Carrier {
         try {
             // A SEND for each number that is told comes on top of what is published.
             int depth = publications + SIGNAL_EVERY;
-            region = keep(device.domain().register(memory, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE)));
+            // Its own, so that the keys of other connections are worth nothing here.
+            domain = keep(device.context().allocateProtectionDomain());
+            region = keep(domain.register(memory, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE)));
             Arena arena = keep(Arena.ofShared());
             notices = arena.allocate((long) depth * Long.BYTES, Long.BYTES);
-            noticeRegion = keep(device.domain().register(notices, EnumSet.of(Access.LOCAL_WRITE)));
+            noticeRegion = keep(domain.register(notices, EnumSet.of(Access.LOCAL_WRITE)));
             sends = keep(device.context().createCompletionQueue(CompletionQueueSpec.of(SENDS)));
             receives = keep(device.context()
                     .createCompletionQueue(CompletionQueueSpec.of(depth).on(device.channel())));
-            queuePair = keep(device.domain()
-                    .createQueuePair(QueuePairSpec.of(QueuePairType.RC, sends)
-                            .withReceiveQueue(receives)
-                            .withDepth(SENDS, depth)
-                            .withInline(Long.BYTES)));
+            queuePair = keep(domain.createQueuePair(QueuePairSpec.of(QueuePairType.RC, sends)
+                    .withReceiveQueue(receives)
+                    .withDepth(SENDS, depth)
+                    .withInline(Long.BYTES)));
             queuePair.toInit(InitAttributes.connected(EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE)));
             for (int i = 0; i < depth; i++) {
                 postReceive(i);
@@ -209,6 +212,9 @@ final class RdmaCarrier implements Carrier {
         } catch (VerbsException e) {
             // The queue pair has gone to the error state.
             end("posting failed: " + e.getMessage());
+            return false;
+        } catch (IndexOutOfBoundsException e) {
+            end("it has less memory than the connection needs: " + e.getMessage());
             return false;
         } finally {
             posting.unlock();
@@ -303,7 +309,7 @@ final class RdmaCarrier implements Carrier {
         if (shadow == null) {
             SharedFile file = keep(SharedFile.memfd("rackcall-shadow", memory.byteSize()));
             Mapping mapping = keep(file.map());
-            shadowRegion = keep(device.domain().register(mapping.memory(), EnumSet.of(Access.LOCAL_WRITE)));
+            shadowRegion = keep(domain.register(mapping.memory(), EnumSet.of(Access.LOCAL_WRITE)));
             shadow = Shadow.of(memory, mapping.memory());
         }
         return shadow;

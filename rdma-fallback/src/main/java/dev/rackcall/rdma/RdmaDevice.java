@@ -6,7 +6,6 @@ import dev.rackcall.verbs.Context;
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.Devices;
 import dev.rackcall.verbs.Gid;
-import dev.rackcall.verbs.ProtectionDomain;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.soft.SoftDevice;
 import java.net.Inet4Address;
@@ -39,7 +38,6 @@ final class RdmaDevice {
     private final InetAddress address;
     private final Context context;
     private final int gidIndex;
-    private final ProtectionDomain domain;
     private final CompletionChannel channel;
     private final Map<CompletionQueue, RdmaCarrier> carriers = new ConcurrentHashMap<>();
     private final Thread thread;
@@ -52,7 +50,6 @@ final class RdmaDevice {
         this.address = address;
         this.context = context;
         this.gidIndex = gidIndex;
-        this.domain = context.allocateProtectionDomain();
         this.channel = context.createCompletionChannel();
         this.thread = new Thread(this::deliver, "rackcall-rdma");
         thread.setDaemon(true);
@@ -141,10 +138,6 @@ final class RdmaDevice {
         return context;
     }
 
-    ProtectionDomain domain() {
-        return domain;
-    }
-
     CompletionChannel channel() {
         return channel;
     }
@@ -211,7 +204,6 @@ final class RdmaDevice {
             Thread.currentThread().interrupt();
         }
         channel.close();
-        domain.close();
         context.close();
     }
 }

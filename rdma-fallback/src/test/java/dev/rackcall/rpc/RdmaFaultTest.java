@@ -38,6 +38,7 @@ class RdmaFaultTest {
     private final AtomicInteger results = new AtomicInteger();
     private final AtomicInteger unavailable = new AtomicInteger();
     private final AtomicInteger unanswered = new AtomicInteger();
+    private final Queue<CompletableFuture<Integer>> answers = new ConcurrentLinkedQueue<>();
     private volatile boolean over;
 
     /** Notes each call that it executes. */
@@ -87,7 +88,7 @@ class RdmaFaultTest {
         } catch (RpcException e) {
             answer = CompletableFuture.failedFuture(e);
         }
-        answer.whenComplete((value, e) -> {
+        answers.add(answer.whenComplete((value, e) -> {
             if (ends.incrementAndGet() != 1) {
                 wrong.add("call " + id + " ended twice");
             }
@@ -97,7 +98,7 @@ class RdmaFaultTest {
                 results.incrementAndGet();
             }
             unanswered.decrementAndGet();
-        });
+        }));
     }
 
     private Thread caller(Echo echo, int number) {
@@ -159,6 +160,7 @@ class RdmaFaultTest {
                     assertThat(caller.isAlive()).as("a caller hangs").isFalse();
                 }
                 until("each call has ended", () -> unanswered.get() == 0);
+                assertThat(answers).allMatch(CompletableFuture::isDone);
                 until("the server keeps one connection", () -> server.connections() <= 1);
             }
             until("no connection is left", () -> client.connections() + server.connections() == 0);

@@ -1,0 +1,59 @@
+package dev.rackcall.rdma;
+
+import dev.rackcall.verbs.Gid;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.ByteBuffer;
+
+/** A TCP port whose clients get an answer that no server of this project gives. */
+public final class FakePeer implements AutoCloseable {
+    /** What is answered to a client's greeting. */
+    @FunctionalInterface
+    public interface Behaviour {
+        /** Answers; afterwards the connection is closed. */
+        void answer(PeerGreeting client, OutputStream out) throws IOException;
+    }
+
+    private final ServerSocket port;
+    private final Behaviour behaviour;
+
+    private FakePeer(ServerSocket port, Behaviour behaviour) {
+        this.port = port;
+        this.behaviour = behaviour;
+    }
+
+    static FakePeer start(Behaviour behaviour) throws IOException {
+        FakePeer peer = new FakePeer(new ServerSocket(0, 10, InetAddress.getLoopbackAddress()), behaviour);
+        Thread.ofVirtual().start(peer::serve);
+        return peer;
+    }
+
+    private void serve() {
+        while (!port.isClosed()) {
+            try (Socket socket = port.accept()) {
+                behaviour.answer(PeerGreeting.read(socket.getInputStream()), socket.getOutputStream());
+            } catch (IOException | ForeignPeerException e) {
+                // The client has gone, or this end has: both are the test's affair.
+                Thread.yield();
+            }
+        }
+    }
+
+    URI address() {
+        return URI.create("rdma://127.0.0.1:" + port.getLocalPort());
+    }
+
+    /** A greeting with this packet and without any queue pair: a refusal. */
+    static PeerGreeting refusal(byte[] packet) {
+        return new PeerGreeting(Gid.NONE, 0, 0, 0, 0, 1, System.nanoTime(), ByteBuffer.wrap(packet));
+    }
+
+    @Override
+    public void close() throws IOException {
+        port.close();
+    }
+}

@@ -1,0 +1,97 @@
+package dev.rackcall.rdma;
+
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.verbs.WorkRequest;
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+
+/** A client that speaks the protocol by hand, and then writes wherever it likes. */
+final class RawClient implements AutoCloseable {
+    static final int PROTOCOL = 1;
+    static final int LAYOUT = 2;
+    private static final long MAGIC = 0x5241434b43414c4cL;
+    private static final int SLOTS = 64;
+    private static final long BYTES = 8 << 20;
+
+    private final Socket socket;
+    private final SharedFile file;
+    private final Mapping mapping;
+    private final RdmaCarrier carrier;
+    private PeerGreeting server;
+
+    private RawClient(Socket socket, SharedFile file, Mapping mapping, RdmaCarrier carrier) {
+        this.socket = socket;
+        this.file = file;
+        this.mapping = mapping;
+        this.carrier = carrier;
+    }
+
+    static RawClient dial(URI address) throws IOException {
+        Socket socket = new Socket(address.getHost(), address.getPort());
+        socket.setSoTimeout(20_000);
+        SharedFile file = SharedFile.memfd("raw-client", BYTES);
+        Mapping mapping = file.map();
+        RdmaCarrier carrier = Meeting.over(socket, Duration.ofSeconds(20)).carrier(mapping.memory(), 2 * SLOTS);
+        return new RawClient(socket, file, mapping, carrier);
+    }
+
+    static byte[] hello(int protocol, int layout, String channel, long quota) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (DataOutputStream out = new DataOutputStream(bytes)) {
+            out.writeLong(MAGIC);
+            out.writeInt(protocol);
+            out.writeInt(layout);
+            out.writeUTF(channel);
+            out.writeInt(SLOTS);
+            out.writeLong(quota);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+
+    /** Greets; the answer's packet. */
+    byte[] greet(byte[] hello) throws IOException, ForeignPeerException {
+        carrier.greeting(ByteBuffer.wrap(hello)).write(socket.getOutputStream());
+        server = PeerGreeting.read(socket.getInputStream());
+        byte[] packet = new byte[server.packet().remaining()];
+        server.packet().get(packet);
+        return packet;
+    }
+
+    /** Goes on until both ends are ready. */
+    void connect() throws IOException, ForeignPeerException {
+        carrier.connect(server, 0);
+        socket.getOutputStream().write(1);
+        if (socket.getInputStream().read() != 1) {
+            throw new IOException("the server is not ready");
+        }
+    }
+
+    PeerGreeting server() {
+        return server;
+    }
+
+    /** Writes 8 bytes there. */
+    void write(long address, int key) {
+        carrier.queuePair()
+                .postSend(WorkRequest.create(1, Long.BYTES)
+                        .write(address, key)
+                        .inline(-1L)
+                        .signaled());
+    }
+
+    @Override
+    public void close() {
+        carrier.close();
+        mapping.close();
+        file.close();
+    }
+}

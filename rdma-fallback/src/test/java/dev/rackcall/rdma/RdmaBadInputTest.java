@@ -1,0 +1,222 @@
+package dev.rackcall.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rpc.Await;
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Echo;
+import dev.rackcall.rpc.EchoServer;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Peers that are broken, hostile or of another kind: each gets, or is, a clear error, and nobody else notices. */
+@Timeout(120)
+class RdmaBadInputTest {
+    private static final long QUOTA = 1 << 20;
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+    private static RpcChannel channel(URI address, long quota, Duration connectTimeout) {
+        return RpcChannel.builder("/test/echo")
+                .address(address)
+                .arenaQuota(quota)
+                .connectTimeout(connectTimeout)
+                .open();
+    }
+
+    private static RpcChannel channel(URI address) {
+        return channel(address, QUOTA, TIMEOUT);
+    }
+
+    private static Echo echo(RpcChannel channel) {
+        return channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT));
+    }
+
+    private static RpcException refused(URI address) {
+        return catchThrowableOfType(RpcException.class, () -> channel(address));
+    }
+
+    // ---- what a client meets
+
+    @Test
+    void shouldRefuseAddressesThatNameNoPlace() {
+        assertThat(refused(URI.create("rdma://127.0.0.1")))
+                .hasMessageContainingAll("INVALID_ARGUMENT", "rdma://host:port");
+        assertThat(refused(URI.create("carrier-pigeon://roof:1")))
+                .hasMessageContainingAll("INVALID_ARGUMENT", "carrier-pigeon");
+    }
+
+    @Test
+    void shouldNotWaitLongerThanToldForWhoDoesNotAnswer() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            URI address = URI.create("rdma://127.0.0.1:" + silent.getLocalPort());
+            assertThatThrownBy(() -> channel(address, QUOTA, Duration.ofMillis(100)))
+                    .isInstanceOf(RpcException.class)
+                    .hasMessageContainingAll("UNAVAILABLE", address.toString(), "did not answer");
+        }
+    }
+
+    @Test
+    void shouldSayThatSomebodyElseListensThere() throws IOException {
+        byte[] answer = "HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+        try (FakePeer peer = FakePeer.start((client, out) -> out.write(answer))) {
+            assertThat(refused(peer.address())).hasMessageContainingAll("FAILED_PRECONDITION", "does not speak");
+        }
+    }
+
+    @Test
+    void shouldRefuseAGreetingThatEndsEarly() throws IOException {
+        try (FakePeer peer = FakePeer.start((client, out) -> {
+            ByteArrayOutputStream frame = new ByteArrayOutputStream();
+            client.write(frame);
+            out.write(frame.toByteArray(), 0, frame.size() - 1);
+        })) {
+            assertThat(refused(peer.address())).hasMessageContainingAll("FAILED_PRECONDITION", "ends after");
+        }
+        try (FakePeer peer = FakePeer.start((client, out) -> {})) {
+            assertThat(refused(peer.address()).code()).isIn(Status.Code.FAILED_PRECONDITION, Status.Code.UNAVAILABLE);
+        }
+    }
+
+    @Test
+    void shouldRefuseAServerOfAnotherVersion() throws IOException {
+        byte[] packet = RawClient.hello(RawClient.PROTOCOL + 1, RawClient.LAYOUT, "/test/echo", QUOTA);
+        try (FakePeer peer =
+                FakePeer.start((client, out) -> FakePeer.refusal(packet).write(out))) {
+            assertThat(refused(peer.address()))
+                    .hasMessageContainingAll("FAILED_PRECONDITION", "protocol version 2", "same release");
+        }
+    }
+
+    @Test
+    void shouldRefuseAServerWhoseQueuePairIsNotThere() throws IOException {
+        try (FakePeer peer = FakePeer.start((client, out) -> new PeerGreeting(
+                        client.gid(), 0xabcdef, 1, 4096, 1, QUOTA, System.nanoTime(), client.packet())
+                .write(out))) {
+            assertThat(refused(peer.address()).code()).isIn(Status.Code.FAILED_PRECONDITION, Status.Code.UNAVAILABLE);
+        }
+        Await.equal("devices that are open", 0, RdmaDevice::open);
+    }
+
+    @Test
+    void shouldSayThatAMirrorDoesNotFitIntoMemory() {
+        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA)) {
+            URI address = server.address().orElseThrow();
+            assertThatThrownBy(() -> channel(address, 1L << 39, TIMEOUT))
+                    .isInstanceOf(RpcException.class)
+                    .hasMessageContainingAll("RESOURCE_EXHAUSTED", "smaller arenaQuota");
+            try (RpcChannel small = channel(address)) {
+                assertThat(echo(small).add(1, 1)).isEqualTo(2);
+            }
+        }
+    }
+
+    // ---- what a server meets
+
+    private static byte[] answer(URI address, byte[] hello) throws IOException, ForeignPeerException {
+        try (RawClient client = RawClient.dial(address)) {
+            return client.greet(hello);
+        }
+    }
+
+    private static String text(byte[] packet) {
+        return new String(packet, StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void shouldTellClientsOfAnotherVersionOrLayoutAndThoseThatWantTooMuch() throws Exception {
+        try (RpcServer server = EchoServer.at("127.0.0.1", 1L << 39)) {
+            URI address = server.address().orElseThrow();
+            String echo = "/test/echo";
+            assertThat(text(answer(address, RawClient.hello(2, RawClient.LAYOUT, echo, QUOTA))))
+                    .contains("protocol version 2", "same release");
+            assertThat(text(answer(address, RawClient.hello(RawClient.PROTOCOL, 77, echo, QUOTA))))
+                    .contains("layout", "77");
+            assertThat(text(answer(address, RawClient.hello(1, RawClient.LAYOUT, "/no/such", QUOTA))))
+                    .contains("no channel /no/such", echo);
+            assertThat(text(answer(address, RawClient.hello(1, RawClient.LAYOUT, echo, 1L << 38))))
+                    .contains("no memory", "smaller arenaQuota");
+            assertThat(text(answer(address, new byte[] {1, 2, 3}))).contains("handshake failed");
+            assertThat(server.connections()).isZero();
+            try (RpcChannel honest = channel(address)) {
+                assertThat(echo(honest).add(1, 1)).isEqualTo(2);
+            }
+        }
+    }
+
+    @Test
+    void shouldServeOthersWhileGuestsSayNothingOrNonsense() throws Exception {
+        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
+                Socket silent = dial(server);
+                Socket wordy = dial(server);
+                Socket shortSpoken = dial(server)) {
+            wordy.getOutputStream().write(new byte[1 << 16]);
+            shortSpoken.getOutputStream().write('R');
+            shortSpoken.shutdownOutput();
+            try (RpcChannel honest = channel(server.address().orElseThrow())) {
+                assertThat(echo(honest).add(1, 1)).isEqualTo(2);
+            }
+            assertThat(silent.isConnected()).isTrue();
+        }
+    }
+
+    private static Socket dial(RpcServer server) throws IOException {
+        URI address = server.address().orElseThrow();
+        return new Socket(address.getHost(), address.getPort());
+    }
+
+    /** Where a client writes, given what the server told it and what it told another client. */
+    @FunctionalInterface
+    private interface Aim {
+        void shoot(RawClient hostile, PeerGreeting mine, PeerGreeting other);
+    }
+
+    private static void shouldEndOnlyTheShooter(Aim aim) throws Exception {
+        byte[] hello = RawClient.hello(RawClient.PROTOCOL, RawClient.LAYOUT, "/test/echo", QUOTA);
+        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
+                RpcChannel honest = channel(server.address().orElseThrow());
+                RawClient victim = RawClient.dial(server.address().orElseThrow());
+                RawClient hostile = RawClient.dial(server.address().orElseThrow())) {
+            victim.greet(hello);
+            victim.connect();
+            hostile.greet(hello);
+            hostile.connect();
+            Await.equal("connections", 3, server::connections);
+            aim.shoot(hostile, hostile.server(), victim.server());
+            Await.equal("connections", 2, server::connections);
+            assertThat(echo(honest).add(1, 1)).isEqualTo(2);
+            // The victim's connection is still usable: a word in its own memory is no offence.
+            victim.write(victim.server().address() + 1024, victim.server().key());
+            assertThat(echo(honest).add(2, 2)).isEqualTo(4);
+            assertThat(server.connections()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void shouldEndTheConnectionOfAClientWithAWrongKey() throws Exception {
+        shouldEndOnlyTheShooter((hostile, mine, other) -> hostile.write(mine.address(), mine.key() ^ 0x1000));
+    }
+
+    @Test
+    void shouldEndTheConnectionOfAClientThatWritesBehindItsMemory() throws Exception {
+        shouldEndOnlyTheShooter((hostile, mine, other) -> hostile.write(mine.address() + mine.bytes() - 4, mine.key()));
+    }
+
+    @Test
+    void shouldEndTheConnectionOfAClientThatKnowsAnothersKey() throws Exception {
+        shouldEndOnlyTheShooter((hostile, mine, other) -> hostile.write(other.address(), other.key()));
+    }
+}
