@@ -8,6 +8,7 @@ import dev.rackcall.verbs.AddressVector;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.ProtectionDomain;
@@ -213,9 +214,6 @@ final class RdmaCarrier implements Carrier {
             // The queue pair has gone to the error state.
             end("posting failed: " + e.getMessage());
             return false;
-        } catch (IndexOutOfBoundsException e) {
-            end("it has less memory than the connection needs: " + e.getMessage());
-            return false;
         } finally {
             posting.unlock();
             if (ended) {
@@ -225,9 +223,15 @@ final class RdmaCarrier implements Carrier {
     }
 
     private WorkRequest write(long offset, long length) {
-        if (offset < 0 || length < 0 || offset > peerBytes - length) {
+        if (offset < 0 || length < 0 || offset > memory.byteSize() - length) {
             throw new IndexOutOfBoundsException(
-                    length + " bytes at " + offset + " are not in the peer's memory of " + peerBytes);
+                    length + " bytes at " + offset + " are not in memory of " + memory.byteSize());
+        }
+        if (offset > peerBytes - length) {
+            throw new VerbsException(
+                    "writing " + length + " bytes at " + offset,
+                    Errno.EINVAL,
+                    "the peer has only " + peerBytes + " bytes, fewer than the connection needs");
         }
         return request.write(peerAddress + offset, peerKey);
     }

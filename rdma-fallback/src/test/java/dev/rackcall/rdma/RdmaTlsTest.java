@@ -1,0 +1,95 @@
+package dev.rackcall.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rpc.Await;
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Echo;
+import dev.rackcall.rpc.EchoServer;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.verbs.soft.SoftOptions;
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Software devices with certificates: calls only between those who trust each other. */
+@Timeout(120)
+class RdmaTlsTest {
+    private static final String SERVER = "127.0.0.2";
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+    @TempDir
+    private static Path folder;
+
+    private static TlsFiles server;
+    private static TlsFiles client;
+    private static TlsFiles stranger;
+
+    @BeforeAll
+    static void makeCertificates() throws Exception {
+        server = TlsFiles.make(folder, "server");
+        client = TlsFiles.make(folder, "client");
+        stranger = TlsFiles.make(folder, "stranger");
+    }
+
+    @AfterEach
+    void restore() {
+        RdmaSettings.softwareDevices(SoftOptions.local());
+    }
+
+    /** A call of a client with such a device to a server that trusts {@link #client} only. */
+    private static long call(SoftOptions options) {
+        RdmaSettings.softwareDevices(SoftOptions.local().withTls(server.trusting(client)));
+        RdmaDevice device = RdmaDevice.acquire(InetAddress.ofLiteral(SERVER));
+        RdmaSettings.softwareDevices(options);
+        try (RpcServer endpoint = EchoServer.at(SERVER, 1 << 20)) {
+            try (RpcChannel channel = RpcChannel.builder("/test/echo")
+                    .address(endpoint.address().orElseThrow())
+                    .arenaQuota(1 << 20)
+                    .connectTimeout(TIMEOUT)
+                    .open()) {
+                return channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT))
+                        .add(1, 2);
+            } finally {
+                Await.equal("connections", 0, endpoint::connections);
+            }
+        } finally {
+            device.release();
+        }
+    }
+
+    private static Status.Code refused(SoftOptions options) {
+        return catchThrowableOfType(RpcException.class, () -> call(options)).code();
+    }
+
+    @Test
+    void shouldCallWhoIsTrusted() {
+        assertThat(call(SoftOptions.local().withTls(client.trusting(server)))).isEqualTo(3);
+    }
+
+    @Test
+    void shouldRefuseAStrangersCertificate() {
+        assertThat(refused(SoftOptions.local().withTls(stranger.trusting(server))))
+                .isIn(Status.Code.UNAVAILABLE, Status.Code.FAILED_PRECONDITION);
+    }
+
+    @Test
+    void shouldRefuseAServerThatItDoesNotTrust() {
+        assertThat(refused(SoftOptions.local().withTls(client.trusting(stranger))))
+                .isIn(Status.Code.UNAVAILABLE, Status.Code.FAILED_PRECONDITION);
+    }
+
+    @Test
+    void shouldRefuseWhoHasNoCertificate() {
+        assertThat(refused(SoftOptions.local())).isIn(Status.Code.UNAVAILABLE, Status.Code.FAILED_PRECONDITION);
+    }
+}
