@@ -16,8 +16,9 @@ package dev.rackcall.shm.waiting;
  */
 public record WaitStrategy(int spins, int yields) {
     /**
-     * Some 50 to 100 us of polling at 5 to 10 ns each: a wake-up by the kernel costs about as much, so that waiting costs at most
-     * twice what the best choice would have cost (the classic ski-rental bound).
+     * A CPU pause takes 5 to 10 ns on some processors and some 40 ns on others (Intel since Skylake), so this is 50 to 100 us there and
+     * 400 to 450 us here: one to several times what a wake-up by the kernel costs. Fewer would save time of idle cores and make the calls slower that
+     * come a few hundred microseconds apart.
      */
     private static final int ADAPTIVE_SPINS = 10_000;
 

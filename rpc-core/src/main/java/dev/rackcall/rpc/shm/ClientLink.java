@@ -6,6 +6,7 @@ import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -187,6 +188,9 @@ final class ClientLink {
 
     /** A slot was released after the end: unmaps the memory once no thread uses it. */
     void memoryReleased() {
+        // Between the release of the caller's own slot and its look at the others and at `settled`: of two who leave at
+        // once, or of one and the thread that ends the connection, at least one sees that the other has left.
+        VarHandle.fullFence();
         if (settled && connection.isQuiet() && unmapped.compareAndSet(false, true)) {
             arenas.close();
             onUnmapped.run();
