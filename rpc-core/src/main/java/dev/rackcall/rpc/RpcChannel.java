@@ -26,6 +26,14 @@ import java.util.OptionalLong;
  *     ...
  * }
  * }</pre>
+ *
+ * <p>Calls of one connection reach the server in the order in which they were begun. Arguments are encoded after that: an iterator, a getter or a
+ * serializer that takes long, or blocks, holds up the calls that other threads begin after it on this channel, at most until their deadlines.
+ * Have such values ready before the call. A call that an argument makes while it is encoded is no such case, unless it is left to another thread and
+ * waited for there: that call waits for this one, and fails at its deadline.
+ *
+ * <p>Scopes, and shared objects that calls returned, lie in the connection's memory, which goes when the connection ends: when the channel is
+ * closed, its server dies or stops. Reading such an object then throws {@link IllegalStateException} ("Already closed"); copy what has to last.
  */
 public final class RpcChannel implements AutoCloseable {
     private static final long DEFAULT_SCOPE_BYTES = 4096;
