@@ -10,7 +10,8 @@ final class Peer {
     /** Regions of one peer that are known at a time; one more takes the place of the oldest. */
     private static final int KEPT_REGIONS = 16;
 
-    private record Known(int key, RegionRecord region, long since) {}
+    /** The Optional is kept, too: requests are checked without making objects. */
+    private record Known(int key, Optional<RegionRecord> region, long since) {}
 
     private final HostId host;
     private final HostRecord record;
@@ -76,12 +77,14 @@ final class Peer {
         long now = System.nanoTime();
         for (Known candidate : known) {
             if (candidate.key() == key && now - candidate.since() < validNanos) {
-                return Optional.of(candidate.region());
+                return candidate.region();
             }
         }
         Optional<RegionRecord> found = reader.find(
                 target, record.regions(), RegionRecord.RECORD_BYTES, RegionRecord.keyOf(key), RegionRecord::read);
-        found.ifPresent(region -> keep(new Known(key, region, now)));
+        if (found.isPresent()) {
+            keep(new Known(key, found, now));
+        }
         return found;
     }
 

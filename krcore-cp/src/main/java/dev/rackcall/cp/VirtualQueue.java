@@ -13,7 +13,8 @@ import java.util.Optional;
  * that many share. READ, WRITE and atomics, in order. Each request is copied and checked before it gets there. The first that is refused or
  * fails completes with an error and moves this queue, and only this one, to its error state, in which it takes no more.
  *
- * <p>Pushing belongs to one thread at a time, popping to one thread at a time. Neither allocates, but for a refused request.
+ * <p>Pushing belongs to one thread at a time, popping to one thread at a time. Neither makes objects while requests go to the same host and its
+ * regions are known.
  */
 public final class VirtualQueue implements AutoCloseable {
     private static final CompletionStatus[] STATUSES = CompletionStatus.values();
