@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * A is killed while it serves B and allocates. B's calls end with UNAVAILABLE before their deadline, since A's beat stands still. What A had is there until B, which
+ * A is killed while it serves B through the pool and C over RDMA, and allocates. Their calls end with UNAVAILABLE before their deadline, since A's beat stands still, or its device does not answer. What A had is there until B, which
  * knows that A is gone, reclaims it: to the byte, in an arena that is whole. Then B serves A's channel.
  */
 final class DeathStep implements GuestStep {
@@ -35,6 +35,12 @@ final class DeathStep implements GuestStep {
 
     @Override
     public String run(Guest guest) {
+        if (guest.is("C")) {
+            guest.get(STEP, "beating");
+            try (RpcChannel channel = RemoteStep.channel()) {
+                return callUntilKilled(guest, channel);
+            }
+        }
         try (Pool pool = Pool.dax(Guest.DEVICE, guest.number())) {
             long before = pool.arena().usedBytes();
             guest.meet(STEP, "begin");
@@ -45,6 +51,7 @@ final class DeathStep implements GuestStep {
     private static String allocateUntilKilled(Guest guest, Pool pool) {
         // Never closed: the machine does that.
         CallsStep.server(pool);
+        YardCalls.server().listen(RemoteStep.ADDRESS).start();
         Scope kept = pool.arena().newScope();
         MemorySegment pulse = pulse(pool, kept.allocate(8));
         guest.meet(STEP, "opened");
@@ -63,7 +70,8 @@ final class DeathStep implements GuestStep {
             LONG.setVolatile(pulse, 0L, ++beats);
             if (beats == BEATS_BEFORE) {
                 guest.put(STEP, "beating", "");
-                guest.get(STEP, "calling");
+                guest.get(STEP, "calling-B");
+                guest.get(STEP, "calling-C");
                 guest.tell(new Console.Kill(STEP));
             }
         }
@@ -100,12 +108,17 @@ final class DeathStep implements GuestStep {
                 + " allocations after that, and one of half the arena; A's channel served on";
     }
 
-    /** Several calls of each kind are under way when A is killed. */
     private static String callUntilKilled(Guest guest, Pool pool) {
         try (RpcChannel channel = RpcChannel.builder(CallsStep.CHANNEL)
                 .pool(pool)
                 .connectTimeout(Duration.ofSeconds(2))
                 .open()) {
+            return callUntilKilled(guest, channel);
+        }
+    }
+
+    /** Several calls of each kind are under way when A is killed. */
+    private static String callUntilKilled(Guest guest, RpcChannel channel) {
             Yard yard = channel.stub(Yard.class, CallOptions.DEFAULT.withTimeout(DEADLINE));
             Guest.require(yard.add(1, 1) == 2, "A does not answer");
             long start = System.nanoTime();
@@ -116,7 +129,7 @@ final class DeathStep implements GuestStep {
                         () -> codeOf(() -> yard.block(LONG_MILLIS)), Thread::startVirtualThread));
             }
             ends.add(CompletableFuture.supplyAsync(() -> codeOf(() -> yard.block(LONG_MILLIS)), DeathStep::onThread));
-            guest.put(STEP, "calling", "");
+            guest.put(STEP, "calling-" + guest.name(), "");
             for (CompletableFuture<Status.Code> end : ends) {
                 Guest.require(end.join() == Status.Code.UNAVAILABLE, "a call under way ended with " + end.join());
             }
@@ -125,7 +138,6 @@ final class DeathStep implements GuestStep {
             Status.Code next = codeOf(() -> yard.add(1, 1));
             Guest.require(next == Status.Code.UNAVAILABLE, "a call after that ended with " + next);
             return ends.size() + " calls under way ended with UNAVAILABLE, after " + millis + " ms";
-        }
     }
 
     private static void onThread(Runnable action) {

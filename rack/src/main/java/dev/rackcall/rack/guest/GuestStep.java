@@ -19,6 +19,8 @@ interface GuestStep {
             case RDMA -> new RdmaStep();
             case CALLS -> new CallsStep();
             case VERBS -> new VerbsStep();
+            case REMOTE -> new RemoteStep();
+            case KEYS -> new KeysStep();
             case DEATH -> new DeathStep();
         };
     }

@@ -10,14 +10,16 @@ public enum Step {
     MEMORY("AB", "one pool in two kernels: arenas, scopes, Refs, the allocator from both sides at once"),
     /** A device writes into memory that two kernels share. */
     RDMA("ABC", "C writes, reads and counts by RDMA in A's part of the pool, and B sees it there"),
-    /** Calls between two kernels, through that pool only. */
-    CALLS("AB", "calls from B to A through the pool alone: values, pointers, results, streams, futures, isolation"),
     /** The contract suite of verbs over a real device. */
     VERBS("C", "the verbs contract suite on rxe0"),
-    /** The host of a participant is gone; the other goes on. Last: it ends a guest. */
-    DEATH(
-            "AB",
-            "guest A is killed under B's calls, while it allocates; B's calls end, B takes back what A had, and serves on");
+    /** Calls between two kernels, through that pool only. */
+    CALLS("AB", "calls from B to A through the pool alone: values, pointers, results, streams, futures, isolation"),
+    /** Calls between hosts that share no memory. */
+    REMOTE("AC", "calls from C to A by RDMA over rxe0: values, pointers, results, streams, futures"),
+    /** Protection keys of an emulated processor: tests that are skipped on most machines. */
+    KEYS("B", "the tests of protection keys, on a processor that has them"),
+    /** The host of a server and participant is gone; the others go on. Last: it ends a guest. */
+    DEATH("ABC", "guest A is killed under the calls of B and C, while it allocates; their calls end, B takes back what A had, and serves on");
 
     private final String guests;
     private final String what;
