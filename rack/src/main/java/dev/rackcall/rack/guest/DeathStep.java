@@ -119,25 +119,25 @@ final class DeathStep implements GuestStep {
 
     /** Several calls of each kind are under way when A is killed. */
     private static String callUntilKilled(Guest guest, RpcChannel channel) {
-            Yard yard = channel.stub(Yard.class, CallOptions.DEFAULT.withTimeout(DEADLINE));
-            Guest.require(yard.add(1, 1) == 2, "A does not answer");
-            long start = System.nanoTime();
-            List<CompletableFuture<Status.Code>> ends = new ArrayList<>();
-            for (int i = 0; i < CALLS; i++) {
-                ends.add(yard.later(i, LONG_MILLIS).handle((value, thrown) -> codeOf(thrown)));
-                ends.add(CompletableFuture.supplyAsync(
-                        () -> codeOf(() -> yard.block(LONG_MILLIS)), Thread::startVirtualThread));
-            }
-            ends.add(CompletableFuture.supplyAsync(() -> codeOf(() -> yard.block(LONG_MILLIS)), DeathStep::onThread));
-            guest.put(STEP, "calling-" + guest.name(), "");
-            for (CompletableFuture<Status.Code> end : ends) {
-                Guest.require(end.join() == Status.Code.UNAVAILABLE, "a call under way ended with " + end.join());
-            }
-            long millis = (System.nanoTime() - start) / 1_000_000;
-            Guest.require(millis < DEADLINE.toMillis(), "the calls took " + millis + " ms, their whole time");
-            Status.Code next = codeOf(() -> yard.add(1, 1));
-            Guest.require(next == Status.Code.UNAVAILABLE, "a call after that ended with " + next);
-            return ends.size() + " calls under way ended with UNAVAILABLE, after " + millis + " ms";
+        Yard yard = channel.stub(Yard.class, CallOptions.DEFAULT.withTimeout(DEADLINE));
+        Guest.require(yard.add(1, 1) == 2, "A does not answer");
+        long start = System.nanoTime();
+        List<CompletableFuture<Status.Code>> ends = new ArrayList<>();
+        for (int i = 0; i < CALLS; i++) {
+            ends.add(yard.later(i, LONG_MILLIS).handle((value, thrown) -> codeOf(thrown)));
+            ends.add(CompletableFuture.supplyAsync(
+                    () -> codeOf(() -> yard.block(LONG_MILLIS)), Thread::startVirtualThread));
+        }
+        ends.add(CompletableFuture.supplyAsync(() -> codeOf(() -> yard.block(LONG_MILLIS)), DeathStep::onThread));
+        guest.put(STEP, "calling-" + guest.name(), "");
+        for (CompletableFuture<Status.Code> end : ends) {
+            Guest.require(end.join() == Status.Code.UNAVAILABLE, "a call under way ended with " + end.join());
+        }
+        long millis = (System.nanoTime() - start) / 1_000_000;
+        Guest.require(millis < DEADLINE.toMillis(), "the calls took " + millis + " ms, their whole time");
+        Status.Code next = codeOf(() -> yard.add(1, 1));
+        Guest.require(next == Status.Code.UNAVAILABLE, "a call after that ended with " + next);
+        return ends.size() + " calls under way ended with UNAVAILABLE, after " + millis + " ms";
     }
 
     private static void onThread(Runnable action) {

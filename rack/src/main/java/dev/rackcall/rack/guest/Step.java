@@ -19,7 +19,9 @@ public enum Step {
     /** Protection keys of an emulated processor: tests that are skipped on most machines. */
     KEYS("B", "the tests of protection keys, on a processor that has them"),
     /** The host of a server and participant is gone; the others go on. Last: it ends a guest. */
-    DEATH("ABC", "guest A is killed under the calls of B and C, while it allocates; their calls end, B takes back what A had, and serves on");
+    DEATH(
+            "ABC",
+            "guest A is killed under the calls of B and C, while it allocates; their calls end, B takes back what A had, and serves on");
 
     private final String guests;
     private final String what;

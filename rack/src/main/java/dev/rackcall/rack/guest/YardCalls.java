@@ -82,7 +82,8 @@ final class YardCalls {
         }
         if (hasSharedArena) {
             try (Scope shared = channel.newSharedScope()) {
-                Guest.require(yard.sum(YardService.pile(shared, CRATES, "B")) == SUM, "the sum in the shared arena is wrong");
+                Guest.require(
+                        yard.sum(YardService.pile(shared, CRATES, "B")) == SUM, "the sum in the shared arena is wrong");
             }
         }
         for (int i = 0; i < 50; i++) {

@@ -30,8 +30,9 @@ public final class SuiteMain {
         summary.printFailuresTo(new PrintWriter(System.out, true, Charset.defaultCharset()), 4);
         long good = summary.getTestsSucceededCount();
         boolean fine = summary.getTotalFailureCount() == 0 && good > 0;
-        System.out.println("SUITE " + (fine ? "OK" : "FAILED") + ": " + good + " passed, " + summary.getTotalFailureCount()
-                + " failed, " + (summary.getTestsAbortedCount() + summary.getTestsSkippedCount()) + " skipped");
+        System.out.println(
+                "SUITE " + (fine ? "OK" : "FAILED") + ": " + good + " passed, " + summary.getTotalFailureCount()
+                        + " failed, " + (summary.getTestsAbortedCount() + summary.getTestsSkippedCount()) + " skipped");
         System.exit(fine ? 0 : 1);
     }
 }
