@@ -202,7 +202,8 @@ public final class Pool implements AutoCloseable {
 
     /**
      * Frees what all participants of another host had and nobody took over. The host may use the pool under that number again afterwards, as if for
-     * the first time. Only in a pool of several hosts.
+     * the first time. Only in a pool of several hosts. What others still use of it, such as a connection to one of its servers, is freed too: they must have noticed its
+     * end, which calls do within 5 s.
      *
      * @param host of which the caller knows that it has ended, or was cut off from this memory, and that none of its stores can still come: nothing here could find
      *     that out, and a host that is taken for dead while it goes on damages what others allocate
