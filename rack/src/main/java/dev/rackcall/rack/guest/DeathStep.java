@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * A is killed while it serves B through the pool and C over RDMA, and allocates. Their calls end with UNAVAILABLE before their deadline, since A's beat stands still, or its device does not answer. What A had is there until B, which
+ * A is killed while it serves B through the pool, and allocates. B's calls end with UNAVAILABLE before their deadline, since A's beat stands still. What A had is there until B, which
  * knows that A is gone, reclaims it: to the byte, in an arena that is whole. Then B serves A's channel.
  */
 final class DeathStep implements GuestStep {
@@ -35,12 +35,6 @@ final class DeathStep implements GuestStep {
 
     @Override
     public String run(Guest guest) {
-        if (guest.is("C")) {
-            guest.get(STEP, "beating");
-            try (RpcChannel channel = RemoteStep.channel()) {
-                return callUntilKilled(guest, channel);
-            }
-        }
         try (Pool pool = Pool.dax(Guest.DEVICE, guest.number())) {
             long before = pool.arena().usedBytes();
             guest.meet(STEP, "begin");
@@ -51,7 +45,6 @@ final class DeathStep implements GuestStep {
     private static String allocateUntilKilled(Guest guest, Pool pool) {
         // Never closed: the machine does that.
         CallsStep.server(pool);
-        YardCalls.server().listen(RemoteStep.ADDRESS).start();
         Scope kept = pool.arena().newScope();
         MemorySegment pulse = pulse(pool, kept.allocate(8));
         guest.meet(STEP, "opened");
@@ -71,7 +64,6 @@ final class DeathStep implements GuestStep {
             if (beats == BEATS_BEFORE) {
                 guest.put(STEP, "beating", "");
                 guest.get(STEP, "calling-B");
-                guest.get(STEP, "calling-C");
                 guest.tell(new Console.Kill(STEP));
             }
         }

@@ -20,7 +20,6 @@ interface GuestStep {
             case CALLS -> new CallsStep();
             case VERBS -> new VerbsStep();
             case REMOTE -> new RemoteStep();
-            case KEYS -> new KeysStep();
             case DEATH -> new DeathStep();
         };
     }

@@ -16,12 +16,10 @@ public enum Step {
     CALLS("AB", "calls from B to A through the pool alone: values, pointers, results, streams, futures, isolation"),
     /** Calls between hosts that share no memory. */
     REMOTE("AC", "calls from C to A by RDMA over rxe0: values, pointers, results, streams, futures"),
-    /** Protection keys of an emulated processor: tests that are skipped on most machines. */
-    KEYS("B", "the tests of protection keys, on a processor that has them"),
-    /** The host of a server and participant is gone; the others go on. Last: it ends a guest. */
+    /** The host of a server and participant is gone; the other goes on. Last: it ends a guest. */
     DEATH(
-            "ABC",
-            "guest A is killed under the calls of B and C, while it allocates; their calls end, B takes back what A had, and serves on");
+            "AB",
+            "guest A is killed under B's calls, while it allocates; they end, B takes back what A had, and serves on");
 
     private final String guests;
     private final String what;
