@@ -173,11 +173,18 @@ final class ClientLink {
             }
             end = status;
         }
-        arenas.end(status);
-        reactor.remove(tag, bell.fd());
-        // Before the server can notice: what it answers to calls that it cancels because we are gone must not reach
-        // their callers.
-        connection.ended();
+        try {
+            arenas.end(status);
+            reactor.remove(tag, bell.fd());
+            // Before the server can notice: what it answers to calls that it cancels because we are gone must not reach
+            // their callers.
+            connection.ended();
+        } finally {
+            hangUp();
+        }
+    }
+
+    private void hangUp() {
         bell.close();
         // Closing any shared arena makes every thread pass a handshake: from here on each of them has either marked its
         // slot or sees the end.

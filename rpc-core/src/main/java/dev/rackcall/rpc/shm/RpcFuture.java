@@ -118,20 +118,26 @@ final class RpcFuture<T> extends CompletableFuture<T> {
             // Whoever polls may be another caller; and this future must end, whatever the answer did to its reader.
             status = Status.Code.INTERNAL.with("%s: decoding the server's answer failed: %s", name, e);
             failure = status.asException(e);
-        } finally {
+        }
+        try {
             call.endAsync();
             unseal(true);
+        } finally {
+            // It was taken: nobody else would end it.
+            end(value, failure, status, mine);
         }
-        end(value, failure, status, mine);
         return true;
     }
 
     /** Ends the future because its connection is gone. */
     void lose(RpcException why) {
         if (call.take(ticket)) {
-            call.endAsync();
-            unseal(false);
-            end(null, why, why.status(), false);
+            try {
+                call.endAsync();
+                unseal(false);
+            } finally {
+                end(null, why, why.status(), false);
+            }
         }
     }
 
