@@ -37,6 +37,12 @@ final class ChildJvm implements AutoCloseable {
             "-javaagent:",
             "-Xrun");
 
+    /**
+     * A heap that has its memory. Otherwise all who allocate at all are measured while the kernel hands them pages one by one, at 10 us a page in a virtual machine: a call that
+     * leaves 80 bytes behind then has a p99 of 12 us, one that leaves 4 KiB a median of as much.
+     */
+    private static final List<String> TOUCHED_HEAP = List.of("-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch");
+
     private static final Set<Process> LIVE = ConcurrentHashMap.newKeySet();
 
     static {
@@ -58,7 +64,10 @@ final class ChildJvm implements AutoCloseable {
 
     /** Starts a JVM and waits until it is ready. */
     static ChildJvm start(ChildRole role, Subject subject, Path directory, int cpu) throws IOException {
-        ChildJvm child = launch(role, subject, directory, cpu, measuringFlags());
+        List<String> flags = new ArrayList<>(TOUCHED_HEAP);
+        // Last, so that a heap which was asked for is the one that counts.
+        flags.addAll(measuringFlags());
+        ChildJvm child = launch(role, subject, directory, cpu, flags);
         try {
             child.await(START_BOUND, BenchChild.READY);
             return child;
