@@ -40,8 +40,8 @@ import org.slf4j.LoggerFactory;
  * One end of a reliable connection: whole pieces by WRITE, words by WRITE with immediate, numbers by SEND, all on one queue pair and thereby in order. The TCP connection
  * over which the two ends have met stays open: its end proves that the peer's process is gone.
  *
- * <p>What changes is sent from a {@link Shadow} of the memory, which has what the peer has. Posting takes one lock, so does delivering; neither is taken while the other
- * is held.
+ * <p>What changes is sent from a {@link Shadow} of the memory, which has what the peer has. Posting takes one lock, so does delivering; only {@link #close} takes both,
+ * posting first.
  */
 final class RdmaCarrier implements Carrier {
     private static final Logger LOG = LoggerFactory.getLogger(RdmaCarrier.class);

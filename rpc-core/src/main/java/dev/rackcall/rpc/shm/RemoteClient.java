@@ -112,13 +112,22 @@ final class RemoteClient {
         try {
             WelcomeCheck.of(welcome, spec).requirePlaces(file, shared);
             ControlLayout.initialise(mapping.memory(), welcome.slots(), welcome.instance());
-            ClientMirror bell = new ClientMirror(greeted.carrier().get(), mapping, welcome);
-            ClientMemory memory = ClientMemory.open(file, shared, welcome, spec);
-            memory.mirroredBy(bell);
-            ClientLink link = new ClientLink(bell, memory, welcome, spec.channel(), true, () -> {});
-            return start(link, bell);
+            return open(file, shared, new ClientMirror(greeted.carrier().get(), mapping, welcome), welcome);
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
             shared.close();
+            throw e;
+        }
+    }
+
+    private ClientConnection open(SharedFile file, SharedFile shared, ClientMirror bell, Handshake.Welcome welcome)
+            throws Handshake.MalformedException {
+        try {
+            ClientMemory memory = ClientMemory.open(file, shared, welcome, spec);
+            memory.mirroredBy(bell);
+            return start(new ClientLink(bell, memory, welcome, spec.channel(), true, () -> {}), bell);
+        } catch (Handshake.MalformedException | RuntimeException | Error e) {
+            // With the sockets that it has made for this process.
+            bell.close();
             throw e;
         }
     }

@@ -33,6 +33,7 @@ final class RemoteServer implements ServerEndpoint {
     /** No kernel vouches for a peer over a network. */
     private static final Peer STRANGER = new Peer(0, -1, -1);
 
+    private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
 
     private final ServerSpec spec;
@@ -88,7 +89,11 @@ final class RemoteServer implements ServerEndpoint {
     /** Direct handlers that do not return lose their polling duty. */
     private void guard() {
         while (!stopping) {
-            LockSupport.parkNanos(spec.stuckAfter().toNanos());
+            // Nobody is stuck where everybody sleeps.
+            LockSupport.parkNanos(
+                    pollers.isAnyAwake()
+                            ? Math.min(TICK_NANOS, spec.stuckAfter().toNanos())
+                            : TICK_NANOS);
             try {
                 pollers.relieveIfStuck();
             } catch (RuntimeException | Error e) {
