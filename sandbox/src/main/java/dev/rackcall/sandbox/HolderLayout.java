@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
  * <pre>
  * requests, written by the sealed process         answers, written by the holder
  *    0  number  : released last                       0  number  : of the request that is answered, released last
- *    4  op      : 1 seal, 2 release                   4  status  : 0 done, 1 refused
+ *    4  op      : 1 seal, 2 release, 3 renew          4  status  : 0 done, 1 refused
  *    8  count   : runs, or seals                      8  value   : the seal, or system calls made
  *   64  run, bytes of each run; or seals             16  length of the reason, at most 1,000
  *                                                    64  reason for people, UTF-8
@@ -23,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 final class HolderLayout {
     static final int SEAL = 1;
     static final int RELEASE = 2;
+    static final int RENEW = 3;
     static final int DONE = 0;
     static final int REFUSED = 1;
     /** A scope has no more runs. */

@@ -10,7 +10,7 @@ import java.time.Duration;
 
 /** What goes over the socket of a {@link SealHolder} before there is common memory: a kind, then fixed fields, big-endian. */
 final class HolderMessage {
-    /** A process wants its memory sealed: address, bytes, page bytes, arena id; userfaultfd, requests, arena. */
+    /** A process wants its memory sealed: address, bytes, page bytes, arena id; userfaultfd, requests, arena. Its next ones: requests, arena. */
     static final byte SEALER = 'S';
     /** The holder takes it on: session; answers. */
     static final byte ACCEPTED = 'A';

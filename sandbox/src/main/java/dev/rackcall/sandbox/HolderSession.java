@@ -25,12 +25,15 @@ final class HolderSession implements AutoCloseable {
 
     private final UnixSocket socket;
     private final byte[] session;
+    /** The process's, for all its sessions. */
+    private final Userfault userfault;
+
     private final long address;
     private final long bytes;
     private final long pageBytes;
     private final int arenaId;
     /** What follows is set by {@link #open}, as far as it gets. */
-    private Userfault userfault;
+    private boolean registered;
 
     private SharedFile arena;
     private SharedFile requestsFile;
@@ -47,9 +50,10 @@ final class HolderSession implements AutoCloseable {
     private final long[] lengths = new long[HolderLayout.MAX_COUNT];
 
     /** Takes a sealed process on, whose first message this is. */
-    HolderSession(UnixSocket socket, Message hello, byte[] session) throws IOException {
+    HolderSession(UnixSocket socket, Message hello, byte[] session, Userfault userfault) throws IOException {
         this.socket = socket;
         this.session = session;
+        this.userfault = userfault;
         ByteBuffer fields = HolderMessage.fields(hello);
         address = fields.getLong();
         bytes = fields.getLong();
@@ -64,17 +68,19 @@ final class HolderSession implements AutoCloseable {
         }
     }
 
-    /** Takes over what came with the first message; {@link #close} gives it back, also if this fails. */
+    /** Takes over the last two descriptors of the first message; {@link #close} gives them back, also if this fails. */
     void open(Message hello) throws IOException {
-        userfault = Userfault.adoptChecked(hello.take(0));
-        requestsFile = hello.adopt(1);
-        arena = hello.adopt(2);
+        int descriptors = hello.fds().length;
+        requestsFile = hello.adopt(descriptors - 2);
+        arena = hello.adopt(descriptors - 1);
         if (!requestsFile.isSealed() || requestsFile.bytes() < HolderLayout.REQUEST_BYTES) {
             throw new IOException("the memory for requests is too short, or could shrink");
         }
         if (!arena.isSealed() || !arena.areWritersShutOut()) {
             throw new IOException("others may still map the arena's memory for writing; shut writers out first");
         }
+        userfault.register(address, bytes);
+        registered = true;
         // So that looking there cannot fail for want of memory.
         requestsFile.reserve(0, HolderLayout.REQUEST_BYTES);
         requests = requestsFile.map();
@@ -122,6 +128,9 @@ final class HolderSession implements AutoCloseable {
         }
         FileMapping mapping = process.mappingAt(address, bytes);
         checkMappings(process, mapping);
+        if (!process.isFixed(address)) {
+            throw new IOException("the mapping could be changed, or inherited by a child");
+        }
         fileOffset = mapping.offset() + (address - mapping.start());
         userfault.protect(address, pageBytes);
         boolean closed = process.isWriteProtected(address);
@@ -132,6 +141,10 @@ final class HolderSession implements AutoCloseable {
         synchronized (this) {
             verified = true;
         }
+    }
+
+    /** Tells the process so. */
+    void ready() {
         socket.send(HolderMessage.bare(HolderMessage.READY));
     }
 
@@ -146,15 +159,32 @@ final class HolderSession implements AutoCloseable {
         }
         long from = sealed.offset() + (address - sealed.start());
         for (FileMapping other : process.fileMappings()) {
-            boolean overlaps = other.offset() < from + bytes && from < other.offset() + other.bytes();
-            if (other.isOfFile(sealed) && other.writable() && overlaps && other.start() != sealed.start()) {
+            // One for reading only will do: it could be made writable.
+            if (other.isSharedPartOf(sealed, from, bytes) && other.start() != sealed.start()) {
                 throw new IOException("the process has another mapping of the arena, by which it could write");
             }
         }
     }
 
+    /** Whether a process other than the two could write the arena: whoever mapped it before writers were shut out. */
+    private void checkOtherProcesses(int receiver) throws IOException {
+        FileMapping sealed = ProcessMemory.of(socket.peer().pid()).mappingAt(address, bytes);
+        int own = (int) ProcessHandle.current().pid();
+        for (int pid : ProcessMemory.processes()) {
+            if (pid == receiver || pid == own || pid == socket.peer().pid()) {
+                continue;
+            }
+            for (FileMapping other : ProcessMemory.of(pid).visibleMappings()) {
+                if (other.isSharedPartOf(sealed, fileOffset, bytes)) {
+                    throw new IOException("process " + pid + " maps the arena, too, and could write it");
+                }
+            }
+        }
+    }
+
     /** A receiver joins: from now on there can be seals. Called by the receiver's thread. */
-    synchronized void join(SharedFile marksOfReceiver, SharedFile arenaOfReceiver, long offset) throws IOException {
+    synchronized void join(int receiver, SharedFile marksOfReceiver, SharedFile arenaOfReceiver, long offset)
+            throws IOException {
         if (!verified) {
             throw new IOException("the sealed process is not ready");
         }
@@ -169,6 +199,7 @@ final class HolderSession implements AutoCloseable {
                 || marksOfReceiver.bytes() < Seals.marksBytes(DESCRIPTORS)) {
             throw new IOException("the receiver's memory for marks is too short, or others could write it");
         }
+        checkOtherProcesses(receiver);
         marksOfReceiver.reserve(0, Seals.marksBytes(DESCRIPTORS));
         marksFile = marksOfReceiver;
         marks = marksOfReceiver.mapReadOnly();
@@ -229,7 +260,13 @@ final class HolderSession implements AutoCloseable {
             // Once: the process may write on.
             int op = HolderLayout.op(memory);
             int count = HolderLayout.count(memory);
-            value = op == HolderLayout.SEAL ? seal(table, count) : release(table, op, count);
+            checkCount(count);
+            value = switch (op) {
+                case HolderLayout.SEAL -> seal(table, count);
+                case HolderLayout.RELEASE -> release(table, count);
+                case HolderLayout.RENEW -> renew(table);
+                default -> throw new SealException("there is no request " + op);
+            };
         } catch (SealException | OsException e) {
             status = HolderLayout.REFUSED;
             reason = String.valueOf(e.getMessage());
@@ -245,7 +282,6 @@ final class HolderSession implements AutoCloseable {
     }
 
     private long seal(SealTable table, int count) {
-        checkCount(count);
         for (int i = 0; i < count; i++) {
             refs[i] = HolderLayout.word(requests.memory(), 2 * i);
             lengths[i] = HolderLayout.word(requests.memory(), 2 * i + 1);
@@ -253,17 +289,9 @@ final class HolderSession implements AutoCloseable {
         return table.seal(refs, lengths, count);
     }
 
-    private long release(SealTable table, int op, int count) {
-        if (op != HolderLayout.RELEASE) {
-            throw new SealException("there is no request " + op);
-        }
-        checkCount(count);
+    private long release(SealTable table, int count) {
         for (int i = 0; i < count; i++) {
-            refs[i] = HolderLayout.word(requests.memory(), i);
-            if (!table.isDone(refs[i])) {
-                throw new SealException(
-                        SealRingLayout.describe(refs[i]) + " is not in force or its receiver is not done");
-            }
+            refs[i] = doneSeal(table, i);
             for (int j = 0; j < i; j++) {
                 if (refs[j] == refs[i]) {
                     throw new SealException(SealRingLayout.describe(refs[i]) + " stands twice in one request");
@@ -271,6 +299,19 @@ final class HolderSession implements AutoCloseable {
             }
         }
         return table.release(refs, count, SealRingLayout.FREE);
+    }
+
+    private long renew(SealTable table) {
+        return table.renew(doneSeal(table, 0));
+    }
+
+    /** The seal that a request names at a position, read once. */
+    private long doneSeal(SealTable table, int position) {
+        long seal = HolderLayout.word(requests.memory(), position);
+        if (!table.isDone(seal)) {
+            throw new SealException(SealRingLayout.describe(seal) + " is not in force or its receiver is not done");
+        }
+        return seal;
     }
 
     private static void checkCount(int count) {
@@ -281,7 +322,20 @@ final class HolderSession implements AutoCloseable {
 
     @Override
     public synchronized void close() {
-        close(userfault, requests, requestsFile, answers, answersFile, arena, marks, marksFile);
+        if (registered) {
+            registered = false;
+            reopen();
+        }
+        close(requests, requestsFile, answers, answersFile, arena, marks, marksFile);
+    }
+
+    private void reopen() {
+        try {
+            userfault.unregister(address, bytes);
+        } catch (OsException | IllegalStateException e) {
+            // The process has ended, and its memory with it.
+            LOG.debug("the pages of a sealed process stay as they are: {}", e.getMessage());
+        }
     }
 
     private static void close(AutoCloseable... opened) {

@@ -22,6 +22,8 @@ final class RemoteSeals implements SealAuthority {
     private final long pageBytes;
     private final Runnable end;
     private int lastRequest;
+    /** It did not answer once, and will not be waited for again. */
+    private boolean silent;
 
     RemoteSeals(MemorySegment requests, MemorySegment answers, MemorySegment marks, long pageBytes, Runnable end) {
         this.requests = requests;
@@ -53,7 +55,9 @@ final class RemoteSeals implements SealAuthority {
 
     @Override
     public long renew(long seal) {
-        return 0;
+        HolderLayout.request(requests, HolderLayout.RENEW, 1);
+        HolderLayout.word(requests, 0, seal);
+        return ask();
     }
 
     @Override
@@ -75,6 +79,9 @@ final class RemoteSeals implements SealAuthority {
     }
 
     private long ask() {
+        if (silent) {
+            throw silence();
+        }
         int number = ++lastRequest;
         HolderLayout.publish(requests, number);
         Futex.wake(requests, HolderLayout.NUMBER, 1);
@@ -83,8 +90,8 @@ final class RemoteSeals implements SealAuthority {
             if (spins < SPINS) {
                 Thread.onSpinWait();
             } else if (deadline - System.nanoTime() <= 0) {
-                throw new SealException("the holder of the seals has not answered for " + BOUND_NANOS / 1_000_000
-                        + " ms; it is dead or stopped, so nothing can be sealed: open the channel anew");
+                silent = true;
+                throw silence();
             } else {
                 Futex.await(answers, HolderLayout.NUMBER, number - 1, SLEEP_NANOS);
             }
@@ -93,6 +100,11 @@ final class RemoteSeals implements SealAuthority {
             throw new SealException("the holder of the seals refused: " + HolderLayout.reason(answers));
         }
         return HolderLayout.value(answers);
+    }
+
+    private static SealException silence() {
+        return new SealException("the holder of the seals has not answered for " + BOUND_NANOS / 1_000_000
+                + " ms; it is dead or stopped, so nothing can be sealed any more by this process: start both anew");
     }
 
     // ---- what stands in the ring, which only the holder writes

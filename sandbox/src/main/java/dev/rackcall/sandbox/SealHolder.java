@@ -1,5 +1,6 @@
 package dev.rackcall.sandbox;
 
+import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
@@ -35,6 +36,7 @@ public final class SealHolder implements AutoCloseable {
 
     private final UnixSocket listener;
     private final Map<String, HolderSession> sessions = new ConcurrentHashMap<>();
+    private final SealedProcesses processes = new SealedProcesses();
     private final AtomicInteger connections = new AtomicInteger();
     private final Thread acceptor;
     private volatile boolean closed;
@@ -119,15 +121,20 @@ public final class SealHolder implements AutoCloseable {
     }
 
     private void serveSealed(UnixSocket socket, Message hello) throws IOException, InterruptedException {
-        requireDescriptors(hello, 3);
+        if (hello.fds().length != 2) {
+            requireDescriptors(hello, 3);
+        }
         byte[] number = new byte[HolderMessage.SESSION_BYTES];
         NUMBERS.nextBytes(number);
         String key = HexFormat.of().formatHex(number);
-        try (HolderSession session = new HolderSession(socket, hello, number)) {
+        Userfault userfault = processes.of(socket, hello);
+        try (HolderSession session = new HolderSession(socket, hello, number, userfault)) {
             session.open(hello);
             session.welcome();
             session.verify();
+            processes.verified(socket, userfault);
             sessions.put(key, session);
+            session.ready();
             try {
                 session.serve();
             } finally {
@@ -149,7 +156,7 @@ public final class SealHolder implements AutoCloseable {
             throw new IOException("there is no session of that number");
         }
         try (SharedFile arena = hello.adopt(1)) {
-            session.join(hello.adopt(0), arena, offset);
+            session.join(socket.peer().pid(), hello.adopt(0), arena, offset);
             socket.send(
                     HolderMessage.bare(HolderMessage.ACCEPTED),
                     session.answersFile().fd());
@@ -175,5 +182,6 @@ public final class SealHolder implements AutoCloseable {
         listener.close();
         sessions.values().forEach(HolderSession::hangUp);
         acceptor.interrupt();
+        processes.close();
     }
 }

@@ -10,6 +10,7 @@ import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.shm.os.UnixSocket;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -20,7 +21,8 @@ import java.util.Deque;
  * to the receiver, who joins.
  *
  * <p><b>What the sealed process gives up, for good:</b> the arena's mapping stays until the process ends and children do not get it; no thread may use
- * userfaultfd, io_uring or undo that; see {@link Lockdown}. Afterwards not even native code of the process can change what is sealed. A process that is hostile
+ * userfaultfd, io_uring or undo that; see {@link Lockdown}. So all seals of a process are held by one holder, and from then on it has none of its own.
+ * Afterwards not even native code of the process can change what is sealed. A process that is hostile
  * before it gets here can keep a way to write (another process that maps the memory, a page pinned for a device); against such clients take snapshots.
  */
 public final class SealSession implements AutoCloseable {
@@ -51,38 +53,50 @@ public final class SealSession implements AutoCloseable {
      * @throws SealException if the holder is not there, or refuses
      */
     public static SealSession open(Path holder, Arena arena, SharedFile file) {
+        synchronized (ChosenHolder.LOCK) {
+            ChosenHolder.require(holder);
+            file.shutOutWriters();
+            UnixSocket socket = connect(holder);
+            try {
+                return open(socket, arena, file, holder);
+            } catch (IOException | OsException e) {
+                socket.close();
+                throw new SealException(
+                        "the holder at " + holder + " cannot hold the seals of " + arena + ": " + e.getMessage(), e);
+            } catch (RuntimeException e) {
+                socket.close();
+                throw e;
+            }
+        }
+    }
+
+    private static SealSession open(UnixSocket socket, Arena arena, SharedFile file, Path holder) throws IOException {
         MemorySegment memory = arena.memory();
-        file.shutOutWriters();
-        UnixSocket socket = connect(holder);
-        try (Userfault userfault = Userfault.open();
-                SharedFile requests = SharedFile.memfd("rackcall-seal-requests", HolderLayout.REQUEST_BYTES)) {
+        try (SharedFile requests = SharedFile.memfd("rackcall-seal-requests", HolderLayout.REQUEST_BYTES)) {
             requests.reserve(0, HolderLayout.REQUEST_BYTES);
-            userfault.register(memory.address(), memory.byteSize());
             // Present, so that the holder can look whether it closes this very page.
-            memory.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0);
+            memory.get(ValueLayout.JAVA_BYTE, 0);
             Lockdown.fix(memory.address(), memory.byteSize());
-            socket.send(
-                    HolderMessage.sealer(memory.address(), memory.byteSize(), file.pageBytes(), arena.id()),
-                    userfault.fd(),
-                    requests.fd(),
-                    file.fd());
+            byte[] hello = HolderMessage.sealer(memory.address(), memory.byteSize(), file.pageBytes(), arena.id());
+            if (ChosenHolder.isChosen()) {
+                socket.send(hello, requests.fd(), file.fd());
+            } else {
+                try (Userfault userfault = Userfault.open()) {
+                    socket.send(hello, userfault.fd(), requests.fd(), file.fd());
+                }
+            }
             Message accepted = HolderMessage.expect(socket, HolderMessage.ACCEPTED, 1);
             SealSession session = new SealSession(
                     socket, arena, file.pageBytes(), HolderMessage.session(HolderMessage.fields(accepted)));
             session.requests = session.keep(requests.map()).memory();
             session.answers = session.mapAnswers(accepted);
-            userfault.close();
-            Lockdown.forbidLifting();
+            if (!ChosenHolder.isChosen()) {
+                Lockdown.forbidLifting();
+                ChosenHolder.choose(holder);
+            }
             socket.send(HolderMessage.bare(HolderMessage.READY));
             HolderMessage.expect(socket, HolderMessage.READY, 0);
             return session;
-        } catch (IOException | OsException e) {
-            socket.close();
-            throw new SealException(
-                    "the holder at " + holder + " cannot hold the seals of " + arena + ": " + e.getMessage(), e);
-        } catch (RuntimeException e) {
-            socket.close();
-            throw e;
         }
     }
 

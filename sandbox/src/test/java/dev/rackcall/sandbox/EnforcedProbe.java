@@ -47,6 +47,8 @@ final class EnforcedProbe {
             try (SealSession session = SealSession.open(folder.resolve("holder"), arena, file)) {
                 parent.send(session.number(), file.fd());
                 run(parent, arena, file, session.seals(BOUND, 1));
+                openAnother(folder);
+                System.out.println("all went well");
             }
         }
     }
@@ -89,7 +91,44 @@ final class EnforcedProbe {
             require(!parent.receive(BOUND).orElseThrow().isEnd(), "the parent is there");
             seals.release(again);
         }
-        System.out.println("all went well");
+        for (int i = 0; i < 10; i++) {
+            long first = seals.seal(scope, "call");
+            seals.releaseWhenUsed(markedDone(parent, first, ref));
+            long renewed = seals.seal(scope, "next call");
+            require(renewed != first, "a number of its own for each call");
+            require(isRefused(memory, Ref.offset(ref)), "closed all the while");
+            seals.release(markedDone(parent, renewed, ref));
+        }
+    }
+
+    private static long markedDone(UnixSocket parent, long seal, long ref) {
+        parent.send(ByteBuffer.allocate(16).putLong(seal).putLong(ref).array());
+        require(!parent.receive(BOUND).orElseThrow().isEnd(), "the parent is there");
+        return seal;
+    }
+
+    /** A further arena of the same process, which may not open a userfaultfd any more. */
+    private static void openAnother(Path folder) {
+        try (SharedFile file = SharedFile.memfdForSomeWriters("another-probe", QUOTA)) {
+            Mapping mapping = file.map();
+            Mapping another = file.mapReadOnly();
+            Arena arena =
+                    Arena.create(new ArenaSpec(ARENA + 1, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 64 << 10));
+            try {
+                SealSession.open(folder.resolve("holder"), arena, file).close();
+                throw new AssertionError("a mapping that could be made writable was overlooked");
+            } catch (SealException e) {
+                require(e.getMessage().contains("another mapping"), e.getMessage());
+            }
+            another.close();
+            SealSession.open(folder.resolve("holder"), arena, file).close();
+            try {
+                SealSession.open(folder.resolve("other"), arena, file).close();
+                throw new AssertionError("another holder");
+            } catch (SealException e) {
+                require(e.getMessage().contains("for as long as it lives"), e.getMessage());
+            }
+        }
     }
 
     private static Map<String, LongSupplier> attacks(long page, long fileOffset, int fd) {

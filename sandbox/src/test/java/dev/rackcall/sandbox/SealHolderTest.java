@@ -114,7 +114,7 @@ class SealHolderTest {
     }
 
     private static void judge(UnixSocket child, SealedScopes scopes, Mapping mapping, Path output) throws IOException {
-        for (int call = 0; call < 101; call++) {
+        for (int call = 0; call < 121; call++) {
             Message sent = child.receive(BOUND).orElseThrow();
             assertThat(sent.isEnd()).as(() -> text(output)).isFalse();
             ByteBuffer fields = ByteBuffer.wrap(sent.bytes());

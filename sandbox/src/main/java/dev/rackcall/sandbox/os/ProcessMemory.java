@@ -4,18 +4,24 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** What the kernel says of another process's memory, in proc(5). Needs the same user, and the right to trace that process. */
 public final class ProcessMemory {
     private static final long PAGE_BYTES = 4096;
     /** Bit of an entry in /proc/PID/pagemap: the page is write-protected by a userfaultfd. */
     private static final int WRITE_PROTECTED_BIT = 57;
+
+    private static final Pattern RANGE = Pattern.compile("([0-9a-f]+)-([0-9a-f]+) ");
 
     private final Path folder;
 
@@ -32,14 +38,19 @@ public final class ProcessMemory {
      *
      * @param start first address
      * @param bytes length
-     * @param writable whether stores are allowed, and shared
+     * @param shared whether stores would change the file; a mapping that allows none now may be made to
      * @param offset in the file
      * @param device and inode: which file
      */
-    public record FileMapping(long start, long bytes, boolean writable, long offset, String device, long inode) {
+    public record FileMapping(long start, long bytes, boolean shared, long offset, String device, long inode) {
         /** Whether it is of the same file. */
         public boolean isOfFile(FileMapping other) {
             return inode == other.inode && device.equals(other.device);
+        }
+
+        /** Whether it shares any of those bytes of another's file. */
+        public boolean isSharedPartOf(FileMapping other, long from, long length) {
+            return shared && isOfFile(other) && offset < from + length && from < offset + bytes;
         }
 
         boolean covers(long address, long length) {
@@ -47,10 +58,29 @@ public final class ProcessMemory {
         }
     }
 
+    /** All processes of this host that can be seen from here. */
+    public static int[] processes() throws IOException {
+        try (Stream<Path> entries = Files.list(Path.of("/proc"))) {
+            return entries.map(entry -> entry.getFileName().toString())
+                    .filter(name -> name.chars().allMatch(Character::isDigit))
+                    .mapToInt(Integer::parseInt)
+                    .toArray();
+        }
+    }
+
+    /** As {@link #fileMappings}; none if the process has ended, or hides them from this user. */
+    public List<FileMapping> visibleMappings() {
+        try {
+            return fileMappings();
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+
     /** All mappings of files. */
     public List<FileMapping> fileMappings() throws IOException {
         List<FileMapping> all = new ArrayList<>();
-        for (String line : Files.readAllLines(folder.resolve("maps"), java.nio.charset.StandardCharsets.ISO_8859_1)) {
+        for (String line : Files.readAllLines(folder.resolve("maps"), StandardCharsets.ISO_8859_1)) {
             String[] fields = line.split(" +", 6);
             String[] ends = fields[0].split("-");
             long start = Long.parseUnsignedLong(ends[0], 16);
@@ -59,7 +89,7 @@ public final class ProcessMemory {
                 all.add(new FileMapping(
                         start,
                         Long.parseUnsignedLong(ends[1], 16) - start,
-                        fields[1].startsWith("rw") && fields[1].endsWith("s"),
+                        fields[1].endsWith("s"),
                         Long.parseUnsignedLong(fields[2], 16),
                         fields[3],
                         inode));
@@ -86,6 +116,21 @@ public final class ProcessMemory {
             long bits = ByteBuffer.wrap(entry).order(ByteOrder.nativeOrder()).getLong();
             return (bits >>> WRITE_PROTECTED_BIT & 1) != 0;
         }
+    }
+
+    /** Whether the mapping at an address is as {@link Lockdown#fix} leaves it: sealed by mseal(2), and not copied to children. */
+    public boolean isFixed(long address) throws IOException {
+        boolean found = false;
+        for (String line : Files.readAllLines(folder.resolve("smaps"), StandardCharsets.ISO_8859_1)) {
+            Matcher range = RANGE.matcher(line);
+            if (range.lookingAt()) {
+                found = Long.parseUnsignedLong(range.group(1), 16) <= address
+                        && Long.compareUnsigned(address, Long.parseUnsignedLong(range.group(2), 16)) < 0;
+            } else if (found && line.startsWith("VmFlags:")) {
+                return line.contains(" sl") && line.contains(" dc");
+            }
+        }
+        return false;
     }
 
     /** Whether an open descriptor of it is a userfaultfd. */
