@@ -36,7 +36,8 @@ final class DeathStep implements GuestStep {
     @Override
     public String run(Guest guest) {
         try (Pool pool = Pool.dax(Guest.DEVICE, guest.number())) {
-            // B comes early, while A still uses the pool for the steps before: what is in use is B's only between these two.
+            // B comes early, while A still uses the pool for the steps before: what is in use is B's only between these
+            // two.
             guest.meet(STEP, "begin");
             long before = pool.arena().usedBytes();
             guest.meet(STEP, "counted");
