@@ -75,7 +75,7 @@ final class ServerContext implements RpcContext {
             throw new IllegalStateException(
                     method.fullName() + ": the call has ended, so it has no reply scope any more");
         }
-        return call.replyScope().scope();
+        return call.objects.replyScope().scope();
     }
 
     @Override
@@ -84,7 +84,7 @@ final class ServerContext implements RpcContext {
             throw new IllegalStateException(
                     method.fullName() + ": the call has ended, so it has no temporary scope any more");
         }
-        return call.temporaryScope();
+        return call.objects.temporaryScope();
     }
 
     @Override
@@ -93,7 +93,7 @@ final class ServerContext implements RpcContext {
             throw new IllegalStateException(
                     method.fullName() + ": the call has ended, so its arguments are its caller's alone");
         }
-        if (call.isIsolated()) {
+        if (call.request.isIsolated()) {
             throw Status.Code.FAILED_PRECONDITION
                     .with(
                             "%s: the argument of an isolated call cannot be taken over, since others could still write it; keep a copy, or"

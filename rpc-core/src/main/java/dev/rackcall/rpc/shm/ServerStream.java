@@ -157,15 +157,11 @@ final class ServerStream<T> {
     }
 
     private void refuse(ShmServerCall call) {
-        if (call.mayAnswer()) {
-            try {
-                call.fail(Status.Code.FAILED_PRECONDITION
+        LateAnswer.give(
+                call,
+                pull -> pull.fail(Status.Code.FAILED_PRECONDITION
                         .with("%s: stream %d is already being pulled; one reader at a time", method, id)
-                        .asException());
-            } finally {
-                call.endAnswer();
-            }
-        }
+                        .asException()));
     }
 
     /** What there is for the pull that waits, if both are there. Under the lock. */
@@ -187,24 +183,22 @@ final class ServerStream<T> {
     }
 
     private void answer(Answer<T> answer) {
-        ShmServerCall call = answer.call;
-        if (!call.mayAnswer()) {
+        LateAnswer.give(answer.call, call -> end(call, answer));
+    }
+
+    private void end(ShmServerCall call, Answer<T> answer) {
+        if (answer.failure.isPresent()) {
+            owner.forget(id);
+            call.fail(answer.failure.get());
             return;
         }
         try {
-            if (answer.failure.isPresent()) {
-                owner.forget(id);
-                call.fail(answer.failure.get());
-            } else {
-                encode(answer);
-                call.succeed();
-            }
+            encode(answer);
         } catch (RuntimeException | Error e) {
             produceNoMore();
-            call.fail(e);
-        } finally {
-            call.endAnswer();
+            throw e;
         }
+        call.succeed();
     }
 
     private void encode(Answer<T> answer) {

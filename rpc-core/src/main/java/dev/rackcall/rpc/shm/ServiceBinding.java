@@ -104,6 +104,6 @@ final class ServiceBinding {
                 call.observe(observer);
             }
         }
-        dispatcher.dispatch(call.methodIndex(), call);
+        dispatcher.dispatch(call.request.methodIndex(), call);
     }
 }

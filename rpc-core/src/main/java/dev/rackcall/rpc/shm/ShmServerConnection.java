@@ -219,7 +219,7 @@ final class ShmServerConnection implements SnapshotBudget {
         VarHandle.fullFence();
         if (ControlLayout.hasSleepers(memory)) {
             for (ShmServerCall call : calls) {
-                if (call != null && call.takeUnwoken()) {
+                if (call != null && call.response.takeUnwoken()) {
                     Futex.wake(memory, call.slot() + SlotLayout.RESPONSE_WORD, Integer.MAX_VALUE);
                 }
             }

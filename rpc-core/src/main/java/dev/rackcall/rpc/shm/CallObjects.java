@@ -1,0 +1,132 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ServerCall.ResultWriter;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.SharedType;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+
+/**
+ * The shared objects of the call that a slot serves: arguments that came as Refs, results that leave as Refs, and the scopes that its handler allocates in. Most calls have none.
+ * Used by the thread that serves the call.
+ */
+final class CallObjects {
+    private final ShmServerConnection connection;
+    private final ServerRequest request;
+
+    /** Where the handler allocates what it returns; null if it has not asked for it. */
+    private ReplyScope reply;
+    /** Null until the slot's first call that needs one. */
+    private CallMemory memory;
+    /** A stream reads on under the seal, and marks it done. */
+    private boolean sealIsStreams;
+
+    CallObjects(ShmServerConnection connection, ServerRequest request) {
+        this.connection = connection;
+        this.request = request;
+    }
+
+    /** A flyweight over an argument, whose Ref the client wrote. */
+    <T> T argument(Class<T> type, long ref, String argument) {
+        try {
+            return SharedType.of(type).attach(space(argument), ref);
+        } catch (RefException e) {
+            String where = request.name() + ": argument '" + argument + "'";
+            throw (request.isIsolated()
+                            ? Failure.breach(where, e)
+                            : Status.Code.INVALID_ARGUMENT.with("%s: %s", where, e.getMessage()))
+                    .asException(e);
+        }
+    }
+
+    private RefSpace space(String argument) {
+        if (request.isIsolated()) {
+            return isolated();
+        }
+        CallMemory.requireTrusted(connection.service.demanded(request.methodIndex()), request.method(), argument);
+        return connection.link.refs();
+    }
+
+    private RefSpace isolated() {
+        return memory().arguments(
+                        request.flags(), request.isolation(), connection.service.demanded(request.methodIndex()));
+    }
+
+    private CallMemory memory() {
+        if (memory == null) {
+            memory = new CallMemory(connection.link, connection.service, connection);
+        }
+        return memory;
+    }
+
+    /** Where the handler allocates what it needs until the call has ended. */
+    Scope temporaryScope() {
+        return memory().temporaryScope(request.isIsolated() ? isolated() : connection.link.refs());
+    }
+
+    /** Where the handler allocates what it returns by pointer. */
+    ReplyScope replyScope() {
+        if (reply == null) {
+            reply = connection.link.newReplyScope();
+        }
+        return reply;
+    }
+
+    /** The Ref under which the client finds what the handler returns. */
+    long share(Object sharedObject) {
+        if (memory != null && memory.isArgument(sharedObject)) {
+            return SharedObject.refOf(sharedObject);
+        }
+        long shared = connection.link.share(sharedObject, request.name());
+        if (reply != null && Ref.arenaId(shared) == connection.link.replyArena().id()) {
+            reply.returned(shared);
+        }
+        return shared;
+    }
+
+    // ---- the end
+
+    /** Opens a stream over elements that may still be computed from the arguments when the slot serves its next call. */
+    <T> ServerStream<T> openStream(Stream<T> elements, ResultWriter<T> writer) {
+        ServerStream<T> stream = connection.streams.open(elements, writer, request.name(), memory);
+        sealIsStreams = request.isSealed() && memory != null && memory.has(request.isolation());
+        memory = null;
+        return stream;
+    }
+
+    /** Whether the handler has asked for a scope to allocate its result in. */
+    boolean hasReply() {
+        return reply != null;
+    }
+
+    /** The call has succeeded: what the handler returned is the client's, unless {@code unwanted} says that it does not wait for it. */
+    void handOver(BooleanSupplier unwanted) {
+        connection.link.handOver(reply, request.ticket(), unwanted);
+        reply = null;
+    }
+
+    /** The call has not succeeded: nobody will see what the handler allocated for its result. */
+    void discardReply() {
+        if (reply != null) {
+            reply.discard();
+            reply = null;
+        }
+    }
+
+    /** The call reads its arguments no more. To be called before the response: whoever sees that may release their seal. */
+    void leaveArguments() {
+        boolean unread = request.isSealed() && !sealIsStreams && (memory == null || !memory.has(request.isolation()));
+        sealIsStreams = false;
+        if (memory != null) {
+            memory.leave();
+        }
+        if (unread) {
+            connection.link.markDone(request.isolation());
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.MethodDescriptor;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.codec.PayloadReader;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The request of the call that a slot serves: its header, copied and checked once, since the client may go on writing, and where its payload is read.
+ * Begun by the poller, then used by the thread that serves the call.
+ */
+final class ServerRequest {
+    private final ShmServerConnection connection;
+    private final MemorySegment memory;
+    private final long slot;
+    private final PayloadReader reader;
+
+    private long ticket;
+    private int methodIndex;
+    private int flags;
+    private long length;
+    private long ref;
+    /** What of {@link #length} the connection has counted; less than all of it: it refused. */
+    private long counted;
+
+    private long deadline;
+    /** Which scope's or seal's the arguments are, if the flags say so. */
+    private long isolation;
+
+    private boolean opened;
+    private Metadata headers = Metadata.EMPTY;
+
+    ServerRequest(ShmServerConnection connection, long slot) {
+        this.connection = connection;
+        this.memory = connection.memory;
+        this.slot = slot;
+        this.reader = PayloadReader.create().objects(connection.service.objects());
+    }
+
+    /** Copies the header; each word is read once. */
+    void begin(long takenTicket, long word) throws ProtocolException {
+        ticket = takenTicket;
+        methodIndex = SlotLayout.methodOrStatus(word);
+        flags = SlotLayout.flags(word);
+        if (isIsolated()) {
+            isolation = SlotLayout.requestIsolation(memory, slot);
+        }
+        deadline = (flags & SlotLayout.DEADLINE) == 0 ? 0 : SlotLayout.requestDeadline(memory, slot);
+        if ((flags & SlotLayout.OUTSIDE) == 0) {
+            counted = 0;
+            length = SlotLayout.inlineLength(word);
+            if (length > SlotLayout.REQUEST_INLINE_BYTES) {
+                throw new ProtocolException("an inline payload of " + length + " bytes");
+            }
+        } else {
+            length = SlotLayout.requestLength(memory, slot);
+            ref = SlotLayout.requestRef(memory, slot);
+            if (!connection.link.isRequestPayload(ref, length)) {
+                throw new ProtocolException(
+                        "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside its request arena");
+            }
+            counted = connection.take(length) ? length : 0;
+        }
+        opened = false;
+    }
+
+    /** Throws what the call ends with, if its handler must not run. */
+    void requireServable() {
+        if (!connection.service.hasMethod(methodIndex)) {
+            throw Status.Code.UNIMPLEMENTED
+                    .with(
+                            "channel %s has no method number %d; build both sides from the same interface",
+                            connection.service.channel(), methodIndex)
+                    .asException();
+        }
+        if (deadline != 0 && deadline - System.nanoTime() <= 0) {
+            throw Status.Code.DEADLINE_EXCEEDED
+                    .with("%s: the deadline had passed before the handler could start", name())
+                    .asException();
+        }
+        if ((flags & SlotLayout.OUTSIDE) != 0 && counted < length) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with(
+                            "%s: its arguments of %d bytes and those of earlier calls that still run exceed the request arena;"
+                                    + " wait for them, or open the channel with a larger arenaQuota",
+                            name(), length)
+                    .asException();
+        }
+    }
+
+    long ticket() {
+        return ticket;
+    }
+
+    int methodIndex() {
+        return methodIndex;
+    }
+
+    MethodDescriptor method() {
+        return connection.service.method(methodIndex);
+    }
+
+    String name() {
+        return connection.service.hasMethod(methodIndex)
+                ? method().fullName()
+                : connection.service.channel() + "/#" + methodIndex;
+    }
+
+    /** On the clock of {@link System#nanoTime}; 0: none. */
+    long deadline() {
+        return deadline;
+    }
+
+    int flags() {
+        return flags;
+    }
+
+    boolean isIsolated() {
+        return (flags & (SlotLayout.SNAPSHOT | SlotLayout.SEALED)) != 0;
+    }
+
+    boolean isSealed() {
+        return (flags & SlotLayout.SEALED) != 0;
+    }
+
+    /** The first run of the arguments' scope, or their seal's number. Only of an isolated request. */
+    long isolation() {
+        return isolation;
+    }
+
+    // ---- the payload
+
+    long length() {
+        return length;
+    }
+
+    /** The payload, behind the headers. */
+    PayloadReader arguments() {
+        if (!opened) {
+            opened = true;
+            open();
+            if ((flags & SlotLayout.METADATA) != 0) {
+                headers = MetadataCodec.read(reader);
+            }
+        }
+        return reader;
+    }
+
+    Metadata headers() {
+        if ((flags & SlotLayout.METADATA) != 0) {
+            arguments();
+        }
+        return headers;
+    }
+
+    /** The payload from its first byte. */
+    PayloadReader open() {
+        if ((flags & SlotLayout.OUTSIDE) == 0) {
+            reader.begin(memory, slot + SlotLayout.REQUEST_INLINE, length);
+        } else {
+            reader.begin(connection.link.requestMemory(), Ref.offset(ref), length);
+        }
+        return reader;
+    }
+
+    /** The call has ended: nobody reads the payload any more. */
+    void end() {
+        // A comparison is cheaper than a reference store, which has a garbage collector's barrier.
+        if (headers != Metadata.EMPTY) {
+            headers = Metadata.EMPTY;
+        }
+        if (counted != 0) {
+            connection.give(counted);
+            counted = 0;
+        }
+    }
+}
