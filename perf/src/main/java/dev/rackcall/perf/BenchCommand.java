@@ -33,7 +33,8 @@ import picocli.CommandLine.TypeConversionException;
         footer = {
             "",
             "Targets: rtt (round trips), throughput (calls in flight), connect (new connections), idle (idle processes and connections),",
-            "start (from JVM start to the first reply), isolation (snapshots, seals, sandboxes), verbs (ping-pong over the software RDMA device), jmh (micro-benchmarks). Without a target: a short run of rtt and throughput.",
+            "start (from JVM start to the first reply), isolation (snapshots, seals, sandboxes), verbs (ping-pong over the software RDMA device),",
+            "rdma (calls over the software RDMA device, and grpc-java over TCP), jmh (micro-benchmarks). Without a target: a short run of rtt and throughput.",
         })
 public final class BenchCommand implements Callable<Integer> {
     private static final List<Integer> ALL_DEPTHS = List.of(1, 2, 4, 8, 16, 32, 64);
@@ -182,7 +183,7 @@ public final class BenchCommand implements Callable<Integer> {
 
     private static List<Result> run(Target target, Plan plan, Workspace workspace, Runner runner) {
         return switch (target) {
-            case RTT, ISOLATION, VERBS ->
+            case RTT, ISOLATION, VERBS, RDMA ->
                 runner.runGroups(
                         target,
                         RttTarget.groups(target, plan.subjects()),

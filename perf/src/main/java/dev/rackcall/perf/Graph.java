@@ -10,14 +10,27 @@ import dev.rackcall.shm.SharedList;
  *
  * @param scope where it lies; whoever has the graph closes it
  * @param root what is passed
+ * @param size how many nodes it has
  */
-record Graph(Scope scope, BenchNode root) {
-    private static final int FAN_OUT = 16;
+record Graph(Scope scope, BenchNode root, int size) {
+    static final int FAN_OUT = 16;
+    /** A node, its text, its list, and for most lists an array; as a test measures. */
+    private static final double BYTES_PER_NODE = 100;
+
     /** Nodes may overshoot the wanted size by one family and its list. */
     private static final int SLACK = 64 * 1024;
 
     static String describe(int bytes) {
         return Figures.bytes(bytes) + " (a tree of nodes with texts and lists of " + FAN_OUT + " children)";
+    }
+
+    /** About how many nodes fill so many bytes. */
+    static int nodes(int bytes) {
+        return (int) (bytes / BYTES_PER_NODE);
+    }
+
+    static String text(int number) {
+        return "node " + number;
     }
 
     /** Adds family by family, each below the last child of the one before, until the objects fill {@code bytes}. */
@@ -37,12 +50,12 @@ record Graph(Scope scope, BenchNode root) {
                 level = children;
             }
         }
-        return new Graph(scope, root);
+        return new Graph(scope, root, nodes);
     }
 
     private static BenchNode node(Scope scope, int number) {
         BenchNode node = scope.create(BenchNode.class);
-        node.text("node " + number);
+        node.text(text(number));
         node.sequence(number);
         return node;
     }

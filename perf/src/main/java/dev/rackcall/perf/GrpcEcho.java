@@ -18,11 +18,13 @@ import java.io.UncheckedIOException;
 final class GrpcEcho {
     private static final String SERVICE = "dev.rackcall.perf.Echo";
 
+    static final MethodDescriptor.Marshaller<byte[]> MARSHALLER = new BytesMarshaller();
+
     static final MethodDescriptor<byte[], byte[]> METHOD = MethodDescriptor.<byte[], byte[]>newBuilder()
             .setType(MethodDescriptor.MethodType.UNARY)
             .setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, "echo"))
-            .setRequestMarshaller(new BytesMarshaller())
-            .setResponseMarshaller(new BytesMarshaller())
+            .setRequestMarshaller(MARSHALLER)
+            .setResponseMarshaller(MARSHALLER)
             .build();
 
     private GrpcEcho() {}

@@ -3,25 +3,59 @@ package dev.rackcall.perf;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 
 /** A unary call through grpc-java that returns its argument. */
-final class GrpcSubject extends Subject {
+class GrpcSubject extends Subject {
     private static final int SMALL = 64;
 
     private final GrpcTransport transport;
+    /** The call over RDMA that it is compared with, if any. */
+    private final Optional<String> beside;
 
     GrpcSubject(String name, GrpcTransport transport, int bytes) {
+        this(name, transport, bytes, Optional.empty());
+    }
+
+    GrpcSubject(String name, GrpcTransport transport, int bytes, Optional<String> beside) {
         super(name, bytes);
         this.transport = transport;
+        this.beside = beside;
+    }
+
+    /** Over TCP, in turn with a call over RDMA. */
+    static GrpcSubject beside(String name, String call, int bytes) {
+        return new GrpcSubject(name, GrpcTransport.TCP, bytes, Optional.of(call));
+    }
+
+    @Override
+    final Target target() {
+        return beside.isPresent() ? Target.RDMA : super.target();
+    }
+
+    @Override
+    final String group() {
+        return beside.isPresent() ? Road.RDMA.group() : super.group();
+    }
+
+    @Override
+    final String floor() {
+        return beside.orElseGet(super::floor);
+    }
+
+    @Override
+    final boolean takesTurns() {
+        return beside.isPresent();
     }
 
     @Override
@@ -43,12 +77,12 @@ final class GrpcSubject extends Subject {
 
     @Override
     boolean pipelines() {
-        return bytes() == SMALL;
+        return bytes() == SMALL && beside.isEmpty();
     }
 
     @Override
     boolean takesManyConnections() {
-        return crossProcess() && bytes() == SMALL;
+        return crossProcess() && pipelines();
     }
 
     @Override
@@ -56,7 +90,7 @@ final class GrpcSubject extends Subject {
         Server server = transport
                 .server(directory)
                 .directExecutor()
-                .addService(GrpcEcho.service())
+                .addService(service())
                 .build()
                 .start();
         if (server.getPort() > 0) {
@@ -65,10 +99,17 @@ final class GrpcSubject extends Subject {
         return server::shutdownNow;
     }
 
+    ServerServiceDefinition service() {
+        return GrpcEcho.service();
+    }
+
     @Override
-    ClientSide connect(Path directory) throws IOException {
-        return new Client(
-                name(), bytes(), transport.channel(directory).directExecutor().build());
+    final ClientSide connect(Path directory) throws IOException {
+        return client(transport.channel(directory).directExecutor().build());
+    }
+
+    ClientSide client(ManagedChannel channel) {
+        return new Client(name(), bytes(), channel);
     }
 
     private static final class Client implements ClientSide {

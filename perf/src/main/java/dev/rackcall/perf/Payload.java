@@ -19,6 +19,15 @@ final class Payload {
         return payload;
     }
 
+    /** A payload of the same length that differs from it in every byte. */
+    static byte[] unlike(byte[] payload) {
+        byte[] other = payload.clone();
+        for (int i = 0; i < other.length; i++) {
+            other[i] = (byte) ~other[i];
+        }
+        return other;
+    }
+
     /** Writes the sequence to both ends of the payload. */
     static void mark(byte[] payload, long sequence) {
         LONG.set(payload, 0, sequence);

@@ -3,7 +3,9 @@ package dev.rackcall.perf;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 
 /** A call through a typed Rackcall stub, to a server with one polling thread that runs the handlers itself. */
 final class RackcallSubject extends Subject {
@@ -16,20 +18,39 @@ final class RackcallSubject extends Subject {
 
     private static final String CHANNEL = "/bench/calls";
 
+    private final Road road;
     private final Argument argument;
 
-    RackcallSubject(String name, Argument argument, int bytes) {
+    RackcallSubject(String name, Road road, Argument argument, int bytes) {
         super(name, bytes);
+        this.road = road;
         this.argument = argument;
     }
 
     @Override
+    Target target() {
+        return road.target();
+    }
+
+    @Override
+    String group() {
+        return road.group();
+    }
+
+    @Override
+    String floor() {
+        return road.floor();
+    }
+
+    @Override
     String settings() {
-        String common =
-                ", synchronous typed stub, handlers on the polling thread, default (adaptive) waiting on both sides";
+        String common = road.words()
+                + ", synchronous typed stub, handlers on the polling thread, default (adaptive) waiting on both sides";
         return switch (argument) {
             case NUMBER -> "a number there and back" + common + "; throughput by CompletableFuture";
-            case VALUE -> "byte[] there and back by value" + common;
+            case VALUE ->
+                "byte[] there and back by value"
+                        + (road.mirrors() ? ", each word another one than in the call before" : "") + common;
             case POINTER ->
                 "a graph of " + Graph.describe(bytes())
                         + " by pointer; the caller writes into its root before each call, the"
@@ -44,36 +65,45 @@ final class RackcallSubject extends Subject {
 
     @Override
     boolean pipelines() {
-        return argument == Argument.NUMBER;
+        return argument == Argument.NUMBER && road == Road.SHARED_MEMORY;
     }
 
     @Override
     boolean takesManyConnections() {
-        return argument == Argument.NUMBER;
+        return argument == Argument.NUMBER && road == Road.SHARED_MEMORY;
     }
 
     @Override
-    ServerSide serve(Path directory) {
-        RpcServer server = RpcServer.builder()
-                .service(BenchCalls.class, new BenchHandlers())
-                .waiting(WaitStrategy.adaptive())
-                .directory(directory.resolve("rackcall"))
+    ServerSide serve(Path directory) throws IOException {
+        RpcServer server = road.place(RpcServer.builder()
+                        .service(BenchCalls.class, new BenchHandlers())
+                        .waiting(WaitStrategy.adaptive())
+                        .directory(directory.resolve("rackcall")))
                 .start();
+        road.announce(server, directory);
         return server::close;
     }
 
     @Override
-    ClientSide connect(Path directory) {
-        RpcChannel channel = RpcChannel.builder(CHANNEL)
-                .waiting(WaitStrategy.adaptive())
-                .directory(directory.resolve("rackcall"))
+    ClientSide connect(Path directory) throws IOException {
+        RpcChannel channel = road.place(
+                        RpcChannel.builder(CHANNEL)
+                                .waiting(WaitStrategy.adaptive())
+                                .directory(directory.resolve("rackcall")),
+                        directory)
                 .open();
         BenchCalls calls = channel.stub(BenchCalls.class);
         return switch (argument) {
             case NUMBER -> new NumberClient(name(), channel, calls);
-            case VALUE -> new ValueClient(name(), channel, calls, Payload.of(bytes()));
+            case VALUE -> new ValueClient(name(), channel, calls, payloads());
             case POINTER -> new PointerClient(name(), channel, calls, Graph.build(channel, bytes()));
         };
+    }
+
+    /** Where only what has changed travels, one payload after the other, so that all of it has. */
+    private List<byte[]> payloads() {
+        byte[] payload = Payload.of(bytes());
+        return road.mirrors() ? List.of(payload, Payload.unlike(payload)) : List.of(payload);
     }
 
     private record NumberClient(String name, RpcChannel channel, BenchCalls calls) implements ClientSide {
@@ -100,17 +130,18 @@ final class RackcallSubject extends Subject {
         private final String name;
         private final RpcChannel channel;
         private final BenchCalls calls;
-        private final byte[] payload;
+        private final List<byte[]> payloads;
 
-        ValueClient(String name, RpcChannel channel, BenchCalls calls, byte[] payload) {
+        ValueClient(String name, RpcChannel channel, BenchCalls calls, List<byte[]> payloads) {
             this.name = name;
             this.channel = channel;
             this.calls = calls;
-            this.payload = payload;
+            this.payloads = payloads;
         }
 
         @Override
         public void call(long sequence) {
+            byte[] payload = payloads.get((int) (sequence % payloads.size()));
             Payload.mark(payload, sequence);
             Payload.check(name, calls.echo(payload), payload.length, sequence);
         }

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 /**
  * Round trips, one call in flight: closed loop, or at a fixed rate if the plan has one.
  *
- * <p>Subjects that spin take turns of a twentieth of the duration. On a virtual machine the host moves the processors about, and a round trip
+ * <p>Subjects that spin, and those that are compared with them, take turns of a twentieth of the duration. On a virtual machine the host moves the processors about, and a round trip
  * through shared memory then takes twice or half the time from one second to the next; taking turns, all subjects meet the same mixture, and
  * each can be compared with the raw ping-pong of the same round.
  */
@@ -31,15 +31,15 @@ final class RttTarget {
         this.runner = runner;
     }
 
-    /** Of the subjects that the target measures, those that spin together, each of the others alone. */
+    /** Of the subjects that the target measures, those that take turns together, each of the others alone. */
     static List<List<Subject>> groups(Target target, List<Subject> subjects) {
         List<Subject> own =
-                subjects.stream().filter(subject -> subject.target() == target).toList();
+                subjects.stream().filter(subject -> subject.isOf(target)).toList();
         Map<String, List<Subject>> spinning = own.stream()
-                .filter(Subject::spins)
+                .filter(Subject::takesTurns)
                 .collect(Collectors.groupingBy(Subject::group, LinkedHashMap::new, Collectors.toList()));
         List<List<Subject>> groups = new ArrayList<>(spinning.values());
-        own.stream().filter(subject -> !subject.spins()).forEach(subject -> groups.add(List.of(subject)));
+        own.stream().filter(subject -> !subject.takesTurns()).forEach(subject -> groups.add(List.of(subject)));
         return groups;
     }
 
@@ -99,6 +99,11 @@ final class RttTarget {
             case RTT -> result.with("raw_ratio", lane.ratioTo(floor));
             // Turned round: how many times as long a fresh connection takes.
             case CONNECT -> result.with("fresh_ratio", 1 / lane.ratioTo(floor));
+            case RDMA -> {
+                // gRPC is compared with the call over RDMA that does the same.
+                boolean isFloor = floor.subject().isOf(Target.VERBS);
+                yield result.with(isFloor ? "pingpong_ratio" : "rdma_ratio", lane.ratioTo(floor));
+            }
             default -> result.with("floor_ratio", lane.ratioTo(floor)).with("above_floor_ns", lane.above(floor));
         };
     }

@@ -27,8 +27,13 @@ final class SoftPingPong extends Subject {
     }
 
     @Override
+    boolean isOf(Target asked) {
+        return super.isOf(asked) || (writes && asked == Target.RDMA);
+    }
+
+    @Override
     String group() {
-        return "verbs";
+        return Road.RDMA.group();
     }
 
     @Override

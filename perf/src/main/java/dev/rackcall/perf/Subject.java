@@ -30,7 +30,12 @@ abstract class Subject {
         return Target.RTT;
     }
 
-    /** Subjects of a target that spin and have the same group take turns. */
+    /** Whether that target measures its round trips. */
+    boolean isOf(Target asked) {
+        return target() == asked;
+    }
+
+    /** Subjects of a target that take turns and have the same group take turns. */
     String group() {
         return "";
     }
@@ -61,6 +66,11 @@ abstract class Subject {
     /** Whether one thread of each side spins, so that each side gets a core of its own where there are two. */
     boolean spins() {
         return false;
+    }
+
+    /** Whether it takes turns with others of its group, so that they can be compared turn by turn. */
+    boolean takesTurns() {
+        return spins();
     }
 
     /** Whether the subject can have several calls in flight, so that it takes part in throughput runs. */

@@ -49,6 +49,8 @@ final class TableFormat {
             case ISOLATION ->
                 "Isolation: calls that pass a scope of some pages; what snapshots, seals and sandboxes cost";
             case VERBS -> "The software RDMA device, one message in flight";
+            case RDMA ->
+                "Calls over RDMA (software device), one in flight; grpc-tcp-N beside the call over RDMA that does the same";
             case JMH -> "Micro-benchmarks (JMH, mean time)";
         };
     }
@@ -101,6 +103,16 @@ final class TableFormat {
                 columns("raw_ratio", "to raw", "alloc_client_b", "alloc client", "alloc_server_b", "alloc server");
             case ISOLATION -> columns("floor_ratio", "to trusted", "above_floor_ns", "above trusted");
             case VERBS -> columns("floor_ratio", "to WRITE", "alloc_client_b", "alloc client");
+            case RDMA ->
+                columns(
+                        "pingpong_ratio",
+                        "to ping-pong",
+                        "rdma_ratio",
+                        "to rdma",
+                        "alloc_client_b",
+                        "alloc client",
+                        "alloc_server_b",
+                        "alloc server");
             case CONNECT ->
                 columns(
                         "cold_p50_ns",

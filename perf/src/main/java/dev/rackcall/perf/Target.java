@@ -18,6 +18,8 @@ enum Target {
     ISOLATION,
     /** The software RDMA device. */
     VERBS,
+    /** Calls over RDMA beside their floor and gRPC over TCP. */
+    RDMA,
     /** Micro-benchmarks by JMH. */
     JMH;
 

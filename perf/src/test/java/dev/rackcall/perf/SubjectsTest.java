@@ -3,9 +3,11 @@ package dev.rackcall.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.rpc.RpcChannel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,6 +57,25 @@ class SubjectsTest {
             assertThat(pipelined.count()).isPositive();
         }
         assertThat(directory).isEmptyDirectory();
+    }
+
+    @Test
+    void shouldCompareGraphsOfTheSameSize() throws Exception {
+        int bytes = 1 << 20;
+        Subject subject = Subjects.named("rackcall-ref-1048576");
+        try (ServerSide server = subject.serve(directory);
+                RpcChannel channel = RpcChannel.builder("/bench/calls")
+                        .directory(directory.resolve("rackcall"))
+                        .open()) {
+            assertThat(server).isNotNull();
+            Graph graph = Graph.build(channel, bytes);
+            assertThat(Graph.nodes(bytes)).isCloseTo(graph.size(), Percentage.withPercentage(1));
+        }
+        HeapGraph heap = HeapGraph.of(1000);
+        heap.sequence(77);
+        HeapGraph decoded = HeapGraph.decode(heap.encode(1000));
+        assertThat(decoded.size()).isEqualTo(1000);
+        assertThat(decoded.sequence()).isEqualTo(77);
     }
 
     @Test

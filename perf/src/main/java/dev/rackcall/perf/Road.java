@@ -1,0 +1,80 @@
+package dev.rackcall.perf;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What lies between the two sides of a Rackcall call. */
+enum Road {
+    /** Memory that both map. */
+    SHARED_MEMORY(Target.RTT, "", "raw-pingpong", ""),
+    /** Memory of each, mirrored over the software RDMA device. */
+    RDMA(
+            Target.RDMA,
+            "verbs",
+            "soft-pingpong",
+            ", over RDMA: the software device on loopback TCP, unless this host has a real one at that address");
+
+    /** Where the server side says at which address it listens. */
+    private static final String ADDRESS_FILE = "rdma.address";
+    /** More than any argument needs, and little enough for machines with little memory: it is reserved at both ends. */
+    private static final long ARENA_QUOTA = 8 << 20;
+
+    private final Target target;
+    private final String group;
+    private final String floor;
+    private final String words;
+
+    Road(Target target, String group, String floor, String words) {
+        this.target = target;
+        this.group = group;
+        this.floor = floor;
+        this.words = words;
+    }
+
+    /** The target that measures calls on it. */
+    Target target() {
+        return target;
+    }
+
+    String group() {
+        return group;
+    }
+
+    /** The subject that does no more than hand a number over, on this road. */
+    String floor() {
+        return floor;
+    }
+
+    /** For people. */
+    String words() {
+        return words;
+    }
+
+    /** Whether only what has changed travels. */
+    boolean mirrors() {
+        return this == RDMA;
+    }
+
+    RpcServer.Builder place(RpcServer.Builder server) {
+        return this == RDMA ? server.arenaQuota(ARENA_QUOTA).listen(URI.create("rdma://127.0.0.1:0")) : server;
+    }
+
+    /** Tells the other side where the server is. */
+    void announce(RpcServer server, Path directory) throws IOException {
+        if (this == RDMA) {
+            Files.writeString(
+                    directory.resolve(ADDRESS_FILE),
+                    server.address().orElseThrow().toString());
+        }
+    }
+
+    RpcChannel.Builder place(RpcChannel.Builder channel, Path directory) throws IOException {
+        return this == RDMA
+                ? channel.arenaQuota(ARENA_QUOTA).address(URI.create(Files.readString(directory.resolve(ADDRESS_FILE))))
+                : channel;
+    }
+}
