@@ -6,6 +6,7 @@ import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.rpc.spi.Transports;
 import dev.rackcall.shm.Pool;
+import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.net.URI;
@@ -187,6 +188,7 @@ public final class RpcChannel implements AutoCloseable {
         private int keepSealed = ClientSpec.DEFAULT_KEEP_SEALED;
         private Optional<Pool> pool = Optional.empty();
         private Optional<URI> address = Optional.empty();
+        private Optional<EnforcedSeals> enforcedSeals = Optional.empty();
 
         private Builder(String channel) {
             RuntimeDirectory.checkName(channel);
@@ -279,6 +281,19 @@ public final class RpcChannel implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Has the seals of this channel's calls held by another process, so that this one cannot lift them, and servers that demand that believe it. Not by
+         * default: <b>it restricts the whole process for as long as that lives</b>, see {@link EnforcedSeals}.
+         *
+         * @param holder the socket of the holder that the server trusts
+         * @param wish with {@link Wish#PREFER} the channel has seals of its own, or snapshots, where the server or the host has none; with
+         *     {@link Wish#REQUIRE} it does not open (FAILED_PRECONDITION)
+         */
+        public Builder enforcedSeals(Path holder, Wish wish) {
+            enforcedSeals = Optional.of(new EnforcedSeals(holder, wish));
+            return this;
+        }
+
         /** Connects. */
         public RpcChannel open() {
             return new RpcChannel(
@@ -293,7 +308,8 @@ public final class RpcChannel implements AutoCloseable {
                             sealFrom,
                             keepSealed,
                             pool,
-                            address),
+                            address,
+                            enforcedSeals),
                     List.copyOf(interceptors));
         }
     }

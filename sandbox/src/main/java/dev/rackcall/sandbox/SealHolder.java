@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,6 +37,7 @@ public final class SealHolder implements AutoCloseable {
 
     private final UnixSocket listener;
     private final Map<String, HolderSession> sessions = new ConcurrentHashMap<>();
+    private final Set<UnixSocket> receivers = ConcurrentHashMap.newKeySet();
     private final SealedProcesses processes = new SealedProcesses();
     private final AtomicInteger connections = new AtomicInteger();
     private final Thread acceptor;
@@ -155,6 +157,7 @@ public final class SealHolder implements AutoCloseable {
         if (session == null) {
             throw new IOException("there is no session of that number");
         }
+        receivers.add(socket);
         try (SharedFile arena = hello.adopt(1)) {
             session.join(socket.peer().pid(), hello.adopt(0), arena, offset);
             socket.send(
@@ -165,6 +168,7 @@ public final class SealHolder implements AutoCloseable {
                 Thread.onSpinWait();
             }
         } finally {
+            receivers.remove(socket);
             session.receiverGone();
         }
     }
@@ -180,6 +184,8 @@ public final class SealHolder implements AutoCloseable {
     public void close() {
         closed = true;
         listener.close();
+        // Before the pages open: receivers must not believe what is sealed no more.
+        receivers.forEach(UnixSocket::close);
         sessions.values().forEach(HolderSession::hangUp);
         acceptor.interrupt();
         processes.close();

@@ -163,6 +163,15 @@ public final class SealSession implements AutoCloseable {
             this.scopes = scopes;
         }
 
+        /** Whether the holder still holds the seals: when it ends, all are open. A system call. */
+        public boolean isHeld() {
+            try {
+                return end.socket.drain() >= 0;
+            } catch (IllegalStateException e) {
+                return false;
+            }
+        }
+
         public SealedScopes scopes() {
             return scopes;
         }

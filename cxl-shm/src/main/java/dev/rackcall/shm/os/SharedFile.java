@@ -96,6 +96,11 @@ public final class SharedFile implements AutoCloseable {
         inside(fd -> FileSeals.add(fd, FileSeals.WRITERS, "shutting writers out of " + name));
     }
 
+    /** Whether {@link #shutOutWriters} can be called, or was. */
+    public boolean mayShutOutWriters() {
+        return areWritersShutOut() || (kind == Kind.MEMFD && !inside(fd -> FileSeals.has(fd, LibcFiles.F_SEAL_SEAL)));
+    }
+
     /** Whether {@link #shutOutWriters} was called, by anybody, and cannot be undone. */
     public boolean areWritersShutOut() {
         return kind != Kind.DAX && inside(fd -> FileSeals.has(fd, FileSeals.WRITERS));

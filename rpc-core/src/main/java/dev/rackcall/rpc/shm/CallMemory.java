@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.sandbox.ArgumentSpace;
@@ -27,6 +28,8 @@ final class CallMemory {
     private Scope temporary;
     /** What the call's arguments are read under; 0: none. */
     private long seal;
+    /** Its caller cannot lift it, and the arguments are read in place for that reason. */
+    private boolean enforced;
 
     CallMemory(ServerLink link, ServiceBinding service, SnapshotBudget budget) {
         this.link = link;
@@ -39,15 +42,22 @@ final class CallMemory {
      *
      * @param flags the request's; SNAPSHOT or SEALED
      * @param scopeOrSeal the request's isolation field
-     * @param demanded what the method and the server ask for. The caller holds its seals itself, so whoever believes no caller copies what is sealed, too
+     * @param demanded what the method and the server ask for. Who believes no caller copies also what is sealed, unless a holder has the seals
      * @throws RefException if there is no such scope, or the seal is none
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if the seal must be enforced and is not
      */
-    RefSpace arguments(int flags, long scopeOrSeal, Isolation demanded) {
+    RefSpace arguments(int flags, long scopeOrSeal, Isolation demanded, MethodDescriptor method) {
         if (!arguments.isEntered()) {
             if ((flags & SlotLayout.SEALED) == 0) {
                 arguments.snapshot(link.argumentArena(scopeOrSeal), scopeOrSeal);
             } else {
-                sealed(scopeOrSeal, demanded.compareTo(Isolation.SEALED) > 0);
+                boolean held = link.seals().areEnforced();
+                if (!held && service.demandsEnforcedSeals()) {
+                    throw notEnforced(method);
+                }
+                boolean believed = demanded.compareTo(Isolation.SEALED) <= 0 || (held && demanded == Isolation.AUTO);
+                enforced = held && believed;
+                sealed(scopeOrSeal, !believed);
             }
         }
         return arguments;
@@ -55,7 +65,7 @@ final class CallMemory {
 
     private void sealed(long number, boolean copy) {
         try {
-            SealedScopes seals = link.seals();
+            SealedScopes seals = link.seals().scopes();
             if (copy) {
                 arguments.snapshot(link.requestArena(), seals.claim(number));
             } else {
@@ -65,6 +75,22 @@ final class CallMemory {
             throw new RefException(e.getMessage());
         }
         seal = number;
+    }
+
+    private static RpcException notEnforced(MethodDescriptor method) {
+        IsolationEvents.violation(
+                IsolationEvents.Violation.PROTOCOL, method.fullName(), "its arguments' seal was the caller's own");
+        return Status.Code.FAILED_PRECONDITION
+                .with(
+                        "%s: its arguments came under a seal that its caller holds itself, but enforced seals are demanded; open the"
+                                + " channel with enforcedSeals(holder, wish), or call with CallOptions.withIsolation(Isolation.SNAPSHOT)",
+                        method.fullName())
+                .asException();
+    }
+
+    /** Whether whoever held the seal has ended meanwhile, which opens the pages: then what was read may have changed under the handler. */
+    boolean hasLostItsSeal() {
+        return enforced && seal != 0 && !link.seals().areEnforced();
     }
 
     /** Whether this call's arguments are read under that seal, so that {@link #leave} marks it done. */

@@ -54,7 +54,10 @@ final class CallObjects {
 
     private RefSpace isolated() {
         return memory().arguments(
-                        request.flags(), request.isolation(), connection.service.demanded(request.methodIndex()));
+                        request.flags(),
+                        request.isolation(),
+                        connection.service.demanded(request.methodIndex()),
+                        request.method());
     }
 
     private CallMemory memory() {
@@ -90,6 +93,11 @@ final class CallObjects {
     }
 
     // ---- the end
+
+    /** Whether the arguments may have changed under the handler, because whoever held their seal has ended. */
+    boolean haveLostTheirSeal() {
+        return memory != null && memory.hasLostItsSeal();
+    }
 
     /** Opens a stream over elements that may still be computed from the arguments when the slot serves its next call. */
     <T> ServerStream<T> openStream(Stream<T> elements, ResultWriter<T> writer) {

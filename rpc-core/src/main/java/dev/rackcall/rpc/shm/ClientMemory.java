@@ -3,6 +3,8 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.sandbox.SealException;
+import dev.rackcall.sandbox.SealSession;
 import dev.rackcall.sandbox.Seals;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
@@ -17,6 +19,7 @@ import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -300,6 +303,20 @@ final class ClientMemory implements AutoCloseable {
     Optional<Seals> seals() {
         Optional<Seals> present = seals;
         return present != null ? present : makeSeals();
+    }
+
+    /** Has a holder take over the seals of the request arena; this side then waits for the server to join. */
+    SealSession openSealSession(Path holder) {
+        if (!file.mayShutOutWriters()) {
+            throw new SealException(
+                    "its server does not trust that holder, or gives connections huge pages; see SandboxPolicy.withEnforcedSeals");
+        }
+        return SealSession.open(holder, requestArena, file);
+    }
+
+    /** Before the first scope is sealed. */
+    synchronized void enforcedBy(Seals held) {
+        seals = Optional.of(held);
     }
 
     private synchronized Optional<Seals> makeSeals() {

@@ -130,7 +130,9 @@ final class ConnectionFactory implements AutoCloseable {
 
     private Offer prepare(
             UnixSocket socket, Handshake.Hello hello, SharedPool.Seat seat, Peer peer, ConnectionCount count) {
-        ConnectionPlan.Made made = ConnectionPlan.make(channel(), hello.slots(), quota(hello), spec.hugePages());
+        boolean sealsHeld = hello.sealsHeld() && spec.sandbox().enforcedSeals().isPresent();
+        ConnectionPlan.Made made =
+                ConnectionPlan.make(channel(), hello.slots(), quota(hello), spec.hugePages(), sealsHeld);
         SharedFile file = made.file();
         Handshake.Welcome welcome = welcome(hello, made.plan(), seat.number());
         ShmServerConnection connection = connect(new SocketBell(socket), file, welcome, peer, count, () -> {});

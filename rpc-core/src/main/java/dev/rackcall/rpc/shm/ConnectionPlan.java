@@ -45,9 +45,10 @@ record ConnectionPlan(long requestAt, long quota) {
      * Makes the memory, with what both sides need at once.
      *
      * @param quota bytes that either arena may have
+     * @param sealsHeld whether writers are to be shut out once both sides have mapped it, as long as its pages are small
      * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if huge pages are required and there are too few
      */
-    static Made make(String channel, int slots, long quota, Optional<Wish> hugePages) {
+    static Made make(String channel, int slots, long quota, Optional<Wish> hugePages, boolean sealsHeld) {
         if (hugePages.isPresent()) {
             try {
                 return huge(channel, slots, quota);
@@ -56,7 +57,11 @@ record ConnectionPlan(long requestAt, long quota) {
             }
         }
         ConnectionPlan plan = of(slots, quota, ControlLayout.PAGE);
-        return new Made(plan, SharedFile.memfd(fileName(channel), plan.bytes()));
+        return new Made(
+                plan,
+                sealsHeld
+                        ? SharedFile.memfdForSomeWriters(fileName(channel), plan.bytes())
+                        : SharedFile.memfd(fileName(channel), plan.bytes()));
     }
 
     private static Made huge(String channel, int slots, long quota) {

@@ -14,5 +14,8 @@ final class ControlOp {
     /** The client has read the answer to the call with that ticket, a large one: its memory may go. */
     static final int READ = 5;
 
+    /** A holder has the client's seals, in the session whose number follows in two longs: join it. Has a response. */
+    static final int JOIN_SEALS = 6;
+
     private ControlOp() {}
 }

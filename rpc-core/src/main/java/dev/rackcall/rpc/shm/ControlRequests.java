@@ -1,6 +1,10 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.rpc.EnforcedSeals;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.sandbox.SealException;
+import dev.rackcall.shm.codec.PayloadReader;
+import java.nio.ByteBuffer;
 
 /** Requests that are no service methods: those by which a client's runtime tells the server's what has become of earlier calls. */
 final class ControlRequests {
@@ -13,11 +17,13 @@ final class ControlRequests {
      */
     static void serve(ShmServerCall call, ServerRequest request) throws ProtocolException {
         ShmServerConnection connection = call.connection;
-        if (request.length() != Long.BYTES) {
+        boolean joins = request.methodIndex() == ControlOp.JOIN_SEALS;
+        if (request.length() != (joins ? 2 * Long.BYTES : Long.BYTES)) {
             throw new ProtocolException(
                     "a control request " + request.methodIndex() + " of " + request.length() + " bytes");
         }
-        long operand = request.open().readLong();
+        PayloadReader operands = request.open();
+        long operand = operands.readLong();
         switch (request.methodIndex()) {
             case ControlOp.CANCEL -> connection.cancel(operand);
             case ControlOp.RELEASE -> connection.link.releaseReply(operand);
@@ -27,9 +33,42 @@ final class ControlRequests {
                 pull(call, connection.streams.find(operand), operand);
                 return;
             }
+            case ControlOp.JOIN_SEALS -> {
+                joinSeals(call, operand, operands.readLong());
+                return;
+            }
             default -> throw new ProtocolException("an unknown control request " + request.methodIndex());
         }
         call.succeed();
+    }
+
+    /** On a thread of its own: holder and client may take their time. */
+    private static void joinSeals(ShmServerCall call, long sessionHigh, long sessionLow) {
+        EnforcedSeals trusted = call.connection.spec().sandbox().enforcedSeals().orElse(null);
+        if (trusted == null) {
+            call.fail(Status.Code.FAILED_PRECONDITION
+                    .with("the server trusts no holder of seals; see SandboxPolicy.withEnforcedSeals")
+                    .asException());
+            return;
+        }
+        byte[] session = ByteBuffer.allocate(2 * Long.BYTES)
+                .putLong(sessionHigh)
+                .putLong(sessionLow)
+                .array();
+        call.defer();
+        Thread.ofPlatform()
+                .daemon()
+                .name("rackcall-join-seals")
+                .start(() -> LateAnswer.give(call, answered -> {
+                    try {
+                        answered.connection.link.seals().join(trusted.holder(), session);
+                        answered.succeed();
+                    } catch (SealException e) {
+                        answered.fail(Status.Code.FAILED_PRECONDITION
+                                .with("%s", e.getMessage())
+                                .asException(e));
+                    }
+                }));
     }
 
     private static void pull(ShmServerCall call, ServerStream<?> stream, long id) {

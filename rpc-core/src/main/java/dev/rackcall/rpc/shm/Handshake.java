@@ -27,19 +27,33 @@ final class Handshake {
      * The client's wishes.
      *
      * @param layout {@link ControlLayout#VERSION} of the client
+     * @param sealsHeld whether another process is to hold its seals
      */
-    record Hello(int layout, String channel, int slots, long arenaQuota) {
+    record Hello(int layout, String channel, int slots, long arenaQuota, boolean sealsHeld) {
+        Hello(int layout, String channel, int slots, long arenaQuota) {
+            this(layout, channel, slots, arenaQuota, false);
+        }
+
         byte[] encode() {
             return write(out -> {
                 out.writeInt(layout);
                 out.writeUTF(channel);
                 out.writeInt(slots);
                 out.writeLong(arenaQuota);
+                out.writeBoolean(sealsHeld);
             });
         }
 
         static Hello decode(byte[] message) throws MalformedException {
-            Hello hello = read(message, in -> new Hello(in.readInt(), in.readUTF(), in.readInt(), in.readLong()));
+            Hello hello = read(
+                    message,
+                    in -> new Hello(
+                            in.readInt(),
+                            in.readUTF(),
+                            in.readInt(),
+                            in.readLong(),
+                            // Clients before this could be asked say nothing here.
+                            in.available() > 0 && in.readBoolean()));
             // It will stand in logs and in messages.
             if (hello.channel.length() > MAX_CHANNEL_CHARS
                     || hello.channel.chars().anyMatch(Character::isISOControl)) {

@@ -5,7 +5,6 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.sandbox.SealException;
-import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.Ref;
@@ -49,8 +48,7 @@ final class ServerLink {
     /** Null in shared memory. Set before the connection is used. */
     private ServerMirror mirror;
 
-    /** Null until the first sealed scope arrives. */
-    private volatile SealedScopes seals;
+    private final ReceivedSeals seals;
     /** Reply scopes that callers have not released, by the Refs that were returned from them. */
     private final Map<Long, ReplyScope> replies = new HashMap<>();
     /** The same by the tickets of their calls. */
@@ -80,6 +78,7 @@ final class ServerLink {
         this.replyArena = replyArena;
         this.requestArena = requestArena;
         this.requestMemory = requestArena.memory();
+        this.seals = new ReceivedSeals(file, mapping.memory(), welcome, requestArena);
         this.count = count;
         this.onRelease = onRelease;
         this.refs = ArenaTable.create();
@@ -186,19 +185,9 @@ final class ServerLink {
     }
 
     /** What its client has sealed in its request arena. */
-    SealedScopes seals() {
+    ReceivedSeals seals() {
         if (isMirrored()) {
             throw new SealException("a seal protects the client's memory, and this is a mirror of it");
-        }
-        SealedScopes present = seals;
-        return present != null ? present : makeSeals();
-    }
-
-    private synchronized SealedScopes makeSeals() {
-        if (seals == null) {
-            seals = SealMemory.open(file, mapping.memory(), welcome.slots())
-                    .map(memory -> memory.receiver(requestArena))
-                    .orElseThrow(() -> new SealException("the server has no memory left for the marks of seals"));
         }
         return seals;
     }
@@ -206,10 +195,10 @@ final class ServerLink {
     /** Tells the client that a call no longer needs what it has sealed. */
     void markDone(long seal) {
         try {
-            seals().markDone(seal);
+            seals().scopes().markDone(seal);
         } catch (SealException e) {
             // Without memory for marks the client takes its seal back at the end of the connection.
-            assert seals == null;
+            return;
         } catch (IllegalStateException e) {
             // Unmapped: the connection, and its seals with it, ended before the handler did.
             if (memory().scope().isAlive()) {
@@ -344,6 +333,7 @@ final class ServerLink {
         if (released.compareAndSet(false, true)) {
             try {
                 wall.close();
+                seals.close();
                 mapping.close();
                 file.close();
                 shared.leave(welcome.participant());

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.EnforcedSeals;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.ServerInterceptor;
@@ -25,6 +26,7 @@ final class ServiceBinding {
     private final SharedPool shared;
     private final Scratch scratch;
     private final Isolation[] demanded;
+    private final boolean enforced;
     private final ArenaTable declared = ArenaTable.create();
     private final SnapshotMemory snapshots;
     private final long maxRefs;
@@ -38,8 +40,11 @@ final class ServiceBinding {
         this.objects = KryoCodec.of(service.definition().registered());
         this.shared = shared;
         this.scratch = scratch;
+        this.enforced =
+                spec.sandbox().enforcedSeals().filter(EnforcedSeals::isRequired).isPresent();
+        Isolation least = enforced ? stricter(spec.minimumIsolation(), Isolation.SEALED) : spec.minimumIsolation();
         this.demanded = service.definition().methods().stream()
-                .map(method -> stricter(method.isolation(), spec.minimumIsolation()))
+                .map(method -> stricter(method.isolation(), least))
                 .toArray(Isolation[]::new);
         SandboxPolicy sandbox = spec.sandbox();
         this.snapshots = new SnapshotMemory(sandbox.maxSnapshotBytes(), SNAPSHOT_BYTES_KEPT);
@@ -73,6 +78,11 @@ final class ServiceBinding {
     /** What the method's declaration and the server ask of a call that passes shared objects. */
     Isolation demanded(int index) {
         return demanded[index];
+    }
+
+    /** Whether a seal must be one that its client cannot lift. */
+    boolean demandsEnforcedSeals() {
+        return enforced;
     }
 
     /** Declaration order is strictness, but for AUTO, which asks no more than that no caller need be believed. */

@@ -406,6 +406,15 @@ final class ShmClientCall extends ClientCall {
         return answer(connection.await(this));
     }
 
+    /** Has the server join the session of that number with the holder of this side's seals. */
+    void callJoin(long sessionHigh, long sessionLow, long callDeadline) {
+        begin(null, callDeadline, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
+        arguments().writeLong(sessionHigh);
+        arguments().writeLong(sessionLow);
+        send(ControlOp.JOIN_SEALS, SlotLayout.CONTROL, HELD);
+        PayloadReader _ = answer(connection.await(this));
+    }
+
     // ---- the answer
 
     /** Opens the answer that has come to an asynchronous call. */

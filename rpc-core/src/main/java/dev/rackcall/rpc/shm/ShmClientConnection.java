@@ -17,6 +17,7 @@ import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -334,6 +335,21 @@ final class ShmClientConnection extends ClientConnection {
     /** Sends a control request that nobody waits for, now or as soon as there is room; the end of the connection does the same to all. */
     void control(int op, long operand) {
         controls.send(op, operand);
+    }
+
+    /**
+     * Has the server join the session in which a holder has this side's seals.
+     *
+     * @throws dev.rackcall.rpc.RpcException if it cannot
+     */
+    void enforceSeals(long sessionHigh, long sessionLow, Duration bound) {
+        long deadline = System.nanoTime() + bound.toNanos();
+        ShmClientCall call = claim(deadline);
+        try {
+            call.callJoin(sessionHigh, sessionLow, deadline);
+        } finally {
+            call.close();
+        }
     }
 
     @Override

@@ -226,6 +226,14 @@ final class ShmServerCall extends ServerCall {
                     .asException());
             return;
         }
+        if (objects.haveLostTheirSeal()) {
+            fail(Status.Code.ABORTED
+                    .with(
+                            "%s: whoever held the seal of its arguments has ended, so they may have changed under the handler; call again",
+                            request.name())
+                    .asException());
+            return;
+        }
         long word = response.success(request.ticket());
         if (objects.hasReply()) {
             objects.handOver(() -> unwanted);

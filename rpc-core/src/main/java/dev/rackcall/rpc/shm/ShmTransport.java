@@ -54,6 +54,9 @@ public final class ShmTransport implements Transport {
 
     @Override
     public ClientConnection connect(ClientSpec spec) {
+        if (spec.address().isPresent() || spec.pool().isPresent()) {
+            SealEnforcement.requireNone(spec, "they protect memory of one host");
+        }
         if (spec.address().isPresent()) {
             return RemoteClient.connect(spec, spec.address().get());
         }
@@ -64,7 +67,12 @@ public final class ShmTransport implements Transport {
     private static ClientConnection connectHere(ClientSpec spec) {
         UnixSocket socket = dial(spec);
         try {
-            socket.send(new Handshake.Hello(ControlLayout.VERSION, spec.channel(), spec.slots(), spec.arenaQuota())
+            socket.send(new Handshake.Hello(
+                            ControlLayout.VERSION,
+                            spec.channel(),
+                            spec.slots(),
+                            spec.arenaQuota(),
+                            spec.enforcedSeals().isPresent())
                     .encode());
             Optional<Message> answer = socket.receive(spec.connectTimeout());
             if (answer.isEmpty() || answer.get().isEnd()) {
@@ -76,7 +84,7 @@ public final class ShmTransport implements Transport {
                                 spec.connectTimeout())
                         .asException();
             }
-            return open(socket, answer.get(), spec);
+            return SealEnforcement.arrange(open(socket, answer.get(), spec), spec);
         } catch (OsException e) {
             socket.close();
             throw Status.Code.UNAVAILABLE
@@ -153,7 +161,7 @@ public final class ShmTransport implements Transport {
     }
 
     /** Makes a connection of the server's answer, or closes every descriptor that came with it. */
-    private static ClientConnection open(UnixSocket socket, Message answer, ClientSpec spec) {
+    private static ShmClientConnection open(UnixSocket socket, Message answer, ClientSpec spec) {
         List<SharedFile> files = new ArrayList<>();
         try {
             Handshake.Welcome welcome = Handshake.Welcome.decode(answer.bytes());
@@ -189,7 +197,7 @@ public final class ShmTransport implements Transport {
         adopted.forEach(SharedFile::close);
     }
 
-    private static ClientConnection connect(
+    private static ShmClientConnection connect(
             UnixSocket socket, SharedFile file, SharedFile shared, Handshake.Welcome welcome, ClientSpec spec)
             throws Handshake.MalformedException {
         WelcomeCheck.of(welcome, spec).require(file, shared);

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.rpc.EnforcedSeals;
 import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.net.URI;
@@ -21,6 +22,7 @@ import java.util.Optional;
  * @param keepSealed how many scopes, and pages of them, stay write-protected after sealed calls until somebody uses them; 0: none
  * @param pool of several hosts, in which the server is looked for instead of on this host; open as long as the channel
  * @param address of the server, which then shares no memory with this process
+ * @param enforcedSeals who is to hold the seals of calls, so that this process cannot lift them
  */
 public record ClientSpec(
         String channel,
@@ -33,7 +35,8 @@ public record ClientSpec(
         long sealFrom,
         int keepSealed,
         Optional<Pool> pool,
-        Optional<URI> address) {
+        Optional<URI> address,
+        Optional<EnforcedSeals> enforcedSeals) {
     /**
      * Up to 16 MiB of pages of 4 KiB, where it was measured, a copy costs less than closing a scope and opening it again; larger scopes than this are more than a
      * server copies unless it is told to.
@@ -62,6 +65,7 @@ public record ClientSpec(
                 defaultTimeout,
                 DEFAULT_SEAL_FROM,
                 DEFAULT_KEEP_SEALED,
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty());
     }

@@ -1,0 +1,90 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.sandbox.SealException;
+import dev.rackcall.sandbox.SealSession;
+import dev.rackcall.sandbox.SealedScopes;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.os.SharedFile;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * What a connection's client has sealed in its request arena, as its server sees it: by a ring that the client writes, or by that of a holder which enforces the
+ * seals. Thread-safe.
+ */
+final class ReceivedSeals implements AutoCloseable {
+    private final SharedFile file;
+    private final MemorySegment memory;
+    private final Handshake.Welcome welcome;
+    private final Arena arena;
+    /** Null until the first sealed scope arrives. */
+    private volatile SealedScopes scopes;
+    /** Null unless a holder has the seals. */
+    private volatile SealSession.Receiver held;
+
+    private boolean joining;
+    private boolean closed;
+
+    ReceivedSeals(SharedFile file, MemorySegment memory, Handshake.Welcome welcome, Arena arena) {
+        this.file = file;
+        this.memory = memory;
+        this.welcome = welcome;
+        this.arena = arena;
+    }
+
+    /** @throws SealException if the server has no memory for them */
+    SealedScopes scopes() {
+        SealedScopes present = scopes;
+        return present != null ? present : make();
+    }
+
+    private synchronized SealedScopes make() {
+        if (scopes == null) {
+            scopes = SealMemory.open(file, memory, welcome.slots())
+                    .map(ring -> ring.receiver(arena))
+                    .orElseThrow(() -> new SealException("the server has no memory left for the marks of seals"));
+        }
+        return scopes;
+    }
+
+    /** Whether the client cannot lift them: a holder has them, and lives. Costs a system call if there is one. */
+    boolean areEnforced() {
+        SealSession.Receiver holder = held;
+        return holder != null && holder.isHeld();
+    }
+
+    /**
+     * From now on that holder's word counts, and the client's no more. May wait for the holder, some seconds at most.
+     *
+     * @param session as the client says
+     * @throws SealException if there is none, it is for other memory, or it comes too late
+     */
+    void join(Path holder, byte[] session) {
+        synchronized (this) {
+            if (scopes != null || joining) {
+                throw new SealException(
+                        "seals of this connection are in use; they are held from its beginning, or not at all");
+            }
+            joining = true;
+        }
+        SealSession.Receiver receiver =
+                SealSession.join(holder, session, arena, file, welcome.request().offset());
+        synchronized (this) {
+            if (closed || scopes != null) {
+                receiver.close();
+                throw new SealException(
+                        "the connection ended, or was used for sealed calls, before its seals were held");
+            }
+            scopes = receiver.scopes();
+            held = receiver;
+        }
+    }
+
+    /** The marks' memory is the holder's affair now, if there is one. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        Optional.ofNullable(held).ifPresent(SealSession.Receiver::close);
+    }
+}
