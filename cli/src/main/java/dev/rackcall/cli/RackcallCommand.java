@@ -29,6 +29,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             RackTestCommand.class,
             DoctorCommand.class,
             CleanCommand.class,
+            HoldSealsCommand.class,
             VersionCommand.class,
             TrainCommand.class,
             HelpCommand.class,

@@ -64,7 +64,12 @@ public final class SealHolder implements AutoCloseable {
         }
         SealHolder holder = start(Path.of(arguments[0]));
         Runtime.getRuntime().addShutdownHook(new Thread(holder::close));
-        holder.acceptor.join();
+        holder.awaitClosed();
+    }
+
+    /** Waits until it is closed. */
+    public void awaitClosed() throws InterruptedException {
+        acceptor.join();
     }
 
     private void accept() {
