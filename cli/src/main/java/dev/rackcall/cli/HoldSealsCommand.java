@@ -13,8 +13,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "hold-seals",
         description = "Holds the seals of clients, which then cannot lift them, until it is ended.",
-        footer = "Servers name its socket in SandboxPolicy.withEnforcedSeals, clients in RpcChannel.Builder.enforcedSeals. When it ends, nothing is"
-                + " sealed any more, and calls under way whose arguments it had sealed fail.")
+        footer =
+                "Servers name its socket in SandboxPolicy.withEnforcedSeals, clients in RpcChannel.Builder.enforcedSeals. When it ends, nothing is"
+                        + " sealed any more, and calls under way whose arguments it had sealed fail.")
 final class HoldSealsCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
