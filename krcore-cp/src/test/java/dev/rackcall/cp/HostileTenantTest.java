@@ -12,11 +12,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Ten tenants count in a peer's memory while an eleventh posts whatever comes to its mind over the same queue pair. The property
  * {@code rackcall.cp.requests} says how many requests the ten make together.
  */
+@Timeout(1200)
 class HostileTenantTest {
     private static final int REQUESTS = Integer.getInteger("rackcall.cp.requests", 20_000);
     private static final int HONEST = 10;

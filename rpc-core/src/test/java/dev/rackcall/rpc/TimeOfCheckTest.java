@@ -28,13 +28,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * The time-of-check attack: a client rewrites its argument all the time, in the hope that the server's handler checks one value and uses another. In the safe modes that
- * never happens; that it does in the trusted one shows that the attack is one. {@code -Drackcall.cases=1000000} makes so many calls in each mode, half of
+ * never happens; that it does in the trusted one shows that the attack is one. {@code -Drackcall.calls=1000000} makes so many calls in each mode, half of
  * them with arguments in the arena that all clients share.
  */
 @Timeout(3600)
 class TimeOfCheckTest {
     private static final int QUICK = 1000;
-    private static final int CALLS = Integer.getInteger("rackcall.cases", QUICK);
+    private static final int CALLS = Integer.getInteger("rackcall.calls", QUICK);
     private static final Duration LONGEST = Duration.ofSeconds(100);
     private static final int MOMENT = 20;
     private static final int LULL = 60;
