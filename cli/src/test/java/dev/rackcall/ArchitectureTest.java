@@ -130,7 +130,7 @@ class ArchitectureTest {
     /** Virtual queues carry bytes; what they mean is for those who use them. */
     @Test
     void shouldKeepTheControlPlaneFreeOfCalls() {
-        mayUseOnly(CONTROL_PLANE, CONTROL_PLANE, VERBS);
+        mayUseOnly(CONTROL_PLANE, CONTROL_PLANE, VERBS, MEMORY);
     }
 
     @Test

@@ -27,6 +27,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             TestCommand.class,
             StressCommand.class,
             RackTestCommand.class,
+            AgentCommand.class,
             DoctorCommand.class,
             CleanCommand.class,
             HoldSealsCommand.class,

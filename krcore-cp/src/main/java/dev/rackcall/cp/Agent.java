@@ -104,7 +104,11 @@ public final class Agent implements AutoCloseable {
 
     /** Lets somebody use it. The name is for messages and need not be unique. */
     public Tenant admit(String name) {
-        return tenants.add(new Tenant(this, name, options.maxQueues(), options.maxRegions()));
+        return admitHere(name);
+    }
+
+    LocalTenant admitHere(String name) {
+        return tenants.add(new LocalTenant(this, name, options.maxQueues(), options.maxRegions()));
     }
 
     /** Why the meta server does not know this host, if so. */
@@ -156,6 +160,15 @@ public final class Agent implements AutoCloseable {
 
     int queueDepth() {
         return options.queueDepth();
+    }
+
+    AgentOptions options() {
+        return options;
+    }
+
+    /** Whether connecting to this host asks nobody. */
+    boolean knows(HostId host) {
+        return peers.knows(host) || cache.find(host).isPresent();
     }
 
     /** The peer, for one more virtual queue. */
@@ -218,7 +231,7 @@ public final class Agent implements AutoCloseable {
         return self.toBytes();
     }
 
-    void dismissed(Tenant tenant) {
+    void dismissed(LocalTenant tenant) {
         tenants.remove(tenant);
     }
 

@@ -1,5 +1,8 @@
 package dev.rackcall.cp;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import dev.rackcall.cp.TableReader.StaleTableException;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
@@ -19,6 +22,7 @@ final class CheckedRequest {
     static final int MAX_BYTES = 1 << 20;
 
     private static final Opcode[] OPCODES = Opcode.values();
+    private static final int UNKNOWN_OPCODE = -1;
     private static final int ATOMIC_BYTES = 8;
 
     private final long[] addresses = new long[MAX_SEGMENTS];
@@ -30,6 +34,7 @@ final class CheckedRequest {
     private int flags;
     private int segments;
     private int bytes;
+    private int inlineLength;
     private long id;
     private long remoteAddress;
     private int remoteKey;
@@ -58,21 +63,71 @@ final class CheckedRequest {
         return problem;
     }
 
-    /** Copies the request and checks it. */
-    CompletionStatus check(WorkRequest request, Tenant tenant, Peer peer) {
-        CompletionStatus status = take(request);
+    int remoteKey() {
+        return remoteKey;
+    }
+
+    /** Copies a request of this process. */
+    void copy(WorkRequest request) {
+        id = request.id();
+        flags = request.flags();
+        try {
+            opcode = request.opcode().code();
+        } catch (ArrayIndexOutOfBoundsException unknown) {
+            opcode = UNKNOWN_OPCODE;
+            return;
+        }
+        remoteAddress = request.remoteAddress();
+        remoteKey = request.remoteKey();
+        compareOrAdd = request.compareOrAdd();
+        swap = request.swap();
+        segments = request.segments();
+        for (int i = 0; i < Math.min(segments, MAX_SEGMENTS); i++) {
+            addresses[i] = request.segmentAddress(i);
+            lengths[i] = request.segmentLength(i);
+            keys[i] = request.segmentKey(i);
+        }
+        MemorySegment memory = request.inlineMemory();
+        inlineLength = (int) Math.min(MAX_INLINE, memory.byteSize());
+        if (isInline() && segments == 1) {
+            MemorySegment.copy(memory, 0, inlineBytes, 0, Math.clamp(lengths[0], 0, inlineLength));
+        }
+    }
+
+    /** Copies the request of another process out of its ring. */
+    void copy(MemorySegment ring, long at) {
+        id = ring.get(JAVA_LONG, at + SessionLayout.ID);
+        flags = ring.get(JAVA_INT, at + SessionLayout.FLAGS);
+        opcode = ring.get(JAVA_INT, at + SessionLayout.OPCODE);
+        remoteAddress = ring.get(JAVA_LONG, at + SessionLayout.REMOTE_ADDRESS);
+        remoteKey = ring.get(JAVA_INT, at + SessionLayout.REMOTE_KEY);
+        compareOrAdd = ring.get(JAVA_LONG, at + SessionLayout.COMPARE);
+        swap = ring.get(JAVA_LONG, at + SessionLayout.SWAP);
+        segments = ring.get(JAVA_INT, at + SessionLayout.SEGMENTS);
+        for (int i = 0; i < Math.min(segments, MAX_SEGMENTS); i++) {
+            long segment = at + SessionLayout.SEGMENT + i * SessionLayout.SEGMENT_BYTES;
+            addresses[i] = ring.get(JAVA_LONG, segment);
+            lengths[i] = ring.get(JAVA_INT, segment + SessionLayout.SEGMENT_LENGTH);
+            keys[i] = ring.get(JAVA_INT, segment + SessionLayout.SEGMENT_KEY);
+        }
+        inlineLength = MAX_INLINE;
+        if (isInline() && segments == 1) {
+            MemorySegment.copy(ring, at + SessionLayout.INLINE, inlineBytes, 0, Math.clamp(lengths[0], 0, MAX_INLINE));
+        }
+    }
+
+    /** Checks the copy. */
+    CompletionStatus check(LocalTenant tenant, Peer peer) {
+        CompletionStatus status = checkForm();
         if (status == CompletionStatus.SUCCESS) {
             status = checkLocal(tenant);
         }
         return status == CompletionStatus.SUCCESS ? checkRemote(peer) : status;
     }
 
-    private CompletionStatus take(WorkRequest request) {
-        id = request.id();
-        flags = request.flags();
-        try {
-            opcode = request.opcode().code();
-        } catch (ArrayIndexOutOfBoundsException unknown) {
+    private CompletionStatus checkForm() {
+        if (opcode < 0 || opcode >= OPCODES.length) {
+            opcode = UNKNOWN_OPCODE;
             return refuse(CompletionStatus.LOCAL_QP_OPERATION_ERROR, "an operation that does not exist");
         }
         if (opcode().isReceived()) {
@@ -80,19 +135,11 @@ final class CheckedRequest {
                     CompletionStatus.LOCAL_QP_OPERATION_ERROR,
                     opcode() + " would consume a receive request that belongs to nobody; use WRITE");
         }
-        remoteAddress = request.remoteAddress();
-        remoteKey = request.remoteKey();
-        compareOrAdd = request.compareOrAdd();
-        swap = request.swap();
-        segments = request.segments();
-        if (segments > MAX_SEGMENTS) {
+        if (segments < 0 || segments > MAX_SEGMENTS) {
             return refuse(CompletionStatus.LOCAL_LENGTH_ERROR, segments + " segments exceed " + MAX_SEGMENTS);
         }
         long sum = 0;
         for (int i = 0; i < segments; i++) {
-            addresses[i] = request.segmentAddress(i);
-            lengths[i] = request.segmentLength(i);
-            keys[i] = request.segmentKey(i);
             if (lengths[i] < 0) {
                 return refuse(CompletionStatus.LOCAL_LENGTH_ERROR, "a segment of " + lengths[i] + " bytes");
             }
@@ -102,21 +149,19 @@ final class CheckedRequest {
             return refuse(CompletionStatus.LOCAL_LENGTH_ERROR, sum + " bytes exceed " + MAX_BYTES);
         }
         bytes = (int) sum;
-        return takeInline(request);
+        return checkInline();
     }
 
-    private CompletionStatus takeInline(WorkRequest request) {
+    private CompletionStatus checkInline() {
         if (!isInline()) {
             return CompletionStatus.SUCCESS;
         }
         if (opcode().isReadOrAtomic() || segments != 1) {
             return refuse(CompletionStatus.LOCAL_QP_OPERATION_ERROR, "inline bytes with " + opcode());
         }
-        MemorySegment memory = request.inlineMemory();
-        if (bytes > MAX_INLINE || bytes > memory.byteSize()) {
-            return refuse(CompletionStatus.LOCAL_LENGTH_ERROR, bytes + " bytes inline exceed " + MAX_INLINE);
+        if (bytes > inlineLength) {
+            return refuse(CompletionStatus.LOCAL_LENGTH_ERROR, bytes + " bytes inline exceed " + inlineLength);
         }
-        MemorySegment.copy(memory, 0, inlineBytes, 0, bytes);
         return CompletionStatus.SUCCESS;
     }
 
@@ -124,7 +169,7 @@ final class CheckedRequest {
         return (flags & WorkRequest.INLINE) != 0;
     }
 
-    private CompletionStatus checkLocal(Tenant tenant) {
+    private CompletionStatus checkLocal(LocalTenant tenant) {
         if (opcode().isAtomic() && (bytes != ATOMIC_BYTES || (remoteAddress & (ATOMIC_BYTES - 1)) != 0)) {
             return refuse(
                     CompletionStatus.REMOTE_INVALID_REQUEST,

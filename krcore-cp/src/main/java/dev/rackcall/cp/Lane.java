@@ -22,7 +22,7 @@ final class Lane {
     /** A request that is under way. */
     private static final class Slot {
         final WorkRequest request = WorkRequest.create(CheckedRequest.MAX_SEGMENTS, CheckedRequest.MAX_INLINE);
-        VirtualQueue queue;
+        LocalQueue queue;
         CompletionOpcode opcode = CompletionOpcode.UNKNOWN;
         long id;
         int bytes;
@@ -59,7 +59,7 @@ final class Lane {
      *
      * @return false if there is no room now, or the virtual queue is closed
      */
-    synchronized boolean post(VirtualQueue queue, CheckedRequest request) {
+    synchronized boolean post(LocalQueue queue, CheckedRequest request) {
         if (!hasRoom(queue.tenant())) {
             poll();
             if (!hasRoom(queue.tenant())) {
@@ -90,9 +90,18 @@ final class Lane {
         return true;
     }
 
-    private boolean hasRoom(Tenant tenant) {
+    private boolean hasRoom(LocalTenant tenant) {
         int used = (int) (next - first);
         return tenant.held() < slots.length - used;
+    }
+
+    /** As {@link #poll}; returns whether anything was under way. */
+    synchronized boolean pollIfBusy() {
+        boolean busy = next != first;
+        if (busy) {
+            poll();
+        }
+        return busy;
     }
 
     /** Hands completions to the virtual queues they belong to. */
@@ -117,7 +126,7 @@ final class Lane {
     private void recover(CompletionStatus status) {
         recoveries++;
         Slot failed = slot(first++);
-        VirtualQueue culprit = failed.queue;
+        LocalQueue culprit = failed.queue;
         Peer peer = culprit.peer();
         boolean isSilent = isSilence(status);
         if (isSilent) {
@@ -161,7 +170,7 @@ final class Lane {
     }
 
     private static void end(Slot slot, CompletionStatus status) {
-        VirtualQueue queue = slot.queue;
+        LocalQueue queue = slot.queue;
         queue.tenant().hold(-1);
         queue.peer().underWay().decrementAndGet();
         queue.completed(slot.id, status, slot.opcode, slot.bytes, slot.signaled);
@@ -181,7 +190,7 @@ final class Lane {
     }
 
     /** Waits until no request of this tenant is under way, a second at most. */
-    void drain(Tenant tenant) {
+    void drain(LocalTenant tenant) {
         long start = System.nanoTime();
         while (System.nanoTime() - start < DRAIN_NANOS) {
             synchronized (this) {

@@ -88,6 +88,17 @@ final class Peer {
         return found;
     }
 
+    /** Whether {@link #region} asks nobody. */
+    boolean knows(int key) {
+        long now = System.nanoTime();
+        for (Known candidate : known) {
+            if (candidate.key() == key && now - candidate.since() < validNanos) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private synchronized void keep(Known fresh) {
         Known[] old = known;
         Known[] next = new Known[KEPT_REGIONS];

@@ -1,18 +1,22 @@
 package dev.rackcall.cp;
 
+import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A tenant's memory region: what the agent knows of it, so that it can check requests without asking the device. */
 final class TenantRegion implements MemoryRegion {
-    private final Tenant tenant;
+    private final LocalTenant tenant;
     private final MemoryRegion region;
     private final RegionRecord record;
     private final int localKey;
+    private final Optional<Mapping> mapping;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    TenantRegion(Tenant tenant, MemoryRegion region, int rights) {
+    TenantRegion(LocalTenant tenant, MemoryRegion region, int rights, Optional<Mapping> mapping) {
+        this.mapping = mapping;
         this.tenant = tenant;
         this.region = region;
         record = new RegionRecord(region.address(), region.byteSize(), rights);
@@ -53,6 +57,7 @@ final class TenantRegion implements MemoryRegion {
         if (closed.compareAndSet(false, true)) {
             tenant.forget(this);
             region.close();
+            mapping.ifPresent(Mapping::close);
         }
     }
 }

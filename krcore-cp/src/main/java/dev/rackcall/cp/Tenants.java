@@ -5,23 +5,23 @@ import java.util.List;
 
 /** Who uses an agent. */
 final class Tenants implements AutoCloseable {
-    private final List<Tenant> all = new ArrayList<>();
+    private final List<LocalTenant> all = new ArrayList<>();
 
-    synchronized Tenant add(Tenant tenant) {
+    synchronized LocalTenant add(LocalTenant tenant) {
         all.add(tenant);
         return tenant;
     }
 
-    synchronized void remove(Tenant tenant) {
+    synchronized void remove(LocalTenant tenant) {
         all.remove(tenant);
     }
 
     @Override
     public void close() {
-        List<Tenant> open;
+        List<LocalTenant> open;
         synchronized (this) {
             open = List.copyOf(all);
         }
-        open.forEach(Tenant::close);
+        open.forEach(LocalTenant::close);
     }
 }

@@ -7,40 +7,11 @@ import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
 import java.lang.foreign.ValueLayout;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 /** A process with an agent is killed in the middle of others' requests, and comes again. */
 class DeathTest {
-    private record Child(Process process, long address, int key) {
-        static Child start(ControlAddress meta, String name) throws IOException {
-            Process process = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java")
-                                    .toString(),
-                            "--enable-native-access=ALL-UNNAMED",
-                            "--sun-misc-unsafe-memory-access=allow",
-                            "-Xmx128m",
-                            "-cp",
-                            System.getProperty("java.class.path"),
-                            MortalAgent.class.getName(),
-                            meta.toString(),
-                            name)
-                    .redirectError(ProcessBuilder.Redirect.INHERIT)
-                    .start();
-            BufferedReader out =
-                    new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-            String line = out.readLine();
-            assertThat(line).as("what the child says").isNotNull();
-            String[] words = line.split(" ");
-            return new Child(process, Long.parseLong(words[0]), Integer.parseInt(words[1]));
-        }
-    }
-
     @Test
     void shouldConcernItsPeersOnlyAndEndWithANewLife() throws Exception {
         try (Hosts hosts = new Hosts(8)) {
@@ -49,7 +20,7 @@ class DeathTest {
             MemoryRegion theirs = Hosts.region(living.admit("t"), 64);
             Tenant tenant = agent.admit("t");
             MemoryRegion ours = Hosts.region(tenant, 64);
-            Child child = Child.start(hosts.meta().address(), "mortal");
+            Child child = Child.start(MortalAgent.class, hosts.meta().address().toString(), "mortal");
             try {
                 HostId mortal = HostId.named("mortal");
                 VirtualQueue toMortal = tenant.connect(mortal);
@@ -78,7 +49,8 @@ class DeathTest {
                         "the lease of the dead to end", () -> hosts.meta().hosts() == 2);
                 assertThatThrownBy(() -> tenant.connect(mortal)).hasMessageContaining("does not know");
 
-                Child again = Child.start(hosts.meta().address(), "mortal");
+                Child again =
+                        Child.start(MortalAgent.class, hosts.meta().address().toString(), "mortal");
                 try {
                     VirtualQueue toAgain = tenant.connect(mortal);
                     assertThat(toAgain.epoch()).isNotEqualTo(toMortal.epoch());

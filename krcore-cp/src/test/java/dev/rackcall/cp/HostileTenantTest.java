@@ -7,6 +7,7 @@ import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
+import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,8 +37,7 @@ class HostileTenantTest {
         long pushed;
         long popped;
 
-        Honest(Agent agent, HostId host, MemoryRegion theirs, int number) {
-            Tenant tenant = agent.admit("honest " + number);
+        Honest(Tenant tenant, HostId host, MemoryRegion theirs, int number) {
             queue = tenant.connect(host);
             ours = Hosts.region(tenant, 64);
             counter = theirs.address() + number * 8L;
@@ -59,6 +59,11 @@ class HostileTenantTest {
         }
     }
 
+    /** Who pushes and pops. */
+    Tenant admit(Hosts hosts, Agent agent, String name) throws IOException {
+        return agent.admit(name);
+    }
+
     @Test
     void shouldHarmItselfOnly() throws Exception {
         long seed = System.nanoTime();
@@ -69,9 +74,9 @@ class HostileTenantTest {
             Agent agent = hosts.agent("client");
             List<Honest> honest = new ArrayList<>();
             for (int i = 0; i < HONEST; i++) {
-                honest.add(new Honest(agent, server.host(), theirs, i));
+                honest.add(new Honest(admit(hosts, agent, "honest " + i), server.host(), theirs, i));
             }
-            Tenant hostile = agent.admit("hostile");
+            Tenant hostile = admit(hosts, agent, "hostile");
             MemoryRegion own = Hosts.region(hostile, 4096);
             VirtualQueue queue = hostile.connect(server.host());
             long refused = 0;
@@ -81,7 +86,13 @@ class HostileTenantTest {
                     queue.close();
                     queue = hostile.connect(server.host());
                 }
-                queue.push(garble(random, own, honest.get(random.nextInt(HONEST)).ours, theirs));
+                WorkRequest next = garble(random, own, honest.get(random.nextInt(HONEST)).ours, theirs);
+                try {
+                    queue.push(next);
+                } catch (ControlPlaneException failedMeanwhile) {
+                    // The agent may be another thread's, which has just refused the last one.
+                    assertThat(failedMeanwhile.kind()).isEqualTo(ControlPlaneException.Kind.QUEUE_FAILED);
+                }
                 for (Honest each : honest) {
                     each.push();
                     each.pop(batch);

@@ -8,14 +8,20 @@ import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
@@ -26,6 +32,7 @@ final class Hosts implements AutoCloseable {
     record Done(long id, CompletionStatus status) {}
 
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
+    private final Map<Agent, Path> doors = new HashMap<>();
     private volatile MetaServer meta;
 
     Hosts(int capacity) {
@@ -61,6 +68,13 @@ final class Hosts implements AutoCloseable {
         return agent(name, options -> options);
     }
 
+    /** An agent that the caller closes. */
+    Agent unkept(String name) {
+        Agent made = agent(name);
+        this.made.remove(made);
+        return made;
+    }
+
     Agent agent(String name, UnaryOperator<AgentOptions> change) {
         AgentOptions options = AgentOptions.of(HostId.named(name))
                 .withMeta(() -> meta.address())
@@ -68,9 +82,29 @@ final class Hosts implements AutoCloseable {
         return keep(Agent.open(device(name), change.apply(options)));
     }
 
+    /** A tenant of this agent as if it were another process; they are closed before the agent. */
+    Tenant foreign(Agent agent, String name) throws IOException {
+        Path folder = doors.get(agent);
+        if (folder == null) {
+            folder = Files.createTempDirectory("rackcall-cp");
+            doors.put(agent, folder);
+            Path made = folder;
+            keep(() -> Files.deleteIfExists(made));
+            keep(AgentServer.open(agent, folder));
+        }
+        return keep(AgentLink.join(folder, name));
+    }
+
     static MemoryRegion region(Tenant tenant, int bytes) {
+        return region(tenant, bytes, EnumSet.allOf(Access.class));
+    }
+
+    static MemoryRegion region(Tenant tenant, int bytes, Set<Access> rights) {
+        if (tenant instanceof ForeignTenant) {
+            return tenant.allocate(bytes, rights);
+        }
         MemorySegment memory = Arena.ofAuto().allocate(bytes, 64);
-        return tenant.register(memory, EnumSet.allOf(Access.class));
+        return tenant.register(memory, rights);
     }
 
     static List<Done> pop(VirtualQueue queue, int count) {

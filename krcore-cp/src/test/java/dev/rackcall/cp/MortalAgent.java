@@ -1,19 +1,27 @@
 package dev.rackcall.cp;
 
 import dev.rackcall.verbs.MemoryRegion;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 
-/** An agent in a process of its own, to be killed. Arguments: the meta server's address and the host's name. Prints its region and sleeps. */
+/**
+ * An agent in a process of its own, to be killed. Arguments: the meta server's address, the host's name, and perhaps a folder in which it serves
+ * tenants of other processes. Prints its region and sleeps.
+ */
 final class MortalAgent {
     private MortalAgent() {}
 
-    public static void main(String[] arguments) throws InterruptedException {
+    public static void main(String[] arguments) throws InterruptedException, IOException {
         ControlAddress meta = ControlAddress.parse(arguments[0]);
         AgentOptions options = AgentOptions.of(HostId.named(arguments[1]))
                 .withMeta(() -> meta)
                 .withTimes(Duration.ofMillis(100), Duration.ofMillis(200));
         Agent agent = Agent.open(Hosts.device(arguments[1]), options);
         MemoryRegion region = Hosts.region(agent.admit("t"), 64);
+        if (arguments.length > 2) {
+            AgentServer.open(agent, Path.of(arguments[2]));
+        }
         System.out.println(region.address() + " " + region.remoteKey());
         System.out.flush();
         // The bound, should nobody kill it.

@@ -9,7 +9,6 @@ import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
-import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -44,8 +43,8 @@ class VirtualQueueTest {
     void open() {
         b = hosts.agent("b");
         a = hosts.agent("a");
-        tenant = a.admit("tenant");
-        neighbour = a.admit("neighbour");
+        tenant = admit(a, "tenant");
+        neighbour = admit(a, "neighbour");
         ours = Hosts.region(tenant, BYTES);
         neighbours = Hosts.region(neighbour, BYTES);
         theirs = Hosts.region(b.admit("server"), BYTES);
@@ -56,6 +55,15 @@ class VirtualQueueTest {
     @AfterEach
     void close() throws Exception {
         hosts.close();
+    }
+
+    /** Who pushes and pops. */
+    Tenant admit(Agent agent, String name) {
+        return agent.admit(name);
+    }
+
+    final Hosts hosts() {
+        return hosts;
     }
 
     private WorkRequest write(MemoryRegion from, long at, int length) {
@@ -235,7 +243,7 @@ class VirtualQueueTest {
     @Test
     void shouldPushAndPopWithoutGarbage() {
         Agent patient = hosts.agent("patient", options -> options.withTimes(options.renewal(), Duration.ofHours(1)));
-        Tenant thrifty = patient.admit("thrifty");
+        Tenant thrifty = admit(patient, "thrifty");
         MemoryRegion own = Hosts.region(thrifty, 64);
         VirtualQueue calm = thrifty.connect(b.host());
         Completions batch = Completions.create(4);
@@ -263,8 +271,7 @@ class VirtualQueueTest {
     @Test
     void shouldHeedTheRightsOfRegions() {
         Tenant server = b.admit("reader");
-        MemoryRegion readable =
-                server.register(Arena.ofAuto().allocate(64, 64), EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
+        MemoryRegion readable = Hosts.region(server, 64, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
         queue.push(request.read(readable.address(), readable.remoteKey())
                 .from(ours, 0, 8)
                 .id(1)
@@ -278,7 +285,7 @@ class VirtualQueueTest {
                         new Hosts.Done(1, CompletionStatus.SUCCESS),
                         new Hosts.Done(2, CompletionStatus.REMOTE_ACCESS_ERROR));
 
-        MemoryRegion constant = neighbour.register(Arena.ofAuto().allocate(64, 64), EnumSet.noneOf(Access.class));
+        MemoryRegion constant = Hosts.region(neighbour, 64, EnumSet.noneOf(Access.class));
         other.push(request.read(theirs.address(), theirs.remoteKey())
                 .from(constant, 0, 8)
                 .id(3)
@@ -290,8 +297,8 @@ class VirtualQueueTest {
     @Test
     void shouldLoseNothingOfOthersWhenTheSharedQueuePairFails() {
         Agent patient = hosts.agent("patient", options -> options.withTimes(options.renewal(), Duration.ofHours(1)));
-        Tenant bad = patient.admit("bad");
-        Tenant good = patient.admit("good");
+        Tenant bad = admit(patient, "bad");
+        Tenant good = admit(patient, "good");
         MemoryRegion badOurs = Hosts.region(bad, 64);
         MemoryRegion goodOurs = Hosts.region(good, 64);
         VirtualQueue badQueue = bad.connect(b.host());
@@ -362,8 +369,8 @@ class VirtualQueueTest {
     @Test
     void shouldServeOthersWhileOneFloods() {
         Agent small = hosts.agent("small", options -> options.withDepth(16, 16));
-        Tenant greedy = small.admit("greedy");
-        Tenant modest = small.admit("modest");
+        Tenant greedy = admit(small, "greedy");
+        Tenant modest = admit(small, "modest");
         MemoryRegion greedyOurs = Hosts.region(greedy, 64);
         MemoryRegion modestOurs = Hosts.region(modest, 64);
         VirtualQueue[] floods =

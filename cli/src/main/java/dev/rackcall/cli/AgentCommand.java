@@ -1,0 +1,140 @@
+package dev.rackcall.cli;
+
+import dev.rackcall.cp.Agent;
+import dev.rackcall.cp.AgentOptions;
+import dev.rackcall.cp.AgentServer;
+import dev.rackcall.cp.ControlAddress;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.MetaServer;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.verbs.Devices;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code rackcall agent}: the host's part in the control plane as a process of its own, which processes of this user share. */
+@Command(
+        name = "agent",
+        description = "Serves virtual queues to the processes of this user on this host.",
+        footer = "Runs until it is ended. Processes that find no agent have one of their own.")
+final class AgentCommand implements Callable<Integer> {
+    private static final double DAYS = 36_500 * 86_400.0;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = "--host",
+            paramLabel = "NAME",
+            required = true,
+            description = "The host's name in the control plane.")
+    private String host = "";
+
+    @Option(
+            names = "--device",
+            paramLabel = "DEVICE",
+            description = "The RDMA device, for example mlx5_0 or soft:NAME (default: ${DEFAULT-VALUE}).",
+            defaultValue = "soft:agent")
+    private String device = "";
+
+    @Option(
+            names = "--meta",
+            paramLabel = "GID/NUMBER",
+            description = "The meta server's control address, as it prints it (default: none).")
+    private Optional<String> meta = Optional.empty();
+
+    @Option(
+            names = "--with-meta",
+            paramLabel = "HOSTS",
+            description = "Is also the meta server, with room for this many hosts.")
+    private Optional<Integer> capacity = Optional.empty();
+
+    @Option(
+            names = "--dir",
+            paramLabel = "FOLDER",
+            description =
+                    "Where processes find it (default: RACKCALL_DIR, or where servers of this user leave their sockets).")
+    private Optional<Path> folder = Optional.empty();
+
+    @Option(
+            names = "--for",
+            paramLabel = "SECONDS",
+            description = "Ends by itself after this time (default: when it is told to).")
+    private Optional<Double> seconds = Optional.empty();
+
+    @Override
+    public Integer call() throws InterruptedException {
+        if (meta.isPresent() && capacity.isPresent()) {
+            throw new IllegalArgumentException("give --meta or --with-meta: one meta server is enough");
+        }
+        RuntimeDirectory directory = RuntimeDirectory.at(folder.orElseGet(RuntimeDirectory::defaultPath));
+        directory.create();
+        if (capacity.isPresent()) {
+            try (MetaServer server = MetaServer.open(Devices.find(device), capacity.get())) {
+                say("meta server: " + server.address());
+                serve(directory.path(), Optional.of(server::address));
+            }
+        } else {
+            Optional<ControlAddress> address = meta.map(ControlAddress::parse);
+            serve(directory.path(), address.map(known -> () -> known));
+        }
+        return 0;
+    }
+
+    private void serve(Path path, Optional<Supplier<ControlAddress>> metaServer) throws InterruptedException {
+        AgentOptions options = AgentOptions.of(HostId.named(host));
+        AgentOptions chosen = metaServer.map(options::withMeta).orElse(options);
+        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch ended = new CountDownLatch(1);
+        Thread farewell = Thread.ofPlatform().unstarted(() -> {
+            told.countDown();
+            awaitQuietly(ended);
+        });
+        Runtime.getRuntime().addShutdownHook(farewell);
+        try (Agent agent = Agent.open(Devices.find(device), chosen);
+                AgentServer server = AgentServer.open(agent, path)) {
+            say("control address: " + agent.address());
+            agent.registrationProblem().ifPresent(problem -> say("not registered yet: " + problem));
+            say("agent of " + host + " (" + agent.host() + ") serves in " + path);
+            double most = seconds.orElse(DAYS);
+            if (told.await((long) (most * 1e3), TimeUnit.MILLISECONDS)) {
+                say("ends with " + server.tenants() + " tenants");
+            }
+        } finally {
+            ended.countDown();
+            removeHook(farewell);
+        }
+    }
+
+    /** Those who are ended by a signal close everything before the JVM halts. */
+    private static void awaitQuietly(CountDownLatch ended) {
+        try {
+            ended.await(10, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void removeHook(Thread farewell) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(farewell);
+        } catch (IllegalStateException isRunning) {
+            // It is what ended this.
+            return;
+        }
+    }
+
+    private void say(String line) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(line);
+        out.flush();
+    }
+}

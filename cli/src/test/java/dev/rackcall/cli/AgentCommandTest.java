@@ -1,0 +1,73 @@
+package dev.rackcall.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.cp.AgentLink;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.VirtualQueue;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class AgentCommandTest {
+    private static final long BOUND_NANOS = 20_000_000_000L;
+
+    @TempDir
+    private Path folder;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int run(String... arguments) {
+        CommandLine command = RackcallCommand.commandLine();
+        command.setOut(new PrintWriter(out));
+        command.setErr(new PrintWriter(err));
+        return command.execute(arguments);
+    }
+
+    @Test
+    void shouldServeUntilItsTimeIsOver() throws Exception {
+        Path dir = folder.resolve("d");
+        CompletableFuture<Integer> code = CompletableFuture.supplyAsync(() -> run(
+                "agent",
+                "--host",
+                "h",
+                "--device",
+                "soft:agent-test",
+                "--with-meta",
+                "4",
+                "--dir",
+                dir.toString(),
+                "--for",
+                "3"));
+        for (long start = System.nanoTime(); !out.toString().contains("serves in"); Thread.yield()) {
+            assertThat(code.isDone() || System.nanoTime() - start > BOUND_NANOS)
+                    .as(err.toString())
+                    .isFalse();
+        }
+        try (Tenant tenant = AgentLink.join(dir, "t");
+                VirtualQueue toItself = tenant.connect(HostId.named("h"))) {
+            assertThat(toItself.failure()).isEmpty();
+        }
+        assertThat(run("agent", "--host", "i", "--device", "soft:other", "--dir", dir.toString()))
+                .isEqualTo(1);
+        assertThat(err.toString()).contains("another agent works for");
+        assertThat(code.get(20, TimeUnit.SECONDS)).isZero();
+        assertThat(out.toString()).contains("meta server: ", "control address: ");
+        assertThat(AgentLink.isServed(dir)).isFalse();
+    }
+
+    @Test
+    void shouldSayWhatIsWrong() {
+        assertThat(run("agent")).isEqualTo(2);
+        assertThat(run("agent", "--host", "h", "--meta", "x/1", "--with-meta", "3", "--dir", folder.toString()))
+                .isEqualTo(1);
+        assertThat(err.toString()).contains("one meta server is enough");
+    }
+}

@@ -1,0 +1,54 @@
+package dev.rackcall.cp;
+
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.shm.os.OwnerLock;
+import java.nio.file.Path;
+import java.util.function.Supplier;
+
+/**
+ * The way to the control plane for a process that need not know whether its host has an agent process.
+ *
+ * {@snippet :
+ * Tenant tenant = AgentLink.join(folder, "orders", () -> Agent.open(Devices.find("soft:a"), options));
+ * MemoryRegion region = tenant.allocate(1 << 20, EnumSet.of(Access.LOCAL_WRITE));
+ * VirtualQueue queue = tenant.connect(HostId.named("b"));
+ * }
+ */
+public final class AgentLink {
+    private AgentLink() {}
+
+    /**
+     * Becomes a tenant of the agent process of this folder. If that is killed, queues fail at once and say so; {@link Tenant#connect} then waits
+     * for the next agent, 5 s at most, and registers all regions again, which have new addresses and keys at the agent.
+     *
+     * @param name for messages; need not be unique
+     * @throws ControlPlaneException UNREACHABLE if there is none, REFUSED if it has another version or works for another user
+     */
+    public static Tenant join(Path folder, String name) {
+        return new ForeignTenant(AgentServer.socketIn(folder), name);
+    }
+
+    /**
+     * The same, or where no agent process runs, a tenant of an agent in this process, which ends with its tenant.
+     *
+     * @param embedded makes that agent, if it is needed
+     */
+    public static Tenant join(Path folder, String name, Supplier<Agent> embedded) {
+        if (isServed(folder)) {
+            try {
+                return join(folder, name);
+            } catch (ControlPlaneException e) {
+                if (e.kind() != Kind.UNREACHABLE || isServed(folder)) {
+                    throw e;
+                }
+            }
+        }
+        Agent agent = embedded.get();
+        return agent.admitHere(name).endingWith(agent);
+    }
+
+    /** Whether an agent process works for this folder now. */
+    public static boolean isServed(Path folder) {
+        return OwnerLock.isHeld(AgentServer.ownerIn(folder));
+    }
+}

@@ -1,0 +1,174 @@
+package dev.rackcall.cp;
+
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.shm.os.EventPoll;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.OwnerLock;
+import dev.rackcall.shm.os.Uid;
+import dev.rackcall.shm.os.UnixSocket;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets processes of this user, on this host, use an agent: they say hello on a Unix socket in a folder and then talk to it through shared memory.
+ * {@code ./rackcall agent} is such a process; {@link AgentLink} is the other end. Any thread may use it.
+ *
+ * <p>A tenant whose process ends, by whatever cause, loses its queues and regions within about a second. If this process is killed, the kernel tells all
+ * tenants at once, and they look for the next agent in the same folder.
+ */
+public final class AgentServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(AgentServer.class);
+    private static final String SOCKET = "control-plane.agent";
+    private static final String OWNER = "control-plane.owner";
+    private static final int BACKLOG = 64;
+    private static final int RING_ENTRIES = 256;
+    private static final int MAX_TENANTS = 256;
+    /** Of memory that one tenant shares. */
+    private static final long MAX_BYTES = 64L << 30;
+
+    private static final long ACCEPT_NANOS = 500_000_000;
+    private static final Duration END_TIME = Duration.ofSeconds(5);
+
+    private final AgentSession.Terms terms;
+    private final OwnerLock owner;
+    private final UnixSocket socket;
+    private final EventPoll poll = EventPoll.create();
+    private final AgentPump pump;
+    private final Set<AgentSession> sessions = ConcurrentHashMap.newKeySet();
+    private final Thread acceptor;
+    private volatile boolean closed;
+
+    private AgentServer(AgentSession.Terms terms, OwnerLock owner, UnixSocket socket) {
+        this.terms = terms;
+        this.owner = owner;
+        this.socket = socket;
+        pump = new AgentPump(terms.agent());
+        acceptor = Thread.ofPlatform().daemon().name("rackcall-agent-door").unstarted(this::accept);
+    }
+
+    /**
+     * Opens the door. The agent stays the caller's, who closes it after this.
+     *
+     * @param folder which must be there, and which nobody but this user can write
+     * @throws ControlPlaneException REFUSED if another agent has this folder
+     */
+    public static AgentServer open(Agent agent, Path folder) {
+        return open(agent, folder, Uid.current(), MAX_BYTES);
+    }
+
+    static AgentServer open(Agent agent, Path folder, int uid, long maxBytes) {
+        Path owned = ownerIn(folder);
+        OwnerLock owner = OwnerLock.tryAcquire(owned)
+                .orElseThrow(() -> new ControlPlaneException(
+                        Kind.REFUSED,
+                        "another agent works for " + folder + " (" + text(owned)
+                                + "); use it, end it, or choose another folder"));
+        try {
+            Path path = socketIn(folder);
+            // The last agent was killed: nobody else can have the lock and the socket.
+            Files.deleteIfExists(path);
+            UnixSocket socket = UnixSocket.listen(path, BACKLOG);
+            AgentOptions options = agent.options();
+            SessionLayout layout = new SessionLayout(RING_ENTRIES, options.maxQueues(), options.queueDepth());
+            AgentServer server = new AgentServer(new AgentSession.Terms(agent, layout, maxBytes, uid), owner, socket);
+            server.poll.add(socket.fd(), 0);
+            server.pump.start();
+            server.acceptor.start();
+            return server;
+        } catch (IOException e) {
+            owner.close();
+            throw new UncheckedIOException("the socket of a former agent in " + folder + " cannot be removed", e);
+        } catch (RuntimeException e) {
+            owner.close();
+            throw e;
+        }
+    }
+
+    /** Where tenants say hello. */
+    static Path socketIn(Path folder) {
+        return folder.toAbsolutePath().resolve(SOCKET);
+    }
+
+    /** The lock that an agent process holds. */
+    static Path ownerIn(Path folder) {
+        return folder.toAbsolutePath().resolve(OWNER);
+    }
+
+    private static String text(Path path) {
+        try {
+            return Files.readString(path).strip();
+        } catch (IOException e) {
+            return "it has just left";
+        }
+    }
+
+    /** Tenants in other processes, now. */
+    public int tenants() {
+        return sessions.size();
+    }
+
+    private void accept() {
+        while (!closed) {
+            poll.await(ACCEPT_NANOS);
+            try {
+                for (Optional<UnixSocket> next = socket.accept(); next.isPresent(); next = socket.accept()) {
+                    admit(next.get());
+                }
+            } catch (OsException e) {
+                LOG.warn("nobody can be admitted now: {}", e.getMessage());
+                // Whoever waits at the door would make this a busy loop.
+                LockSupport.parkNanos(ACCEPT_NANOS);
+            } catch (IllegalStateException e) {
+                LOG.debug("the door is closed: {}", e.getMessage());
+                return;
+            }
+        }
+    }
+
+    private void admit(UnixSocket tenant) {
+        try {
+            if (sessions.size() >= MAX_TENANTS) {
+                tenant.send(SessionMessage.refusal(
+                                0,
+                                Kind.QUOTA_EXCEEDED,
+                                "the agent has " + MAX_TENANTS + " tenants and takes no more; end some")
+                        .toBytes());
+                tenant.close();
+                return;
+            }
+            AgentSession session = new AgentSession(terms, tenant, pump, sessions::remove);
+            sessions.add(session);
+            session.start();
+        } catch (OsException e) {
+            LOG.debug("a tenant is gone before it was admitted: {}", e.getMessage());
+            tenant.close();
+        }
+    }
+
+    /** Ends all tenants in other processes; they are told at once. */
+    @Override
+    public void close() {
+        closed = true;
+        socket.close();
+        poll.wakeUp();
+        try {
+            acceptor.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        sessions.forEach(AgentSession::end);
+        sessions.forEach(session -> session.join(END_TIME));
+        pump.close();
+        poll.close();
+        owner.close();
+    }
+}

@@ -1,0 +1,379 @@
+package dev.rackcall.cp;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.Message;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.Uid;
+import dev.rackcall.shm.os.UnixSocket;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A tenant's side of its session with one life of the agent process: the socket, the memory, and a thread that hears when the agent has died. Any
+ * thread may use it.
+ */
+final class Attachment implements AutoCloseable {
+    private static final Duration ANSWER_TIME = Duration.ofSeconds(5);
+    private static final Duration TURN = Duration.ofSeconds(1);
+    private static final int SPINS = 5_000;
+    private static final int YIELDS = 100;
+    private static final long PAUSE_NANOS = 50_000;
+    private static final int MAX_NAME = 100;
+
+    private final UnixSocket socket;
+    private final Mapping mapping;
+    private final MemorySegment memory;
+    private final SessionLayout layout;
+    private final EntryRing ring;
+    private final PlaceBook places;
+    private final int agent;
+    private final AtomicLong numbers = new AtomicLong();
+    private final Map<Long, BlockingQueue<SessionMessage>> asked = new ConcurrentHashMap<>();
+    private final Set<ForeignQueue> queues = new HashSet<>();
+    /** Whether {@link #mapping} goes with the last queue; guarded by the queues. */
+    private boolean released;
+
+    private volatile boolean dead;
+
+    private Attachment(UnixSocket socket, SessionMessage welcome, SharedFile file) {
+        this.socket = socket;
+        ByteBuffer body = welcome.body();
+        layout = new SessionLayout(body.getInt(), body.getInt(), body.getInt());
+        if (file.bytes() < layout.byteSize()) {
+            throw new IllegalArgumentException("the agent's memory has " + file.bytes() + " bytes, not the "
+                    + layout.byteSize() + " that it says");
+        }
+        mapping = file.map();
+        memory = mapping.memory();
+        ring = new EntryRing(memory, layout);
+        places = new PlaceBook(memory, layout);
+        agent = socket.peer().pid();
+        Thread.ofPlatform().daemon().name("rackcall-agent-" + agent).start(this::listen);
+    }
+
+    /** @throws ControlPlaneException UNREACHABLE if no agent listens there, or what it says */
+    static Attachment open(Path path, String name) {
+        return open(path, name, SessionLayout.VERSION, Uid.current());
+    }
+
+    static Attachment open(Path path, String name, int version, int uid) {
+        UnixSocket socket;
+        try {
+            socket = UnixSocket.connect(path);
+        } catch (OsException e) {
+            throw new ControlPlaneException(
+                    Kind.UNREACHABLE,
+                    "no agent process listens at " + path + " (" + e.getMessage() + "); start ./rackcall agent");
+        }
+        try {
+            requireTrusted(socket, uid);
+            byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+            ByteBuffer body = SessionMessage.newBody()
+                    .put(Arrays.copyOf(bytes, Math.min(MAX_NAME, bytes.length)))
+                    .flip();
+            socket.send(new SessionMessage(version, SessionMessage.HELLO, 0, body).toBytes());
+            return greeted(path, socket);
+        } catch (OsException | IllegalArgumentException e) {
+            socket.close();
+            throw new ControlPlaneException(
+                    Kind.UNREACHABLE, "the agent at " + path + " ended during the hello: " + e.getMessage());
+        } catch (RuntimeException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    private static void requireTrusted(UnixSocket socket, int uid) {
+        int other = socket.peer().uid();
+        if (other != uid && other != 0) {
+            throw new ControlPlaneException(
+                    Kind.REFUSED,
+                    "at " + socket + " listens user " + other + ", whom user " + uid
+                            + " need not trust; choose a folder that nobody else can write");
+        }
+    }
+
+    private static Attachment greeted(Path path, UnixSocket socket) {
+        Message answer = socket.receive(ANSWER_TIME)
+                .orElseThrow(() -> new ControlPlaneException(
+                        Kind.UNREACHABLE,
+                        "the agent at " + path + " has not answered within " + ANSWER_TIME.toSeconds()
+                                + " s; is it stopped?"));
+        try {
+            if (answer.isEnd()) {
+                throw new IllegalArgumentException("it has closed the connection");
+            }
+            SessionMessage welcome = judge(SessionMessage.read(answer.bytes()));
+            if (welcome.version() != SessionLayout.VERSION || answer.fds().length != 1) {
+                throw new ControlPlaneException(
+                        Kind.REFUSED,
+                        "the agent at " + path + " speaks version " + welcome.version() + ", this process version "
+                                + SessionLayout.VERSION + "; update the older side");
+            }
+            try (SharedFile file = answer.adopt(0)) {
+                return new Attachment(socket, welcome, file);
+            }
+        } finally {
+            answer.closeFds();
+        }
+    }
+
+    private static SessionMessage judge(SessionMessage answer) {
+        if (answer.kind() == SessionMessage.REFUSAL) {
+            Kind kind = Kind.values()[answer.body().getInt()];
+            throw new ControlPlaneException(kind, "the agent process refuses: " + answer.text());
+        }
+        return answer;
+    }
+
+    private void listen() {
+        try {
+            while (!dead) {
+                Optional<Message> message = socket.receive(TURN);
+                if (message.isPresent()) {
+                    message.get().closeFds();
+                    if (message.get().isEnd()) {
+                        break;
+                    }
+                    SessionMessage answer = SessionMessage.read(message.get().bytes());
+                    Optional.ofNullable(asked.get(answer.number())).ifPresent(waiting -> waiting.add(answer));
+                }
+            }
+        } catch (OsException | IllegalStateException | IllegalArgumentException gone) {
+            // The end of the socket, one way or the other.
+            dead = true;
+        } finally {
+            dead = true;
+            socket.close();
+        }
+    }
+
+    /** Whether the agent has died, or this session was closed. */
+    boolean isDead() {
+        return dead;
+    }
+
+    /** What to say of it then. */
+    String obituary() {
+        return "the agent process " + agent + " has ended; connect again, which waits for the next one";
+    }
+
+    SessionLayout layout() {
+        return layout;
+    }
+
+    MemorySegment memory() {
+        return memory;
+    }
+
+    EntryRing ring() {
+        return ring;
+    }
+
+    ForeignRegion.Registered register(SharedFile file, int rights) {
+        ByteBuffer body = SessionMessage.newBody().putInt(rights).flip();
+        ByteBuffer answer = ask(SessionMessage.REGISTER, body, file.fd()).body();
+        long address = answer.getLong();
+        long length = answer.getLong();
+        if (length != file.bytes()) {
+            throw new ControlPlaneException(
+                    Kind.REFUSED, "the agent has registered " + length + " bytes of " + file + ", not all");
+        }
+        return new ForeignRegion.Registered(this, address, answer.getInt(), answer.getInt());
+    }
+
+    /** Of a dead agent nothing is registered. */
+    void deregister(int localKey) {
+        if (!dead) {
+            ask(
+                    SessionMessage.DEREGISTER,
+                    SessionMessage.newBody().putInt(localKey).flip());
+        }
+    }
+
+    private SessionMessage ask(int kind, ByteBuffer body, int... fds) {
+        long number = numbers.incrementAndGet();
+        BlockingQueue<SessionMessage> answers = new LinkedBlockingQueue<>();
+        asked.put(number, answers);
+        try {
+            socket.send(SessionMessage.of(kind, number, body).toBytes(), fds);
+            long start = System.nanoTime();
+            while (!dead && System.nanoTime() - start < ANSWER_TIME.toNanos()) {
+                SessionMessage answer = answers.poll(20, TimeUnit.MILLISECONDS);
+                if (answer != null) {
+                    return judge(answer);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (OsException | IllegalStateException e) {
+            throw new ControlPlaneException(Kind.UNREACHABLE, obituary() + " (" + e.getMessage() + ")");
+        } finally {
+            asked.remove(number);
+        }
+        throw silent();
+    }
+
+    private ControlPlaneException silent() {
+        return new ControlPlaneException(
+                Kind.UNREACHABLE,
+                dead
+                        ? obituary()
+                        : "the agent process " + agent + " has not answered within " + ANSWER_TIME.toSeconds()
+                                + " s; is it stopped?");
+    }
+
+    VirtualQueue connect(HostId host, Optional<ControlAddress> address) {
+        int place = places.take();
+        long id = numbers.incrementAndGet();
+        long start = System.nanoTime();
+        while (!ring.connect(place, id, host, address)) {
+            if (dead || System.nanoTime() - start > ANSWER_TIME.toNanos()) {
+                places.giveBack(place);
+                throw silent();
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+        published();
+        if (!awaitAnswer(place, id, ANSWER_TIME.toNanos())) {
+            // Taken after the other, if ever.
+            close(place);
+            throw silent();
+        }
+        long at = layout.place(place);
+        int outcome = memory.get(JAVA_INT, at + SessionLayout.OUTCOME);
+        if (outcome != SessionLayout.OPEN) {
+            String text = text(at);
+            places.giveBack(place);
+            throw new ControlPlaneException(Kind.values()[outcome - 1], text);
+        }
+        ForeignQueue queue = new ForeignQueue(this, place, host);
+        synchronized (queues) {
+            if (!released) {
+                queues.add(queue);
+                return queue;
+            }
+        }
+        throw silent();
+    }
+
+    /** A queue is closed and touches the memory no more. */
+    void left(ForeignQueue queue) {
+        boolean isLast;
+        synchronized (queues) {
+            isLast = queues.remove(queue) && queues.isEmpty() && released;
+        }
+        if (isLast) {
+            mapping.close();
+        }
+    }
+
+    /** What the agent has written into a place. */
+    String text(long place) {
+        int length = Math.clamp(memory.get(JAVA_INT, place + SessionLayout.TEXT_LENGTH), 0, SessionLayout.MAX_TEXT);
+        byte[] bytes = memory.asSlice(place + SessionLayout.TEXT, length).toArray(JAVA_BYTE);
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    /** Ends the queue at this place, which is free again when the agent says so. */
+    void close(int place) {
+        long id = numbers.incrementAndGet();
+        long start = System.nanoTime();
+        while (!dead && System.nanoTime() - start < ANSWER_TIME.toNanos()) {
+            if (ring.note(SessionLayout.CLOSE, place, id)) {
+                places.closing(place, id);
+                published();
+                return;
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+    }
+
+    /** Goes through the agent's hands and back; false if it takes longer. */
+    boolean ping(long atMostNanos) {
+        int place = places.take();
+        try {
+            long id = numbers.incrementAndGet();
+            if (dead || !ring.note(SessionLayout.NOTHING, place, id)) {
+                return false;
+            }
+            published();
+            return awaitAnswer(place, id, atMostNanos);
+        } finally {
+            places.giveBack(place);
+        }
+    }
+
+    /** Something is in the ring: makes sure that the agent looks. */
+    void published() {
+        // Partner: AgentPump.sleep, which says that it does not watch, fences, and then looks once more.
+        EntryRing.fence();
+        if ((int) SessionLayout.INT.getAcquire(memory, SessionLayout.WATCHED) == 0) {
+            socket.ring();
+        }
+    }
+
+    private boolean awaitAnswer(int place, long id, long atMostNanos) {
+        long at = layout.place(place);
+        long start = System.nanoTime();
+        int polls = 0;
+        // Partner: SessionPlace.answer.
+        while ((long) SessionLayout.LONG.getAcquire(memory, at) != id) {
+            if (++polls < SPINS) {
+                Thread.onSpinWait();
+            } else if (polls < SPINS + YIELDS) {
+                Thread.yield();
+            } else if (dead || System.nanoTime() - start > atMostNanos) {
+                return false;
+            } else {
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+        return true;
+    }
+
+    /** Ends the session. The memory stays until the queues, which are in their error state now, are closed too. */
+    @Override
+    public void close() {
+        dead = true;
+        socket.close();
+        boolean isUnused;
+        synchronized (queues) {
+            isUnused = queues.isEmpty() && !released;
+            released = true;
+        }
+        if (isUnused) {
+            mapping.close();
+        }
+    }
+
+    /** Ends the session and its queues. */
+    void closeWithQueues() {
+        close();
+        List<ForeignQueue> left;
+        synchronized (queues) {
+            left = List.copyOf(queues);
+        }
+        left.forEach(ForeignQueue::close);
+    }
+}

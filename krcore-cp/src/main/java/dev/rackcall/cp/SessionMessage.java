@@ -1,0 +1,79 @@
+package dev.rackcall.cp;
+
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * One message on the socket between a tenant's process and the agent's; a message of one byte is a ring at the agent's door and no such message.
+ *
+ * <pre>
+ *   +0 magic (4) | +4 version (4) | +8 kind (4) | +12 number of the question (8) | +20 body
+ * </pre>
+ *
+ * @param version of the protocol
+ * @param kind what it is
+ * @param number by which the answer is known
+ * @param body what the kind says, in the machine's byte order; its position moves when it is read
+ */
+record SessionMessage(int version, int kind, long number, ByteBuffer body) {
+    /** The tenant's name. Answered with the numbers of {@link SessionLayout}, the host, its epoch, and the memory. */
+    static final int HELLO = 1;
+    /** Right bits, and a file. Answered with address, length, local key, remote key. */
+    static final int REGISTER = 2;
+    /** The local key of a region to close. */
+    static final int DEREGISTER = 3;
+
+    static final int ANSWER = 0x100;
+    /** Ordinal of a {@link ControlPlaneException.Kind}, and a text. */
+    static final int REFUSAL = 0x101;
+
+    static final int MAX_BODY = 1024;
+
+    private static final int MAGIC = 0x52434147;
+    private static final int HEADER_BYTES = 20;
+
+    static ByteBuffer newBody() {
+        return ByteBuffer.allocate(MAX_BODY).order(ByteOrder.nativeOrder());
+    }
+
+    static SessionMessage of(int kind, long number, ByteBuffer body) {
+        return new SessionMessage(SessionLayout.VERSION, kind, number, body);
+    }
+
+    static SessionMessage refusal(long number, ControlPlaneException.Kind kind, String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        ByteBuffer body = newBody().putInt(kind.ordinal());
+        body.put(bytes, 0, Math.min(bytes.length, body.remaining()));
+        return of(REFUSAL, number, body.flip());
+    }
+
+    byte[] toBytes() {
+        ByteBuffer buffer = ByteBuffer.allocate(HEADER_BYTES + body.remaining()).order(ByteOrder.nativeOrder());
+        buffer.putInt(MAGIC).putInt(version).putInt(kind).putLong(number).put(body.duplicate());
+        return buffer.array();
+    }
+
+    /** @throws IllegalArgumentException if it is none */
+    static SessionMessage read(byte[] bytes) {
+        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());
+        try {
+            if (bytes.length > HEADER_BYTES + MAX_BODY || buffer.getInt() != MAGIC) {
+                throw new IllegalArgumentException("not a message between an agent and its tenants");
+            }
+            return new SessionMessage(
+                    buffer.getInt(),
+                    buffer.getInt(),
+                    buffer.getLong(),
+                    buffer.slice().order(ByteOrder.nativeOrder()));
+        } catch (BufferUnderflowException e) {
+            throw new IllegalArgumentException("a message of " + bytes.length + " bytes is too short", e);
+        }
+    }
+
+    /** The rest of the body as text. */
+    String text() {
+        return StandardCharsets.UTF_8.decode(body).toString();
+    }
+}

@@ -1,0 +1,138 @@
+package dev.rackcall.cp;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.rackcall.verbs.CompletionOpcode;
+import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.QueuePairState;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Optional;
+
+/** The agent's side of one place of a session: a virtual queue at a time, whose completions it writes where the tenant's process looks. Belongs to one thread at a time. */
+final class SessionPlace implements QueueWatcher {
+    private final SessionQueues session;
+    private final SessionLayout layout;
+    private final MemorySegment memory;
+    private final long at;
+    private Optional<LocalQueue> queue = Optional.empty();
+    private long produced;
+    private long flushed;
+    private boolean failed;
+    /** Whether it waits to be looked at; guarded by the session. */
+    private boolean noted;
+
+    SessionPlace(SessionQueues session, SessionLayout layout, MemorySegment memory, int index) {
+        this.session = session;
+        this.layout = layout;
+        this.memory = memory;
+        at = layout.place(index);
+    }
+
+    Optional<LocalQueue> queue() {
+        return queue;
+    }
+
+    @Override
+    public void changed(LocalQueue which) {
+        session.note(this);
+    }
+
+    boolean noted() {
+        return noted;
+    }
+
+    void noted(boolean now) {
+        noted = now;
+    }
+
+    /** The queue that was asked for is there. */
+    void open(long id, LocalQueue made) {
+        queue = Optional.of(made);
+        flushed = 0;
+        failed = false;
+        memory.set(JAVA_INT, at + SessionLayout.EPOCH, made.epoch());
+        memory.set(JAVA_LONG, at + SessionLayout.BASE, produced);
+        memory.set(JAVA_LONG, at + SessionLayout.ENDED, 0);
+        memory.set(JAVA_LONG, at + SessionLayout.PRODUCED, produced);
+        memory.set(JAVA_INT, at + SessionLayout.FAILED, 0);
+        memory.set(JAVA_INT, at + SessionLayout.OUTCOME, SessionLayout.OPEN);
+        answer(id);
+    }
+
+    /** There is no queue, or none any more. */
+    void refuse(long id, ControlPlaneException.Kind kind, String text) {
+        memory.set(JAVA_INT, at + SessionLayout.OUTCOME, 1 + kind.ordinal());
+        say(text);
+        answer(id);
+    }
+
+    void close(long id) {
+        queue.ifPresent(LocalQueue::close);
+        queue = Optional.empty();
+        answer(id);
+    }
+
+    /** Tells the tenant that what it asked for by this id is done. */
+    void answer(long id) {
+        // Partner: Attachment.awaitAnswer.
+        SessionLayout.LONG.setRelease(memory, at, id);
+    }
+
+    private void say(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        byte[] shortened =
+                bytes.length <= SessionLayout.MAX_TEXT ? bytes : Arrays.copyOf(bytes, SessionLayout.MAX_TEXT);
+        MemorySegment.copy(MemorySegment.ofArray(shortened), 0, memory, at + SessionLayout.TEXT, shortened.length);
+        memory.set(JAVA_INT, at + SessionLayout.TEXT_LENGTH, shortened.length);
+    }
+
+    /** Hands over what has completed. */
+    void deliver(Completions batch) {
+        if (queue.isEmpty()) {
+            return;
+        }
+        LocalQueue from = queue.get();
+        // Before the completions are taken: the tenant must not be told that a request has ended and miss its
+        // completion.
+        long ended = from.ended();
+        if (!failed && from.state() == QueuePairState.ERROR) {
+            failed = true;
+            say(from.failure().orElse(""));
+            // Partner: ForeignQueue.hasFailed.
+            SessionLayout.INT.setRelease(memory, at + SessionLayout.FAILED, 1);
+        }
+        for (int count = from.take(batch); count > 0; count = from.take(batch)) {
+            for (int i = 0; i < count; i++) {
+                publish(batch.id(i), batch.status(i), batch.opcode(i), batch.bytes(i));
+            }
+        }
+        tellCounts(ended);
+    }
+
+    /** Ends a request that came when the queue had failed already. */
+    void flush(long id) {
+        publish(id, CompletionStatus.FLUSHED, CompletionOpcode.UNKNOWN, 0);
+        flushed++;
+        queue.ifPresent(open -> tellCounts(open.ended()));
+    }
+
+    private void tellCounts(long ended) {
+        SessionLayout.LONG.setRelease(memory, at + SessionLayout.PRODUCED, produced);
+        // Partner: ForeignQueue.hasRoom, which reads this count first.
+        SessionLayout.LONG.setRelease(memory, at + SessionLayout.ENDED, ended + flushed);
+    }
+
+    private void publish(long id, CompletionStatus status, CompletionOpcode opcode, int bytes) {
+        long entry = layout.completion(at, produced++);
+        memory.set(JAVA_LONG, entry + SessionLayout.COMPLETION_ID, id);
+        memory.set(JAVA_INT, entry + SessionLayout.COMPLETION_BYTES, bytes);
+        memory.set(JAVA_INT, entry + SessionLayout.COMPLETION_STATUS, status.ordinal());
+        memory.set(JAVA_INT, entry + SessionLayout.COMPLETION_OPCODE, opcode.ordinal());
+        // Partner: ForeignQueue.pop.
+        SessionLayout.LONG.setRelease(memory, entry, produced);
+    }
+}

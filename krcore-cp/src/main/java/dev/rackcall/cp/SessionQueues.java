@@ -1,0 +1,258 @@
+package dev.rackcall.cp;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.QueuePairState;
+import dev.rackcall.verbs.VerbsException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The agent's side of a session's memory: takes the tenant's entries in order and hands its completions over. Nothing that lies there is
+ * believed: each field is read once and checked, and what the agent must remember it keeps in its own heap.
+ *
+ * <p>The pump calls {@link #step}. What would make it wait, asking other hosts, is done by a thread of its own meanwhile; the tenant's later
+ * entries wait for that, and nobody else's do.
+ */
+final class SessionQueues implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(SessionQueues.class);
+    /** Entries of one tenant in a row. */
+    private static final int BURST = 16;
+
+    private static final long CLOSE_NANOS = 10_000_000_000L;
+    private static final long PAUSE_NANOS = 1_000_000;
+
+    private final Agent agent;
+    private final LocalTenant tenant;
+    private final SessionLayout layout;
+    private final Runnable wake;
+    private final SharedFile file;
+    private final Mapping mapping;
+    private final MemorySegment memory;
+    private final SessionPlace[] places;
+    private final Completions batch = Completions.create(32);
+    private final Deque<SessionPlace> changed = new ArrayDeque<>();
+    private volatile boolean hasChanged;
+    /** Entries taken. With {@link #places}, of whoever found {@link #stalled} false in {@link #step}, or has set it. */
+    private long taken;
+
+    private volatile boolean stalled;
+    private boolean closed;
+
+    /** @param wake makes the pump look */
+    SessionQueues(Agent agent, LocalTenant tenant, SessionLayout layout, Runnable wake) {
+        this.agent = agent;
+        this.tenant = tenant;
+        this.layout = layout;
+        this.wake = wake;
+        file = SharedFile.memfd("rackcall-session", layout.byteSize());
+        try {
+            file.reserve(0, layout.place(0));
+            mapping = file.map();
+        } catch (RuntimeException e) {
+            file.close();
+            throw e;
+        }
+        memory = mapping.memory();
+        places = new SessionPlace[layout.places()];
+    }
+
+    /** The memory, for the tenant's process. */
+    SharedFile file() {
+        return file;
+    }
+
+    /** Tells the tenant whether it must ring after an entry. */
+    synchronized void watch(boolean now) {
+        if (!closed) {
+            // Partner: Attachment.published.
+            SessionLayout.INT.setRelease(memory, SessionLayout.WATCHED, now ? 1 : 0);
+        }
+    }
+
+    /** Whether a step would do something. */
+    synchronized boolean hasWork() {
+        return !closed && (hasChanged || (!stalled && isNextThere()));
+    }
+
+    /** Works for this tenant; returns whether there was something to do. */
+    synchronized boolean step() {
+        if (closed) {
+            return false;
+        }
+        boolean worked = hasChanged && deliver();
+        for (int i = 0; i < BURST && !stalled && isNextThere() && handle(layout.entry(taken)); i++) {
+            took();
+            worked = true;
+        }
+        return worked;
+    }
+
+    private boolean isNextThere() {
+        // Partner: Attachment.publish.
+        return (long) SessionLayout.LONG.getAcquire(memory, layout.entry(taken)) == taken + 1;
+    }
+
+    private void took() {
+        taken++;
+        // Partner: Attachment.hasRoom, which then may overwrite the entry.
+        SessionLayout.LONG.setRelease(memory, SessionLayout.TAKEN, taken);
+    }
+
+    void note(SessionPlace place) {
+        synchronized (changed) {
+            if (!place.noted()) {
+                place.noted(true);
+                changed.add(place);
+                hasChanged = true;
+            }
+        }
+    }
+
+    private boolean deliver() {
+        while (true) {
+            SessionPlace place;
+            synchronized (changed) {
+                if (changed.isEmpty()) {
+                    hasChanged = false;
+                    return true;
+                }
+                place = changed.poll();
+                place.noted(false);
+            }
+            place.deliver(batch);
+        }
+    }
+
+    /** Returns false if the entry must be looked at again later. */
+    private boolean handle(long at) {
+        int kind = memory.get(JAVA_INT, at + SessionLayout.KIND);
+        int index = memory.get(JAVA_INT, at + SessionLayout.PLACE);
+        long id = memory.get(JAVA_LONG, at + SessionLayout.ID);
+        if (index < 0 || index >= places.length) {
+            return true;
+        }
+        SessionPlace place = place(index);
+        switch (kind) {
+            case SessionLayout.REQUEST -> {
+                return place.queue().isEmpty() || request(place, place.queue().get(), at, id);
+            }
+            case SessionLayout.CONNECT -> {
+                return connect(place, at, id);
+            }
+            case SessionLayout.CLOSE -> place.close(id);
+            default -> place.answer(id);
+        }
+        return true;
+    }
+
+    private SessionPlace place(int index) {
+        if (places[index] == null) {
+            file.reserve(layout.place(index), layout.place(1) - layout.place(0));
+            places[index] = new SessionPlace(this, layout, memory, index);
+        }
+        return places[index];
+    }
+
+    private boolean request(SessionPlace place, LocalQueue queue, long at, long id) {
+        if (queue.state() != QueuePairState.READY_TO_SEND) {
+            boolean isTurn = queue.isQuiet();
+            if (isTurn) {
+                place.flush(id);
+            }
+            return isTurn;
+        }
+        queue.copy(memory, at);
+        return queue.isQuickToPush() ? push(queue) : later(() -> push(queue));
+    }
+
+    private static boolean push(LocalQueue queue) {
+        try {
+            return queue.pushCopy();
+        } catch (ControlPlaneException failedMeanwhile) {
+            return false;
+        }
+    }
+
+    private boolean connect(SessionPlace place, long at, long id) {
+        long value = memory.get(JAVA_LONG, at + SessionLayout.REMOTE_ADDRESS);
+        boolean hasAddress = memory.get(JAVA_INT, at + SessionLayout.REMOTE_KEY) != 0;
+        Gid gid = new Gid(
+                memory.get(JAVA_LONG, at + SessionLayout.INLINE), memory.get(JAVA_LONG, at + SessionLayout.GID_LOW));
+        int number = memory.get(JAVA_INT, at + SessionLayout.GID_NUMBER);
+        HostId host;
+        Optional<ControlAddress> address;
+        try {
+            host = new HostId(value);
+            address = hasAddress ? Optional.of(new ControlAddress(gid, number)) : Optional.empty();
+        } catch (IllegalArgumentException e) {
+            place.refuse(id, Kind.REFUSED, String.valueOf(e.getMessage()));
+            return true;
+        }
+        return agent.knows(host) ? open(place, id, host, address) : later(() -> open(place, id, host, address));
+    }
+
+    private boolean open(SessionPlace place, long id, HostId host, Optional<ControlAddress> address) {
+        if (place.queue().isPresent()) {
+            place.refuse(id, Kind.REFUSED, "this place has a virtual queue already");
+            return true;
+        }
+        try {
+            place.open(id, tenant.connect(host, address, place));
+        } catch (ControlPlaneException e) {
+            place.refuse(id, e.kind(), String.valueOf(e.getMessage()));
+        } catch (IllegalArgumentException | VerbsException e) {
+            place.refuse(id, Kind.REFUSED, String.valueOf(e.getMessage()));
+        }
+        return true;
+    }
+
+    private boolean later(BooleanSupplier work) {
+        stalled = true;
+        Thread.ofVirtual().name("rackcall-look-up").start(() -> {
+            try {
+                if (work.getAsBoolean()) {
+                    took();
+                }
+            } catch (RuntimeException e) {
+                LOG.warn("tenant {}: an entry is dropped", tenant.name(), e);
+                took();
+            } finally {
+                stalled = false;
+                wake.run();
+            }
+        });
+        return false;
+    }
+
+    /** Ends all queues and regions of the tenant and lets go of the memory. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+        }
+        long start = System.nanoTime();
+        while (stalled && System.nanoTime() - start < CLOSE_NANOS) {
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+        tenant.close();
+        file.close();
+        if (stalled) {
+            LOG.warn("tenant {}: a look-up has not ended; {} bytes stay mapped", tenant.name(), layout.byteSize());
+        } else {
+            mapping.close();
+        }
+    }
+}

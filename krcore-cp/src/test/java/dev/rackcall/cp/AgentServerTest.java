@@ -1,0 +1,278 @@
+package dev.rackcall.cp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.NamedFile;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.Uid;
+import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.QueuePairState;
+import dev.rackcall.verbs.WorkRequest;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Random;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The agent as a process of its own: who may use it, and what becomes of whom when somebody dies. */
+class AgentServerTest {
+    @TempDir
+    private Path folder;
+
+    private final Hosts hosts = new Hosts(16);
+    private final WorkRequest request = WorkRequest.create(1, 64);
+    private Agent agent;
+    private Agent peer;
+    private MemoryRegion theirs;
+
+    @BeforeEach
+    void open() {
+        peer = hosts.agent("peer");
+        theirs = Hosts.region(peer.admit("t"), 4096);
+        agent = hosts.agent("agent");
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        hosts.close();
+    }
+
+    private AgentServer serve() {
+        return hosts.keep(AgentServer.open(agent, folder));
+    }
+
+    private static void fails(Kind kind, String part, ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        ControlPlaneException.class, e -> assertThat(e.kind()).isEqualTo(kind))
+                .hasMessageContaining(part);
+    }
+
+    private void works(Tenant tenant) {
+        MemoryRegion ours = Hosts.region(tenant, 64);
+        try (VirtualQueue queue = tenant.connect(peer.host())) {
+            queue.push(request.write(theirs.address(), theirs.remoteKey())
+                    .from(ours, 0, 8)
+                    .id(1)
+                    .signaled());
+            assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+        }
+        ours.close();
+    }
+
+    @Test
+    void shouldUseTheAgentProcessOrOneOfItsOwn() {
+        fails(Kind.UNREACHABLE, "start ./rackcall agent", () -> AgentLink.join(folder, "t"));
+        int known = hosts.meta().hosts();
+        try (Tenant embedded = AgentLink.join(folder, "t", () -> hosts.unkept("own"))) {
+            assertThat(hosts.meta().hosts()).isEqualTo(known + 1);
+            works(embedded);
+        }
+        assertThat(hosts.meta().hosts()).as("its agent has gone with it").isEqualTo(known);
+        AgentServer server = serve();
+        try (Tenant tenant = AgentLink.join(folder, "t", () -> hosts.unkept("own"))) {
+            assertThat(hosts.meta().hosts()).isEqualTo(known);
+            assertThat(server.tenants()).isEqualTo(1);
+            assertThat(tenant.ping(Duration.ofSeconds(5))).isTrue();
+            works(tenant);
+            works(tenant);
+        }
+        Hosts.waitUntil("the tenant to be gone", () -> server.tenants() == 0);
+    }
+
+    @Test
+    void shouldRefuseStrangersAndOtherVersions() {
+        AgentServer server = hosts.keep(AgentServer.open(agent, folder, Uid.current() + 1, 8192));
+        fails(Kind.REFUSED, "works for user " + (Uid.current() + 1), () -> AgentLink.join(folder, "t"));
+        server.close();
+        serve();
+        Path socket = AgentServer.socketIn(folder);
+        fails(Kind.REFUSED, "speaks version 1 of", () -> Attachment.open(socket, "t", 2, Uid.current()));
+        fails(Kind.REFUSED, "another agent works for", () -> AgentServer.open(peer, folder));
+        if (Uid.current() != 0) {
+            fails(Kind.REFUSED, "need not trust", () -> Attachment.open(socket, "t", 1, Uid.current() + 1));
+        }
+        try (Tenant tenant = AgentLink.join(folder, "t")) {
+            works(tenant);
+        }
+    }
+
+    @Test
+    void shouldRefuseMemoryThatCouldHarmIt() {
+        hosts.keep(AgentServer.open(agent, folder, Uid.current(), 8192));
+        try (Tenant tenant = AgentLink.join(folder, "t")) {
+            EnumSet<Access> rights = EnumSet.of(Access.LOCAL_WRITE);
+            fails(
+                    Kind.REFUSED,
+                    "is not sealed",
+                    () -> tenant.share(NamedFile.create(folder.resolve("unsealed"), 4096), rights));
+            fails(Kind.QUOTA_EXCEEDED, "may share 8192", () -> tenant.allocate(12_288, rights));
+            fails(
+                    Kind.UNSUPPORTED,
+                    "another process",
+                    () -> tenant.register(Arena.ofAuto().allocate(64), rights));
+            MemoryRegion first = tenant.allocate(8192, rights);
+            fails(Kind.QUOTA_EXCEEDED, "shares 8192", () -> tenant.allocate(1, rights));
+            first.close();
+            works(tenant);
+        }
+    }
+
+    @Test
+    void shouldSurviveGarbageOfOneTenant() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        AgentServer server = serve();
+        try (Tenant tenant = AgentLink.join(folder, "t")) {
+            for (int i = 0; i < 20; i++) {
+                try (UnixSocket socket = UnixSocket.connect(AgentServer.socketIn(folder))) {
+                    byte[] noise = new byte[1 + random.nextInt(2000)];
+                    random.nextBytes(noise);
+                    socket.send(noise);
+                }
+            }
+            for (int i = 0; i < 5; i++) {
+                Attachment hostile = Attachment.open(AgentServer.socketIn(folder), "hostile " + i);
+                // A queue, so that requests of noise get as far as the checks.
+                hostile.connect(peer.host(), Optional.empty());
+                scribble(hostile, random);
+                hostile.published();
+                works(tenant);
+                hostile.close();
+            }
+            assertThat(agent.recoveries()).as("seed %d", seed).isZero();
+        }
+        Hosts.waitUntil("all to be gone, seed " + seed, () -> server.tenants() == 0);
+    }
+
+    /** Entries whose sequence is right, so that the agent takes them, and whose other bytes are noise. */
+    private static void scribble(Attachment hostile, Random random) {
+        SessionLayout layout = hostile.layout();
+        for (long number = 1; number < layout.entries(); number++) {
+            byte[] noise = new byte[184];
+            random.nextBytes(noise);
+            long at = layout.entry(number);
+            for (int i = 0; i < noise.length; i++) {
+                hostile.memory().set(ValueLayout.JAVA_BYTE, at + 8 + i, noise[i]);
+            }
+            hostile.memory().set(ValueLayout.JAVA_INT, at + SessionLayout.KIND, random.nextInt(5));
+            hostile.memory().set(ValueLayout.JAVA_INT, at + SessionLayout.PLACE, random.nextInt(4) - 1);
+            SessionLayout.LONG.setRelease(hostile.memory(), at, number + 1);
+        }
+    }
+
+    @Test
+    void shouldCleanUpAfterATenantThatIsKilled() throws Exception {
+        AgentServer server = serve();
+        int queuePairs = agent.queuePairs();
+        String[] arguments = {
+            folder.toString(), "peer", Long.toString(theirs.address()), Integer.toString(theirs.remoteKey())
+        };
+        Tenant peers = peer.admit("reader");
+        MemoryRegion landing = Hosts.region(peers, 64);
+        try (Tenant living = AgentLink.join(folder, "living");
+                Child child = Child.start(MortalTenant.class, arguments)) {
+            VirtualQueue before = peers.connect(agent.host());
+            request.read(child.address(), child.key()).from(landing, 0, 8).id(1).signaled();
+            before.push(request);
+            assertThat(Hosts.pop(before, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+            child.close();
+            Hosts.waitUntil("the dead to be gone", () -> server.tenants() == 1);
+            VirtualQueue after = peers.connect(agent.host());
+            Hosts.waitUntil("what is known of its region to expire", () -> {
+                if (after.state() == QueuePairState.READY_TO_SEND) {
+                    after.push(request.read(child.address(), child.key())
+                            .from(landing, 0, 8)
+                            .id(2)
+                            .signaled());
+                    return Hosts.pop(after, 1).getFirst().status() == CompletionStatus.REMOTE_ACCESS_ERROR;
+                }
+                return false;
+            });
+            works(living);
+            assertThat(agent.queuePairs()).isEqualTo(queuePairs);
+        }
+    }
+
+    @Test
+    void shouldComeBackAfterTheAgentWasKilled() throws Exception {
+        String[] arguments = {hosts.meta().address().toString(), "outer", folder.toString()};
+        try (Child first = Child.start(MortalAgent.class, arguments);
+                Tenant tenant = AgentLink.join(folder, "t")) {
+            MemoryRegion ours = tenant.allocate(4096, EnumSet.allOf(Access.class));
+            ours.memory().set(ValueLayout.JAVA_LONG, 0, 77);
+            VirtualQueue queue = tenant.connect(peer.host());
+            WorkRequest write = WorkRequest.create(1, 0);
+            write.write(theirs.address(), theirs.remoteKey()).from(ours, 0, 8).signaled();
+            queue.push(write.id(1));
+            assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+            first.process().destroyForcibly();
+            assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+            Hosts.waitUntil("the queue to fail", () -> queue.state() == QueuePairState.ERROR);
+            assertThat(queue.failure().orElseThrow()).contains("has ended");
+            fails(Kind.QUEUE_FAILED, "has ended", () -> queue.push(write));
+            try (Child second = Child.start(MortalAgent.class, arguments)) {
+                try (VirtualQueue again = tenant.connect(peer.host())) {
+                    // The region's keys are others now, which the request has to be told.
+                    again.push(write.write(theirs.address() + 8, theirs.remoteKey())
+                            .from(ours, 0, 8)
+                            .id(2)
+                            .signaled());
+                    assertThat(Hosts.pop(again, 1)).containsExactly(new Hosts.Done(2, CompletionStatus.SUCCESS));
+                    assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(77);
+                }
+                assertThat(queue.state()).isEqualTo(QueuePairState.ERROR);
+                queue.close();
+                assertThat(second.process().isAlive()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void shouldFlushWhatWasUnderWayWhenTheAgentEnds() throws Exception {
+        AgentServer server = serve();
+        Agent slow = hosts.agent("slow");
+        MemoryRegion far = Hosts.region(slow.admit("t"), 64);
+        try (Tenant tenant = AgentLink.join(folder, "t")) {
+            MemoryRegion ours = Hosts.region(tenant, 64);
+            VirtualQueue queue = tenant.connect(slow.host());
+            hosts.drop(slow);
+            for (int i = 0; i < 4; i++) {
+                queue.push(request.write(far.address(), far.remoteKey())
+                        .from(ours, 0, 8)
+                        .id(i)
+                        .signaled());
+            }
+            server.close();
+            assertThat(Hosts.pop(queue, 4).stream().map(Hosts.Done::id)).containsExactly(0L, 1L, 2L, 3L);
+            assertThat(queue.state()).isEqualTo(QueuePairState.ERROR);
+        }
+    }
+
+    @Test
+    void shouldShareAFileThatThisProcessHasMadeItself() {
+        serve();
+        try (Tenant tenant = AgentLink.join(folder, "t")) {
+            SharedFile file = SharedFile.memfd("mine", 8192);
+            try (Mapping mine = file.map()) {
+                MemoryRegion region = tenant.share(file, EnumSet.of(Access.LOCAL_WRITE));
+                assertThat(region.byteSize()).isEqualTo(8192);
+                region.memory().set(ValueLayout.JAVA_INT, 4096, 5);
+                assertThat(mine.memory().get(ValueLayout.JAVA_INT, 4096)).isEqualTo(5);
+            }
+        }
+    }
+}
