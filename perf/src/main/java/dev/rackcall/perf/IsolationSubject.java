@@ -14,6 +14,7 @@ import java.util.Locale;
 /** A call that passes a scope of so many pages in one of the isolation modes. */
 final class IsolationSubject extends Subject {
     static final int PAGE = 4096;
+    static final String CHANNEL = "/bench/vault";
     /** Room in the scope's pages for its own header, the head and the array's header. */
     private static final int OVERHEAD = 160;
 
@@ -95,21 +96,25 @@ final class IsolationSubject extends Subject {
         return true;
     }
 
+    /** Where the server's sockets lie. */
+    static Path runtime(Path directory) {
+        return directory.resolve("rackcall");
+    }
+
     @Override
     ServerSide serve(Path directory) {
         RpcServer.Builder builder = RpcServer.builder()
                 .service(BenchVault.class, new Handlers())
                 .sandbox(SandboxPolicy.STRICT)
-                .directory(directory.resolve("rackcall"));
+                .directory(runtime(directory));
         RpcServer server = (huge ? builder.hugePages(Wish.REQUIRE) : builder).start();
         return server::close;
     }
 
     @Override
     ClientSide connect(Path directory) {
-        RpcChannel channel = RpcChannel.builder("/bench/vault")
-                .directory(directory.resolve("rackcall"))
-                .open();
+        RpcChannel channel =
+                RpcChannel.builder(CHANNEL).directory(runtime(directory)).open();
         BenchVault vault = channel.stub(BenchVault.class, CallOptions.DEFAULT.withIsolation(isolation));
         return new Client(name(), channel, vault, fill(channel, pages), use);
     }

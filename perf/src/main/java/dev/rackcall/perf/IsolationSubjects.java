@@ -81,6 +81,9 @@ final class IsolationSubjects {
                     "following a list of " + NODES + " nodes, " + walk.where,
                     () -> walking(walk)));
         }
+        for (NeighbourSubject.Neighbour neighbour : NeighbourSubject.Neighbour.values()) {
+            all.add(new NeighbourSubject(neighbour));
+        }
         return all;
     }
 

@@ -80,7 +80,7 @@ final class RttTarget {
                 });
             }
         }
-        return results;
+        return NeighbourSubject.withRatios(results);
     }
 
     private List<Result> atRate(List<Lane> lanes, double rate) {
@@ -91,7 +91,7 @@ final class RttTarget {
                 results.add(result(lane, all, "fixed rate"));
             });
         }
-        return results;
+        return NeighbourSubject.withRatios(results);
     }
 
     private Result compared(Result result, Lane lane, Lane floor) {

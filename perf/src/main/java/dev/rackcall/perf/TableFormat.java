@@ -101,7 +101,8 @@ final class TableFormat {
         return switch (target) {
             case RTT ->
                 columns("raw_ratio", "to raw", "alloc_client_b", "alloc client", "alloc_server_b", "alloc server");
-            case ISOLATION -> columns("floor_ratio", "to trusted", "above_floor_ns", "above trusted");
+            case ISOLATION ->
+                columns("floor_ratio", "to trusted", "above_floor_ns", "above trusted", "p99_ratio", "p99 to alone");
             case VERBS -> columns("floor_ratio", "to WRITE", "alloc_client_b", "alloc client");
             case RDMA ->
                 columns(
