@@ -21,15 +21,11 @@ abstract class NeighbourProcess {
 
     final void run() throws Exception {
         Thread.ofPlatform().daemon().name("bench-neighbour").start(this::listen);
-        long times = 0;
         while (true) {
             turn.acquire();
             while (wanted) {
                 once();
-                times++;
             }
-            // Whoever measures would like to know that there was something beside it.
-            System.err.println(getClass().getSimpleName() + ": " + times + " times so far");
         }
     }
 
