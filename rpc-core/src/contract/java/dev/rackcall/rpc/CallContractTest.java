@@ -444,6 +444,8 @@ public class CallContractTest {
         Echo echo = stub(channel(mode).open());
         assertThat(echo.add(1, 1)).isEqualTo(2);
         CompletableFuture<Integer> underWay = echo.later(5, 100);
+        // Requests are taken in order: from here on the server knows of that one, also where it shares no memory.
+        assertThat(echo.add(1, 1)).isEqualTo(2);
         assertThat(first.shutdown(Duration.ofSeconds(10))).isTrue();
         assertThat(underWay.join()).isEqualTo(5);
         assertThat(codeOf(() -> echo.add(1, 1))).isEqualTo(Status.Code.UNAVAILABLE);

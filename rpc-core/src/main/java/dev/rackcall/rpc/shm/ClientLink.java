@@ -198,7 +198,7 @@ final class ClientLink {
         // Between the release of the caller's own slot and its look at the others and at `settled`: of two who leave at
         // once, or of one and the thread that ends the connection, at least one sees that the other has left.
         VarHandle.fullFence();
-        if (settled && connection.isQuiet() && unmapped.compareAndSet(false, true)) {
+        if (settled && connection.slots.isQuiet() && unmapped.compareAndSet(false, true)) {
             arenas.close();
             onUnmapped.run();
         }

@@ -1,6 +1,5 @@
 package dev.rackcall.rpc.shm;
 
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.sandbox.SealException;
@@ -21,19 +20,14 @@ import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The memory of a connection at its client: what is mapped, the arenas in it, which shared objects may go to the server and how those that come from it are found.
+ * The memory of a connection at its client: what is mapped, the arenas in it, and how objects that come from the server are found in them. Which may go to it says {@link PassedObjects}.
  * Mapped when the connection is made, unmapped by {@link ClientLink} after the last use. Thread-safe.
  */
 final class ClientMemory implements AutoCloseable {
     private static final int ALLOCATOR = 1;
     private static final long FIRST_REQUEST_BYTES = 32 << 10;
-
-    /** All of this process, so that an argument of another connection to the same channel is known. */
-    private static final Set<ClientMemory> ALL = ConcurrentHashMap.newKeySet();
 
     /** Owned from the moment on at which the connection is made; until then its maker closes it. */
     private final SharedFile file;
@@ -105,7 +99,7 @@ final class ClientMemory implements AutoCloseable {
         refs.add(requestArena);
         refs.add(Arena.attach(new ArenaSpec(
                 welcome.reply().id(), replyMemory, file, welcome.reply().offset(), TableHome.PRIVATE, ALLOCATOR, 0)));
-        ALL.add(this);
+        PassedObjects.register(this);
     }
 
     private MemorySegment slice(Handshake.ArenaPlace place) {
@@ -195,64 +189,13 @@ final class ClientMemory implements AutoCloseable {
         return sharedArena;
     }
 
-    long share(Object sharedObject, String method, String argument) {
-        if (sharedObject == null) {
-            throw Status.Code.INVALID_ARGUMENT
-                    .with("%s: argument '%s' is null; shared objects are never null", method, argument)
-                    .asException();
-        }
-        long ref = liveRef(sharedObject, method, argument);
-        MemorySegment memory = SharedObject.spaceOf(sharedObject).memory(ref);
-        if (!isMapped(memory)) {
-            if (isGone(memory)) {
-                throw gone(method, argument);
-            }
-            throw Status.Code.INVALID_ARGUMENT
-                    .with(
-                            "%s: argument '%s' lives in arena %d, which the server of this channel does not map; build it in"
-                                    + " channel.newScope() or copy it there with scope.copy",
-                            method, argument, Ref.arenaId(ref))
-                    .asException();
-        }
-        if (mirror != null) {
-            carryOver(ref, method, argument);
-        }
-        return ref;
+    /** Whether it is the shared arena, as mapped here. */
+    synchronized boolean isSharedHere(MemorySegment memory) {
+        return sharedMapping != null && sharedMapping.memory().scope().equals(memory.scope());
     }
 
-    /** What lies in the reply arena came from the server, which has it. */
-    private void carryOver(long ref, String method, String argument) {
-        if (Ref.arenaId(ref) != requestArena.id()) {
-            return;
-        }
-        try {
-            mirror.carryScope(requestArena, welcome.request().offset(), ref);
-        } catch (RefException e) {
-            throw Status.Code.INVALID_ARGUMENT
-                    .with("%s: argument '%s' cannot be passed: %s", method, argument, e.getMessage())
-                    .asException(e);
-        }
-    }
-
-    /** Whether the server maps that memory for this connection. By memory, not by arena number: two servers may use one number. */
-    private boolean isMapped(MemorySegment memory) {
-        return memory.scope().equals(mapping.memory().scope()) || isSharedMemory(memory);
-    }
-
-    /** Whether it is the shared arena, mapped here or by another connection of this process to the same channel. */
-    private boolean isSharedMemory(MemorySegment memory) {
-        if (isSharedHere(memory)) {
-            return true;
-        }
-        for (ClientMemory other : ALL) {
-            if (other != this && other.isSharedHere(memory)) {
-                return other.isSharedFileOf(this);
-            }
-        }
-        return false;
-    }
-
-    private boolean isSharedFileOf(ClientMemory other) {
+    /** Whether both connections are to the same channel, whose shared arena is one. */
+    boolean hasSharedArenaOf(ClientMemory other) {
         try {
             return sharedFile.isSameFile(other.sharedFile);
         } catch (IllegalStateException e) {
@@ -261,26 +204,16 @@ final class ClientMemory implements AutoCloseable {
         }
     }
 
-    /** Whether it is the memory of a connection that has ended. */
-    private static boolean isGone(MemorySegment memory) {
-        return !memory.scope().isAlive() || ALL.stream().anyMatch(each -> each.end != null && each.maps(memory));
-    }
-
-    private boolean maps(MemorySegment memory) {
+    /** Whether it is memory of this connection, own or shared. */
+    boolean maps(MemorySegment memory) {
         return memory.scope().equals(mapping.memory().scope()) || isSharedHere(memory);
     }
 
-    /** Whoever retries what UNAVAILABLE ends builds it anew. */
-    private static RpcException gone(String method, String argument) {
-        return Status.Code.UNAVAILABLE
-                .with(
-                        "%s: argument '%s' is gone with the connection that it was built for; build it anew in a new scope",
-                        method, argument)
-                .asException();
-    }
-
-    private synchronized boolean isSharedHere(MemorySegment memory) {
-        return sharedMapping != null && sharedMapping.memory().scope().equals(memory.scope());
+    /** Before an object in the request arena is passed; what lies in the reply arena came from the server, which has it. */
+    void carryOver(long ref) throws RefException {
+        if (mirror != null && Ref.arenaId(ref) == requestArena.id()) {
+            mirror.carryScope(requestArena, welcome.request().offset(), ref);
+        }
     }
 
     /**
@@ -342,19 +275,6 @@ final class ClientMemory implements AutoCloseable {
         return autoSeals;
     }
 
-    private static long liveRef(Object sharedObject, String method, String argument) {
-        try {
-            return SharedObject.liveRefOf(sharedObject);
-        } catch (RefException | IllegalArgumentException e) {
-            throw Status.Code.INVALID_ARGUMENT
-                    .with("%s: argument '%s' cannot be passed: %s", method, argument, e.getMessage())
-                    .asException(e);
-        } catch (IllegalStateException e) {
-            // Unmapped.
-            throw gone(method, argument);
-        }
-    }
-
     <T> T shared(Class<T> type, long ref, String method) {
         if (Ref.arenaId(ref) == welcome.shared().id()) {
             sharedArena();
@@ -387,7 +307,7 @@ final class ClientMemory implements AutoCloseable {
 
     /** Unmaps the connection's own memory, which nobody has used yet; the files stay their maker's. */
     void discard() {
-        ALL.remove(this);
+        PassedObjects.forget(this);
         mapping.close();
     }
 
@@ -405,6 +325,6 @@ final class ClientMemory implements AutoCloseable {
         if (sharedFile != null) {
             sharedFile.close();
         }
-        ALL.remove(this);
+        PassedObjects.forget(this);
     }
 }

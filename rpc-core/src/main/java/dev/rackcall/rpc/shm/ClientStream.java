@@ -90,7 +90,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
 
     private void pull() {
         try {
-            ShmClientCall call = connection.claim(deadline);
+            ShmClientCall call = connection.slots.claim(deadline);
             try {
                 accept(call.callControl(method, ControlOp.STREAM_PULL, id, deadline), call);
             } catch (PayloadException e) {
@@ -105,8 +105,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
             tell(
                     e instanceof RpcException failed
                             ? failed.status()
-                            : Status.Code.INTERNAL.with(
-                                    "%s: decoding the server's answer failed: %s", method.fullName(), e));
+                            : ClientFailure.decodingFailed(method.fullName(), e));
             throw e;
         }
         tellIfLast();

@@ -42,7 +42,7 @@ final class ControlQueue {
 
     private boolean trySend(int op, long operand) {
         try {
-            ShmClientCall call = connection.tryClaim();
+            ShmClientCall call = connection.slots.tryClaim();
             if (call == null) {
                 return false;
             }

@@ -2,30 +2,19 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.shm.os.EventPoll;
 import dev.rackcall.shm.waiting.WaitStrategy;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One polling thread of a server and the connections that it owns. Busy connections are watched, that is polled turn by turn; idle ones ring
  * through their socket. With nothing to do for a while, the poller stops watching all of them and sleeps in the kernel.
  */
 final class Poller {
-    private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
     /** Turns between two looks at the sockets: new connections, rings, deaths. */
     private static final int TURNS_PER_LOOK = 512;
     /** A turn without a request is longer, and leaves time for a look. */
@@ -37,17 +26,11 @@ final class Poller {
     private static final int PAUSES_PER_TURN = 8;
 
     private static final long MAX_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** After a turn that failed, so that a failure that stays does not fill the log at full speed. */
-    private static final long FAILED_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-
-    private static final LogLimit LOG_LIMIT = new LogLimit();
-
     private final EventPoll events = EventPoll.create();
     private final WaitStrategy waiting;
     private final Map<Long, ShmServerConnection> connections = new HashMap<>();
-    private final Queue<Runnable> mail = new ConcurrentLinkedQueue<>();
-    private ShmServerConnection[] watched = new ShmServerConnection[16];
-    private int watchedCount;
+    private final Mailbox mail = new Mailbox();
+    private final WatchList watched = new WatchList();
     private long lastTag;
     private int idleTurns;
     /** The slice in which the sockets were last looked at. */
@@ -60,8 +43,6 @@ final class Poller {
     private volatile int slice;
     private volatile boolean stopping;
     private volatile boolean sleeping;
-    /** Whether there may be mail. A new connection waits there, so it is looked at each turn that has nothing else to do. */
-    private volatile boolean mailed;
 
     private Poller(WaitStrategy waiting, String name) {
         this.waiting = waiting;
@@ -94,7 +75,6 @@ final class Poller {
     /** Runs {@code action} on the polling thread soon. Any thread. */
     void post(Runnable action) {
         mail.add(action);
-        mailed = true;
         // Volatile stores above, then this look; the poller says that it is about to sleep before its last look at the
         // mail.
         if (sleeping) {
@@ -119,20 +99,6 @@ final class Poller {
         while (!relief.join(stuckAfter) && System.nanoTime() - end < 0) {
             // It may be in a handler that never returns; its connections end all the same.
             relief.relieveIfStuck();
-        }
-    }
-
-    /** Whether no request waits and no call is under way; asked of the polling thread, false if it does not answer in time. */
-    boolean isDrained(long nanos) {
-        CompletableFuture<Boolean> drained = new CompletableFuture<>();
-        post(() -> drained.complete(connections.values().stream().allMatch(ShmServerConnection::isIdle)));
-        try {
-            return drained.get(nanos, TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        } catch (ExecutionException | TimeoutException e) {
-            return false;
         }
     }
 
@@ -163,35 +129,16 @@ final class Poller {
             try {
                 turn();
             } catch (RuntimeException | Error e) {
-                failedTurn(e);
+                PollerLog.failedTurn(e);
             }
         }
         if (isMine()) {
-            readMail();
+            mail.runAll();
             for (ShmServerConnection connection : connections()) {
-                guarded("closing a connection", connection::close);
+                PollerLog.guarded("closing a connection", connection::close);
             }
             connections.clear();
             events.close();
-        }
-    }
-
-    /** Whatever went wrong, all connections of this poller depend on it. */
-    private static void failedTurn(Throwable thrown) {
-        if (LOG_LIMIT.allows()) {
-            LOG.error("polling failed; the server goes on{}", LOG_LIMIT.skipped(), thrown);
-        }
-        LockSupport.parkNanos(FAILED_TURN_NANOS);
-    }
-
-    /** Does what concerns one connection only: if it fails, the others must not suffer. */
-    private static void guarded(String what, Runnable action) {
-        try {
-            action.run();
-        } catch (RuntimeException | Error e) {
-            if (LOG_LIMIT.allows()) {
-                LOG.error("{} failed; the poller goes on{}", what, LOG_LIMIT.skipped(), e);
-            }
         }
     }
 
@@ -200,7 +147,7 @@ final class Poller {
         connections.put(tag, connection);
         try {
             events.add(connection.link.bellFd(), tag);
-            watch(connection);
+            watched.add(connection);
         } catch (RuntimeException | Error e) {
             // Without its socket nobody would learn of the client's death.
             drop(connection);
@@ -210,9 +157,8 @@ final class Poller {
 
     private void turn() {
         int work = 0;
-        for (int i = 0; i < watchedCount; i++) {
-            ShmServerConnection connection = watched[i];
-            work += pollOne(connection);
+        for (int i = 0; i < watched.size(); i++) {
+            work += pollOne(watched.get(i));
             if (!isMine()) {
                 return;
             }
@@ -231,35 +177,21 @@ final class Poller {
     private int pollOne(ShmServerConnection connection) {
         try {
             // With one connection to watch, it may as well be looked at several times a turn.
-            int taken = connection.poll(this, watchedCount == 1 ? PAUSES_PER_TURN : 0);
-            if (taken == 0 && connection.emptyTurns() > TURNS_WATCHED && watchedCount > 1) {
-                stopWatching(connection);
+            int taken = connection.poll(this, watched.size() == 1 ? PAUSES_PER_TURN : 0);
+            if (taken == 0 && connection.emptyTurns() > TURNS_WATCHED && watched.size() > 1) {
+                watched.letRing(connection);
             }
             if (connection.isOver(taken)) {
                 drop(connection);
             }
             return taken;
         } catch (ProtocolException e) {
-            if (LOG_LIMIT.allows()) {
-                LOG.warn(
-                        "{} of channel {} broke the protocol ({}); its connection is closed{}",
-                        connection.peer(),
-                        connection.service.channel(),
-                        e.getMessage(),
-                        LOG_LIMIT.skipped());
-            }
+            PollerLog.brokeProtocol(connection, e);
         } catch (RuntimeException | Error e) {
-            if (LOG_LIMIT.allows()) {
-                LOG.error(
-                        "serving {} of channel {} failed; its connection is closed{}",
-                        connection.peer(),
-                        connection.service.channel(),
-                        LOG_LIMIT.skipped(),
-                        e);
-            }
+            PollerLog.failedServing(connection, e);
         }
         if (isMine()) {
-            guarded("dropping a connection", () -> drop(connection));
+            PollerLog.guarded("dropping a connection", () -> drop(connection));
         } else {
             // Relieved in the handler that failed: the connections are another thread's now.
             discard(connection);
@@ -269,19 +201,20 @@ final class Poller {
 
     private void idle() {
         idleTurns++;
-        if (mailed) {
+        if (mail.mayHaveMail()) {
+            // A new connection, perhaps: it should not wait for the next look at the sockets.
             look(0);
             return;
         }
-        if (watchedCount > 0 && idleTurns <= waiting.spins() / PAUSES_PER_TURN) {
-            if (watchedCount > 1) {
+        if (watched.size() > 0 && idleTurns <= waiting.spins() / PAUSES_PER_TURN) {
+            if (watched.size() > 1) {
                 Thread.onSpinWait();
             }
             turns += IDLE_TURN_WEIGHT;
             if (turns >= TURNS_PER_LOOK) {
                 look(0);
             }
-        } else if (watchedCount > 0 && idleTurns - waiting.spins() / PAUSES_PER_TURN <= waiting.yields()) {
+        } else if (watched.size() > 0 && idleTurns - waiting.spins() / PAUSES_PER_TURN <= waiting.yields()) {
             Thread.yield();
         } else if (waiting.sleeps()) {
             sleep();
@@ -292,23 +225,9 @@ final class Poller {
     }
 
     private void sleep() {
-        for (int i = 0; i < watchedCount; i++) {
-            watched[i].unwatch();
-        }
-        // Between clearing `watched` and the last look; a client fences between its request and its look at `watched`.
-        VarHandle.fullFence();
-        for (int i = 0; i < watchedCount; i++) {
-            if (watched[i].hasRequest()) {
-                for (int j = 0; j < watchedCount; j++) {
-                    watched[j].watch();
-                }
-                idleTurns = 0;
-                return;
-            }
-        }
-        while (watchedCount > 0) {
-            watched[--watchedCount].position = -1;
-            watched[watchedCount] = null;
+        if (!watched.letAllRing()) {
+            idleTurns = 0;
+            return;
         }
         sleeping = true;
         look(mail.isEmpty() && !stopping ? MAX_SLEEP_NANOS : 0);
@@ -324,18 +243,10 @@ final class Poller {
         for (int i = 0; i < count; i++) {
             ShmServerConnection connection = connections.get(events.tag(i));
             if (connection != null) {
-                guarded("reading a connection's socket", () -> rung(connection));
+                PollerLog.guarded("reading a connection's socket", () -> rung(connection));
             }
         }
-        readMail();
-    }
-
-    private void readMail() {
-        // Before the mail: who adds some later says so again.
-        mailed = false;
-        for (Runnable action = mail.poll(); action != null; action = mail.poll()) {
-            guarded("an action for the poller", action);
-        }
+        mail.runAll();
     }
 
     private void rung(ShmServerConnection connection) {
@@ -345,49 +256,14 @@ final class Poller {
             connection.hungUp();
             events.remove(connection.link.bellFd());
         }
-        watch(connection);
-    }
-
-    private void watch(ShmServerConnection connection) {
-        connection.watch();
-        if (connection.position >= 0) {
-            return;
-        }
-        if (watchedCount == watched.length) {
-            watched = Arrays.copyOf(watched, 2 * watchedCount);
-        }
-        connection.position = watchedCount;
-        watched[watchedCount++] = connection;
-    }
-
-    private void stopWatching(ShmServerConnection connection) {
-        connection.unwatch();
-        // Between clearing `watched` and the last look, as in sleep().
-        VarHandle.fullFence();
-        if (connection.hasRequest()) {
-            connection.watch();
-        } else {
-            removeFromWatched(connection);
-        }
-    }
-
-    private void removeFromWatched(ShmServerConnection connection) {
-        int position = connection.position;
-        if (position < 0) {
-            return;
-        }
-        ShmServerConnection last = watched[--watchedCount];
-        watched[position] = last;
-        last.position = position;
-        watched[watchedCount] = null;
-        connection.position = -1;
+        watched.add(connection);
     }
 
     private void drop(ShmServerConnection connection) {
-        removeFromWatched(connection);
+        watched.remove(connection);
         if (connections.values().remove(connection)) {
             connectionCount.decrementAndGet();
-            guarded("forgetting a socket", () -> events.remove(connection.link.bellFd()));
+            PollerLog.guarded("forgetting a socket", () -> events.remove(connection.link.bellFd()));
         }
         connection.close();
     }
@@ -412,7 +288,7 @@ final class Poller {
     /** After a handler that was stuck came back: the connection may have waited for that. */
     private void watchAgain(ShmServerConnection connection) {
         if (connections.containsValue(connection)) {
-            watch(connection);
+            watched.add(connection);
         }
     }
 

@@ -3,8 +3,11 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.spi.ServerSpec;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -71,7 +74,7 @@ final class Pollers {
     boolean awaitDrained(Duration bound) {
         long end = System.nanoTime() + bound.toNanos();
         for (Poller poller : all) {
-            while (!poller.isDrained(Math.max(1, end - System.nanoTime()))) {
+            while (!isDrained(poller, Math.max(1, end - System.nanoTime()))) {
                 if (System.nanoTime() - end >= 0) {
                     return false;
                 }
@@ -79,6 +82,20 @@ final class Pollers {
             }
         }
         return true;
+    }
+
+    /** Whether no request waits at a poller and no call is under way; asked of its thread, false if that does not answer in time. */
+    static boolean isDrained(Poller poller, long nanos) {
+        CompletableFuture<Boolean> drained = new CompletableFuture<>();
+        poller.post(() -> drained.complete(poller.connections().stream().allMatch(ShmServerConnection::isIdle)));
+        try {
+            return drained.get(nanos, TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (ExecutionException | TimeoutException e) {
+            return false;
+        }
     }
 
     /** Ends all threads and connections; the caller asks for no more relief. */

@@ -3,13 +3,11 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
-import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.PoolCommons;
 import dev.rackcall.shm.os.SharedFile;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -21,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * A server for clients on all hosts that map a pool. One thread answers who knocks at its {@link PoolDoor}s; what follows is as for clients of this host, but for
  * the bell and for where the memory lies.
  */
-final class PoolServer implements ServerEndpoint {
+final class PoolServer extends PolledServer {
     private static final Logger LOG = LoggerFactory.getLogger(PoolServer.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
 
@@ -29,24 +27,17 @@ final class PoolServer implements ServerEndpoint {
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
 
-    private final ServerSpec spec;
     private final PoolCommons pool;
     private final List<Entrance> entrances = new ArrayList<>();
-    private final Pollers pollers;
-    private final Handlers handlers;
-    private final ConnectionCount connections = new ConnectionCount();
     private final Thread porter = new Thread(this::attend, "rackcall-porter");
-    private volatile boolean draining;
     private volatile boolean stopping;
 
     /** One channel: its door, by which number this server has it, and what it serves. */
     private record Entrance(PoolDoor door, long owner, ConnectionFactory factory, PoolMemory memory) {}
 
     private PoolServer(ServerSpec spec, PoolCommons pool) {
-        this.spec = spec;
+        super(spec);
         this.pool = pool;
-        this.pollers = new Pollers(spec);
-        this.handlers = Handlers.of(spec.dispatch());
         porter.setDaemon(true);
     }
 
@@ -168,18 +159,7 @@ final class PoolServer implements ServerEndpoint {
         try {
             Handshake.Hello hello = Handshake.Hello.decode(knock.hello());
             entrance.factory().check(hello);
-            if (draining) {
-                throw Status.Code.UNAVAILABLE
-                        .with("channel %s: its server is shutting down", hello.channel())
-                        .asException();
-            }
-            if (connections.isFull(spec.maxConnections())) {
-                throw Status.Code.RESOURCE_EXHAUSTED
-                        .with(
-                                "channel %s: all %d connections are taken; close some, or raise the server's maxConnections",
-                                hello.channel(), spec.maxConnections())
-                        .asException();
-            }
+            requireRoom(hello.channel());
             connect(entrance, knock, hello);
         } catch (Handshake.MalformedException e) {
             refuse(knock, Status.Code.FAILED_PRECONDITION.with("the handshake failed: %s", e.getMessage()));
@@ -234,24 +214,8 @@ final class PoolServer implements ServerEndpoint {
     // ---- the end
 
     @Override
-    public void drain() {
-        draining = true;
-        pollers.drain();
-    }
-
-    @Override
-    public boolean awaitDrained(Duration bound) {
-        return pollers.awaitDrained(bound);
-    }
-
-    @Override
-    public int connections() {
-        return connections.connected();
-    }
-
-    @Override
     public void close() {
-        draining = true;
+        admitNobody();
         stopping = true;
         try {
             porter.join(JOIN_MILLIS);
@@ -259,8 +223,7 @@ final class PoolServer implements ServerEndpoint {
             Thread.currentThread().interrupt();
         }
         entrances.forEach(entrance -> unlessClosed(() -> entrance.door().change(entrance.owner(), 0)));
-        pollers.stop();
-        handlers.close();
+        endCalls();
         for (Entrance entrance : entrances) {
             unlessClosed(() -> entrance.memory().close(entrance.factory().shared()));
             entrance.factory().close();

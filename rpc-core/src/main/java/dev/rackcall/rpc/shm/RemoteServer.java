@@ -5,7 +5,6 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
-import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.os.Mapping;
@@ -14,7 +13,6 @@ import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -27,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * A server's door for clients that share no memory with it: one address for all its channels, since the client says which one it wants. What follows is as in shared
  * memory, but for the bell.
  */
-final class RemoteServer implements ServerEndpoint {
+final class RemoteServer extends PolledServer {
     private static final Logger LOG = LoggerFactory.getLogger(RemoteServer.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
     /** No kernel vouches for a peer over a network. */
@@ -36,20 +34,13 @@ final class RemoteServer implements ServerEndpoint {
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
 
-    private final ServerSpec spec;
     private final Map<String, ConnectionFactory> channels = new HashMap<>();
-    private final Pollers pollers;
-    private final Handlers handlers;
-    private final ConnectionCount connections = new ConnectionCount();
     private final Thread guardian = new Thread(this::guard, "rackcall-remote");
     private Optional<CarrierProvider.Listener> listener = Optional.empty();
-    private volatile boolean draining;
     private volatile boolean stopping;
 
     private RemoteServer(ServerSpec spec) {
-        this.spec = spec;
-        this.pollers = new Pollers(spec);
-        this.handlers = Handlers.of(spec.dispatch());
+        super(spec);
         guardian.setDaemon(true);
     }
 
@@ -132,20 +123,9 @@ final class RemoteServer implements ServerEndpoint {
                     .with("no channel %s is served here (there are %s)", hello.channel(), channels.keySet())
                     .asException();
         }
-        if (draining) {
-            throw Status.Code.UNAVAILABLE
-                    .with("channel %s: its server is shutting down", hello.channel())
-                    .asException();
-        }
         factory.check(hello);
         synchronized (this) {
-            if (connections.isFull(spec.maxConnections())) {
-                throw Status.Code.RESOURCE_EXHAUSTED
-                        .with(
-                                "channel %s: all %d connections are taken; close some, or raise the server's maxConnections",
-                                hello.channel(), spec.maxConnections())
-                        .asException();
-            }
+            requireRoom(hello.channel());
             connections.comes();
         }
         try {
@@ -244,24 +224,8 @@ final class RemoteServer implements ServerEndpoint {
     // ---- the end
 
     @Override
-    public void drain() {
-        draining = true;
-        pollers.drain();
-    }
-
-    @Override
-    public boolean awaitDrained(Duration bound) {
-        return pollers.awaitDrained(bound);
-    }
-
-    @Override
-    public int connections() {
-        return connections.connected();
-    }
-
-    @Override
     public void close() {
-        draining = true;
+        admitNobody();
         stopping = true;
         listener.ifPresent(CarrierProvider.Listener::close);
         LockSupport.unpark(guardian);
@@ -270,8 +234,7 @@ final class RemoteServer implements ServerEndpoint {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        pollers.stop();
-        handlers.close();
+        endCalls();
         channels.values().forEach(ConnectionFactory::close);
     }
 }

@@ -116,7 +116,7 @@ final class RpcFuture<T> extends CompletableFuture<T> {
             status = rejected.status();
         } catch (RuntimeException | Error e) {
             // Whoever polls may be another caller; and this future must end, whatever the answer did to its reader.
-            status = Status.Code.INTERNAL.with("%s: decoding the server's answer failed: %s", name, e);
+            status = ClientFailure.decodingFailed(name, e);
             failure = status.asException(e);
         }
         try {
@@ -146,7 +146,7 @@ final class RpcFuture<T> extends CompletableFuture<T> {
         if (call.giveUp(ticket)) {
             unseal(false);
             connection.cancel(ticket);
-            Status status = ShmClientCall.deadlineExceeded(name);
+            Status status = ClientFailure.deadlineExceeded(name);
             end(null, status.asException(), status, false);
         }
     }
@@ -259,7 +259,7 @@ final class RpcFuture<T> extends CompletableFuture<T> {
     /** Whether the current thread is the one that may park here; a second one waits as for any other future. */
     private boolean mayWait() {
         if (!isDone()) {
-            connection.passOverOwn();
+            connection.slots.passOverOwn();
         }
         return !isDone() && WAITER.compareAndSet(this, null, Thread.currentThread());
     }

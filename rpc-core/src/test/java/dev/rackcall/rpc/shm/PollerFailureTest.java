@@ -24,7 +24,7 @@ class PollerFailureTest {
             });
             poller.post(after::countDown);
             assertThat(after.await(30, TimeUnit.SECONDS)).isTrue();
-            assertThat(poller.isDrained(TimeUnit.SECONDS.toNanos(30))).isTrue();
+            assertThat(Pollers.isDrained(poller, TimeUnit.SECONDS.toNanos(30))).isTrue();
         } finally {
             poller.stop(TimeUnit.SECONDS.toNanos(30), Duration.ofSeconds(1));
         }

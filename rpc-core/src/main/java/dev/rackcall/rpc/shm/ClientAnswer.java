@@ -1,0 +1,80 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.codec.PayloadException;
+import dev.rackcall.shm.codec.PayloadReader;
+import java.lang.foreign.MemorySegment;
+
+/** The response half of a slot: reads the answer, of which nothing is believed. Used by one call after the other, by whoever holds the slot. */
+final class ClientAnswer {
+    private final ClientMemory arenas;
+    private final MemorySegment memory;
+    private final long slot;
+    private final PayloadReader reader;
+    /** Bytes of the answer, if it lay outside the slot. */
+    private long outsideBytes;
+
+    ClientAnswer(ShmClientConnection connection, long slot) {
+        this.arenas = connection.arenas;
+        this.memory = connection.memory;
+        this.slot = slot;
+        this.reader = PayloadReader.create().objects(connection.link.objects());
+    }
+
+    /** A new call has the slot. */
+    void begin() {
+        outsideBytes = 0;
+    }
+
+    /** Opens the answer that {@code word} tells of; throws what a failed call ended with. */
+    PayloadReader open(long word, ShmClientCall call) {
+        if (SlotLayout.isEmptySuccess(word)) {
+            reader.beginEmpty();
+            return reader;
+        }
+        int flags = SlotLayout.flags(word);
+        if ((flags & SlotLayout.OUTSIDE) == 0) {
+            int length = SlotLayout.inlineLength(word);
+            if (length > SlotLayout.RESPONSE_INLINE_BYTES) {
+                throw malformed(call, "an inline payload of " + length + " bytes");
+            }
+            reader.begin(memory, slot + SlotLayout.RESPONSE_INLINE, length);
+        } else {
+            long length = SlotLayout.responseLength(memory, slot);
+            long ref = SlotLayout.responseRef(memory, slot);
+            if (!arenas.isReplyPayload(ref, length)) {
+                throw malformed(
+                        call,
+                        "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside the reply arena");
+            }
+            outsideBytes = length;
+            reader.begin(arenas.replyMemory(), Ref.offset(ref), length);
+        }
+        if (SlotLayout.methodOrStatus(word) != 0) {
+            throw failure(call, SlotLayout.methodOrStatus(word), flags);
+        }
+        return reader;
+    }
+
+    private RpcException failure(ShmClientCall call, int number, int flags) {
+        try {
+            String description = (flags & SlotLayout.METADATA) != 0 ? reader.readString() : "";
+            Metadata trailers = (flags & SlotLayout.METADATA) != 0 ? MetadataCodec.read(reader) : Metadata.EMPTY;
+            return new RpcException(Status.Code.ofNumber(number).with(description), trailers);
+        } catch (PayloadException e) {
+            return malformed(call, "a failure that cannot be read: " + e.getMessage());
+        }
+    }
+
+    private static RpcException malformed(ShmClientCall call, String what) {
+        return ClientFailure.malformedAnswer(call.name(), what).asException();
+    }
+
+    /** Whether the server keeps the answer's payload until it hears that it was read. */
+    boolean isKeptUntilRead() {
+        return outsideBytes > PayloadBuffer.KEPT_PAYLOAD_BYTES;
+    }
+}
