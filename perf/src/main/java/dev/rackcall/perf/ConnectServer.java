@@ -2,6 +2,7 @@ package dev.rackcall.perf;
 
 import dev.rackcall.cp.Agent;
 import dev.rackcall.cp.AgentOptions;
+import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.MetaServer;
 import dev.rackcall.verbs.Gid;
@@ -20,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one connects to: a meta server, an agent that it knows, and beside them a device whose reliable queue pairs are made on request over a
+ * What one connects to: a meta server, an agent that it knows and that serves other processes, and beside them a device whose reliable queue pairs are made on request over a
  * TCP connection.
  */
 final class ConnectServer implements ServerSide {
@@ -32,11 +33,13 @@ final class ConnectServer implements ServerSide {
 
     private final MetaServer meta;
     private final Agent agent;
+    private final AgentServer door;
     private final ServerSocket socket;
 
     ConnectServer(Path directory) throws IOException {
         meta = MetaServer.open(ConnectEnd.device(), 1024);
         agent = Agent.open(ConnectEnd.device(), AgentOptions.of(HOST).withMeta(meta::address));
+        door = AgentServer.open(agent, directory);
         socket = new ServerSocket(0, 16, InetAddress.ofLiteral("127.0.0.1"));
         Thread.ofPlatform().daemon().name("connect-server").start(this::accept);
         Path draft = directory.resolve(FILE + ".draft");
@@ -94,6 +97,7 @@ final class ConnectServer implements ServerSide {
     public void close() {
         try (meta;
                 agent;
+                door;
                 socket) {
             LOG.debug("closing");
         } catch (IOException e) {

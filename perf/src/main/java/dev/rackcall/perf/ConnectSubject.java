@@ -1,6 +1,7 @@
 package dev.rackcall.perf;
 
 import dev.rackcall.cp.Agent;
+import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.AgentOptions;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
@@ -14,6 +15,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Path;
+import java.time.Duration;
 
 /** Connecting and closing over the software RDMA device: a virtual queue, or a reliable queue pair of one's own. */
 final class ConnectSubject extends Subject {
@@ -23,6 +25,8 @@ final class ConnectSubject extends Subject {
         UNCACHED(
                 "connect-uncached",
                 "the same after the host has been forgotten: its metadata is READ from the meta server's table"),
+        AGENT("connect-agent", "connect-cached by an agent in another process"),
+        HOP("connect-hop", "an entry to an agent in another process and its answer: what that agent adds to a request"),
         FRESH_RC(
                 "connect-fresh-rc",
                 "an RC queue pair made, told to the server over a TCP connection that is open already, connected at both"
@@ -81,6 +85,8 @@ final class ConnectSubject extends Subject {
         return switch (kind) {
             case CACHED, UNCACHED ->
                 new Virtual(ControlAddress.parse(server[0]), Integer.parseInt(server[2]), kind == Kind.CACHED);
+            case AGENT -> new ThroughAgent(directory, Integer.parseInt(server[2]));
+            case HOP -> new Hops(directory);
             case FRESH_RC -> new Fresh(Integer.parseInt(server[1]));
             case READ -> new Reads(Integer.parseInt(server[1]));
         };
@@ -106,16 +112,62 @@ final class ConnectSubject extends Subject {
             if (!cached) {
                 agent.forget(ConnectServer.HOST);
             }
-            try (VirtualQueue queue = tenant.connect(ConnectServer.HOST)) {
-                if (queue.epoch() != epoch) {
-                    throw new WrongReplyException("connect", epoch, queue.epoch());
-                }
-            }
+            open(tenant, epoch);
         }
 
         @Override
         public void close() {
             agent.close();
+        }
+    }
+
+    private static final class ThroughAgent implements ClientSide {
+        private final Tenant tenant;
+        private final long epoch;
+
+        ThroughAgent(Path directory, int epoch) {
+            this.epoch = epoch;
+            tenant = AgentLink.join(directory, "bench");
+        }
+
+        @Override
+        public void call(long sequence) {
+            open(tenant, epoch);
+        }
+
+        @Override
+        public void close() {
+            tenant.close();
+        }
+    }
+
+    private static final class Hops implements ClientSide {
+        private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+        private final Tenant tenant;
+
+        Hops(Path directory) {
+            tenant = AgentLink.join(directory, "bench");
+        }
+
+        @Override
+        public void call(long sequence) {
+            if (!tenant.ping(PATIENCE)) {
+                throw new IllegalStateException("the agent has not answered within " + PATIENCE);
+            }
+        }
+
+        @Override
+        public void close() {
+            tenant.close();
+        }
+    }
+
+    private static void open(Tenant tenant, long epoch) {
+        try (VirtualQueue queue = tenant.connect(ConnectServer.HOST)) {
+            if (queue.epoch() != epoch) {
+                throw new WrongReplyException("connect", epoch, queue.epoch());
+            }
         }
     }
 
