@@ -3,7 +3,6 @@ package dev.rackcall.cp;
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Device;
-import dev.rackcall.verbs.QueuePair;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.SecureRandom;
@@ -34,8 +33,8 @@ public final class Agent implements AutoCloseable {
     private final DeviceEnd end;
     private final RecordTable regions;
     private final Peers peers;
-    private final Lane lane;
-    private final TableReader reader;
+    private final Lanes lanes;
+    private final ConnectedCallers callers;
     private final MetadataCache cache = new MetadataCache();
     private final ControlPort port;
     private final Optional<MetaClient> meta;
@@ -54,15 +53,18 @@ public final class Agent implements AutoCloseable {
                     options.tableRegions(),
                     Epoch.next(RANDOM)));
             int targetKey = RANDOM.nextInt();
-            QueuePair target = end.target(targetKey, EnumSet.allOf(Access.class));
+            int target = end.isDynamic()
+                    ? end.target(targetKey, EnumSet.allOf(Access.class)).number()
+                    : HostRecord.NO_TARGET;
+            callers =
+                    new ConnectedCallers(end, options.host(), regions.location().epoch());
+            Optional<TableReader> reader = end.isDynamic() ? Optional.of(new TableReader(end)) : Optional.empty();
             peers = end.keep(new Peers(KEPT_IDLE));
-            reader = new TableReader(end);
-            lane = new Lane(end, options.laneDepth(), this::doubt);
             port = new ControlPort(end, device.name(), this::answer, peers::sweep);
             meta = options.meta().map(address -> new MetaClient(end, port, reader, address));
-            self = new HostRecord(
-                    end.gid(), target.number(), targetKey, port.address().number(), regions.location());
-            registration = new Registration(options.host(), self, meta, options.renewal());
+            self = new HostRecord(end.gid(), target, targetKey, port.address().number(), regions.location());
+            lanes = new Lanes(end, port, reader, self, options, this::doubt);
+            registration = new Registration(options.host(), self, meta, options.renewal(), this::checkACaller);
         } catch (RuntimeException e) {
             end.close();
             throw e;
@@ -72,8 +74,7 @@ public final class Agent implements AutoCloseable {
     /**
      * Opens the device and registers the host. If the meta server does not answer, the agent works without and goes on trying.
      *
-     * @throws ControlPlaneException UNSUPPORTED if the device has no dynamically connected queue pairs, REFUSED if the meta server refuses,
-     *     for example because its table is full
+     * @throws ControlPlaneException REFUSED if the meta server refuses, for example because its table is full
      */
     public static Agent open(Device device, AgentOptions options) {
         Agent agent = new Agent(device, options);
@@ -118,12 +119,12 @@ public final class Agent implements AutoCloseable {
 
     /** Queue pairs of the device that this agent has, for everybody together. */
     public int queuePairs() {
-        return end.queuePairs();
+        return end.queuePairs() + lanes.ownQueuePairs() + callers.count();
     }
 
     /** How often the shared queue pair was brought back after a failed request. */
     public long recoveries() {
-        return lane.recoveries();
+        return lanes.recoveries();
     }
 
     /** Hosts whose metadata is known here. */
@@ -150,8 +151,8 @@ public final class Agent implements AutoCloseable {
         return regions;
     }
 
-    Lane lane() {
-        return lane;
+    Lanes lanes() {
+        return lanes;
     }
 
     Peers peers() {
@@ -179,12 +180,7 @@ public final class Agent implements AutoCloseable {
         }
         Optional<HostRecord> cached = cache.find(host);
         HostRecord record = cached.isPresent() ? cached.get() : lookUp(host, address);
-        return peers.acquire(host, name -> make(name, record));
-    }
-
-    private Peer make(HostId host, HostRecord record) {
-        Target target = new Target(end.handleTo(record.gid()), record.target(), HostRecord.dcKey(record.targetKey()));
-        return new Peer(host, record, target, reader, options.validity().toNanos());
+        return peers.acquire(host, name -> lanes.to(name, record));
     }
 
     private HostRecord lookUp(HostId host, Optional<ControlAddress> address) {
@@ -221,14 +217,39 @@ public final class Agent implements AutoCloseable {
     }
 
     private byte[] answer(int operation, ByteBuffer body) {
-        if (operation != ControlMessage.DESCRIBE) {
-            throw new ControlPlaneException(Kind.REFUSED, "an agent has no operation " + operation);
-        }
-        HostId asked = new HostId(body.getLong());
+        return switch (operation) {
+            case ControlMessage.DESCRIBE -> describe(new HostId(body.getLong()));
+            case ControlMessage.CONNECT -> callers.connect(body);
+            case ControlMessage.DISCONNECT -> callers.disconnect(body);
+            case ControlMessage.REGION -> region(body.getInt(), body.getInt());
+            default -> throw new ControlPlaneException(Kind.REFUSED, "an agent has no operation " + operation);
+        };
+    }
+
+    private byte[] describe(HostId asked) {
         if (!asked.equals(options.host())) {
             throw new ControlPlaneException(Kind.REFUSED, "this is " + options.host() + ", not " + asked);
         }
         return self.toBytes();
+    }
+
+    private byte[] region(int epoch, int key) {
+        if (epoch != epoch()) {
+            throw new ControlPlaneException(
+                    Kind.REFUSED, options.host() + " lives in epoch " + epoch() + ", not " + epoch);
+        }
+        return regions.get(RegionRecord.keyOf(key)).orElse(new byte[0]);
+    }
+
+    /** Lets go of the connection of a host that is gone for good and has not said so. */
+    private void checkACaller() {
+        Optional<ConnectedCallers.Life> oldest = callers.next();
+        if (oldest.isPresent()) {
+            Optional<HostRecord> now = meta.orElseThrow().find(oldest.get().host());
+            if (now.isEmpty() || now.get().epoch() != oldest.get().epoch()) {
+                callers.close(oldest.get());
+            }
+        }
     }
 
     void dismissed(LocalTenant tenant) {
@@ -247,6 +268,7 @@ public final class Agent implements AutoCloseable {
     @Override
     public void close() {
         tenants.close();
+        lanes.sayGoodbye();
         registration.end(FAREWELL);
         end.close();
     }

@@ -56,7 +56,7 @@ final class AgentPump implements AutoCloseable {
                 known = now;
                 watch(now, true);
             }
-            boolean waitsForDevice = agent.lane().pollIfBusy();
+            boolean waitsForDevice = agent.lanes().pollIfBusy();
             boolean busy = false;
             for (AgentSession session : now) {
                 busy |= step(session);

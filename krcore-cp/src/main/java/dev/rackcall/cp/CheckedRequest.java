@@ -223,8 +223,8 @@ final class CheckedRequest {
         return status;
     }
 
-    /** Makes a request of the copy that completes with this number. */
-    void write(WorkRequest request, Target target, long number) {
+    /** Makes a request of the copy that completes with this number; where it goes is for others to say. */
+    void write(WorkRequest request, long number) {
         switch (opcode()) {
             case WRITE -> request.write(remoteAddress, remoteKey);
             case READ -> request.read(remoteAddress, remoteKey);
@@ -242,6 +242,6 @@ final class CheckedRequest {
         if ((flags & WorkRequest.FENCE) != 0) {
             request.fenced();
         }
-        request.id(number).signaled().toTarget(target.handle(), target.number(), target.key());
+        request.id(number).signaled();
     }
 }

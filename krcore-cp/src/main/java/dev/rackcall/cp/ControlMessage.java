@@ -36,6 +36,15 @@ record ControlMessage(int version, int kind, long id, ControlAddress from, ByteB
     /** What a host is reached by, asked of itself. */
     static final int DESCRIBE = 5;
 
+    /** A queue pair for the asker's RC queue pair, see {@link ConnectedCallers}. */
+    static final int CONNECT = 6;
+    /** The asker's RC queue pair is gone. */
+    static final int DISCONNECT = 7;
+    /** What a host says of one of its memory regions, for those who cannot read its table. */
+    static final int REGION = 8;
+    /** What a host is reached by, asked of the meta server by those who cannot read its table. */
+    static final int FIND = 9;
+
     static final int ANSWER = 0x100;
     static final int REFUSAL = 0x101;
 

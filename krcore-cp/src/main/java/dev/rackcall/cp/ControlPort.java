@@ -1,6 +1,7 @@
 package dev.rackcall.cp;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.verbs.VerbsException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -82,6 +83,16 @@ final class ControlPort implements AutoCloseable {
                         + " ms; look whether its process lives and whether the directory still names it");
     }
 
+    /** Says something whose answer does not matter, once: it may get lost. */
+    void tell(ControlAddress whom, int operation, byte[] body) {
+        if (!closed) {
+            datagrams.send(
+                    whom,
+                    new ControlMessage(
+                            ControlMessage.VERSION, operation, random.nextLong(), address(), ByteBuffer.wrap(body)));
+        }
+    }
+
     private static long elapsed(long start) {
         return System.nanoTime() - start;
     }
@@ -130,7 +141,7 @@ final class ControlPort implements AutoCloseable {
                                 + question.version() + "; update the older side");
             }
             body = handler.answer(question.kind(), question.content());
-        } catch (ControlPlaneException | IllegalArgumentException | BufferUnderflowException e) {
+        } catch (ControlPlaneException | VerbsException | IllegalArgumentException | BufferUnderflowException e) {
             kind = ControlMessage.REFUSAL;
             body = text(String.valueOf(e.getMessage()));
         }

@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** An open device with one protection domain, and what is made in it; closed last first. Any thread may use it. */
 final class DeviceEnd implements AutoCloseable {
     /** 67 ms, thrice: who is silent for longer holds up all that share a queue pair with requests to it. */
-    private static final ReadyToSend PATIENCE =
+    static final ReadyToSend PATIENCE =
             ReadyToSend.defaults().withRetries(14, 2).withRnrRetries(3);
 
     private final Context context;
@@ -36,13 +36,6 @@ final class DeviceEnd implements AutoCloseable {
 
     DeviceEnd(Device device) {
         context = keep(device.open());
-        if (!context.attributes().dynamicallyConnected()) {
-            context.close();
-            throw new ControlPlaneException(
-                    ControlPlaneException.Kind.UNSUPPORTED,
-                    "device " + device.name() + " has no dynamically connected queue pairs, which virtual queues share;"
-                            + " use one that has, for example soft:NAME");
-        }
         domain = keep(context.allocateProtectionDomain());
         gidIndex = usableGid();
         gid = context.gid(1, gidIndex);
@@ -63,6 +56,11 @@ final class DeviceEnd implements AutoCloseable {
         return child;
     }
 
+    /** Whether it has queue pairs that lead to all peers. */
+    boolean isDynamic() {
+        return context.attributes().dynamicallyConnected();
+    }
+
     Context context() {
         return context;
     }
@@ -80,8 +78,12 @@ final class DeviceEnd implements AutoCloseable {
         return queuePairs.get();
     }
 
+    AddressVector pathTo(Gid peer) {
+        return AddressVector.of(peer, gidIndex);
+    }
+
     AddressHandle handleTo(Gid peer) {
-        return domain.createAddressHandle(AddressVector.of(peer, gidIndex));
+        return domain.createAddressHandle(pathTo(peer));
     }
 
     CompletionQueue polledQueue(int capacity) {

@@ -13,13 +13,16 @@ import java.nio.ByteOrder;
  * </pre>
  *
  * @param gid its device
- * @param target number of its DC target
+ * @param target number of its DC target, or {@link #NO_TARGET}
  * @param targetKey key of its DC target; drawn anew by each life, so that what is meant for the last one does not reach this one
  * @param control number of its queue pair for control messages
  * @param regions its table of memory regions; the table's epoch is the host's
  */
 record HostRecord(Gid gid, int target, int targetKey, int control, TableLocation regions) {
     static final int BYTES = 44;
+    /** In place of a DC target's number, if the device has none. */
+    static final int NO_TARGET = 0;
+
     /** With the header of the table and four bytes to spare. */
     static final int RECORD_BYTES = 64;
 
@@ -33,6 +36,10 @@ record HostRecord(Gid gid, int target, int targetKey, int control, TableLocation
     /** DC keys have 64 bits; the lower half is enough to be told from another life. */
     static long dcKey(int targetKey) {
         return targetKey & 0xFFFFFFFFL;
+    }
+
+    boolean hasTarget() {
+        return target != NO_TARGET;
     }
 
     byte[] toBytes() {

@@ -4,20 +4,21 @@ import dev.rackcall.verbs.CompletionOpcode;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
-import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.WorkRequest;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * A queue pair that virtual queues share. Every request on it is signaled, since an unsignaled one of somebody would hold others' places, and is
+ * A queue pair that virtual queues share: to all peers, or, where the device has no dynamically connected ones, to one of them. Every request on it is signaled, since an unsignaled one of somebody would hold others' places, and is
  * kept until it completes: when one fails and takes the queue pair down, those of others that were flushed are posted again, in order.
  * Whoever pushes or pops works for all. Guarded by its monitor; of other monitors it takes a virtual queue's only.
  */
 final class Lane {
     private static final int NUMBER_BITS = 40;
     private static final long NUMBER_MASK = (1L << NUMBER_BITS) - 1;
-    private static final long DRAIN_NANOS = 1_000_000_000L;
 
     /** A request that is under way. */
     private static final class Slot {
@@ -29,9 +30,10 @@ final class Lane {
         boolean signaled;
     }
 
-    private final QueuePair queuePair;
+    private final LaneLink link;
     private final CompletionQueue completions;
     private final Consumer<Peer> doubted;
+    private final Map<LocalTenant, LaneShare> shares = new HashMap<>();
     private final Slot[] slots;
     private final Completions batch = Completions.create(32);
     /** Lives of the queue pair; completions of former ones are stale. */
@@ -40,16 +42,41 @@ final class Lane {
     private long first;
 
     private long next;
-    private long recoveries;
+    private final AtomicLong recoveries = new AtomicLong();
+    /** Requests are kept and not posted: the queue pair is being connected. */
+    private boolean suspended;
+    /** It never will be. */
+    private boolean dead;
 
-    /** @param doubted is told about peers whose metadata may be stale */
-    Lane(DeviceEnd end, int depth, Consumer<Peer> doubted) {
+    /**
+     * It keeps requests to itself until {@link #resume}.
+     *
+     * @param link its queue pair
+     * @param completions where the queue pair's requests end
+     * @param depth requests that may be under way
+     * @param doubted is told about peers whose metadata may be stale
+     */
+    Lane(LaneLink link, CompletionQueue completions, int depth, Consumer<Peer> doubted) {
+        this.link = link;
+        this.completions = completions;
         this.doubted = doubted;
-        completions = end.polledQueue(4 * depth);
-        queuePair = end.initiator(completions, depth, CheckedRequest.MAX_SEGMENTS, CheckedRequest.MAX_INLINE);
+        suspended = true;
         slots = new Slot[depth];
         for (int i = 0; i < depth; i++) {
             slots[i] = new Slot();
+        }
+    }
+
+    /** This tenant's part, for one more of its virtual queues. */
+    synchronized LaneShare share(LocalTenant tenant) {
+        LaneShare share = shares.computeIfAbsent(tenant, LaneShare::new);
+        share.use(1);
+        return share;
+    }
+
+    synchronized void release(LaneShare share) {
+        if (share.use(-1) == 0) {
+            shares.remove(share.tenant(), share);
         }
     }
 
@@ -60,14 +87,16 @@ final class Lane {
      * @return false if there is no room now, or the virtual queue is closed
      */
     synchronized boolean post(LocalQueue queue, CheckedRequest request) {
-        if (!hasRoom(queue.tenant())) {
+        LaneShare share = queue.share();
+        if (!hasRoom(share)) {
             poll();
-            if (!hasRoom(queue.tenant())) {
+            if (!hasRoom(share)) {
                 return false;
             }
         }
         Slot slot = slot(next);
-        request.write(slot.request, queue.peer().target(), number(next));
+        request.write(slot.request, number(next));
+        link.address(slot.request, queue.peer());
         slot.queue = queue;
         slot.id = request.id();
         slot.bytes = request.bytes();
@@ -80,19 +109,23 @@ final class Lane {
             underWay.decrementAndGet();
             return false;
         }
-        if (!queuePair.postSend(slot.request)) {
+        if (!suspended && !dead && !link.queuePair().postSend(slot.request)) {
             underWay.decrementAndGet();
             queue.notPosted();
             return false;
         }
         next++;
+        share.hold(1);
         queue.tenant().hold(1);
+        if (dead) {
+            endAll();
+        }
         return true;
     }
 
-    private boolean hasRoom(LocalTenant tenant) {
+    private boolean hasRoom(LaneShare share) {
         int used = (int) (next - first);
-        return tenant.held() < slots.length - used;
+        return share.held() < slots.length - used;
     }
 
     /** As {@link #poll}; returns whether anything was under way. */
@@ -106,6 +139,9 @@ final class Lane {
 
     /** Hands completions to the virtual queues they belong to. */
     synchronized void poll() {
+        if (suspended) {
+            return;
+        }
         for (int count = completions.poll(batch); count > 0; count = completions.poll(batch)) {
             for (int i = 0; i < count; i++) {
                 if (batch.id(i) != number(first) || first == next) {
@@ -124,7 +160,7 @@ final class Lane {
 
     /** The oldest request has failed, and the queue pair with it. */
     private void recover(CompletionStatus status) {
-        recoveries++;
+        recoveries.incrementAndGet();
         Slot failed = slot(first++);
         LocalQueue culprit = failed.queue;
         Peer peer = culprit.peer();
@@ -154,14 +190,36 @@ final class Lane {
     }
 
     private void revive() {
-        queuePair.toReset();
-        DeviceEnd.startInitiator(queuePair);
+        suspended = true;
+        // What the former life still completes was settled just now.
         life++;
+        link.restart(this);
+    }
+
+    /** The queue pair is there, or there again: posts what was kept. */
+    synchronized void resume() {
+        suspended = false;
         for (long i = first; i < next; i++) {
-            if (!queuePair.postSend(slot(i).request.id(number(i)))) {
+            if (!link.queuePair().postSend(slot(i).request.id(number(i)))) {
                 throw new IllegalStateException("a queue pair took " + (i - first) + " of the " + (next - first)
-                        + " requests that it had taken before its reset");
+                        + " requests that are its own to take");
             }
+        }
+    }
+
+    /** There will be no queue pair: the peer does not answer, or refuses. */
+    synchronized void fail(Peer peer) {
+        dead = true;
+        peer.fellSilent();
+        doubted.accept(peer);
+        endAll();
+    }
+
+    private void endAll() {
+        for (CompletionStatus status = CompletionStatus.RETRY_EXCEEDED;
+                first < next;
+                status = CompletionStatus.FLUSHED) {
+            end(slot(first++), status);
         }
     }
 
@@ -171,6 +229,7 @@ final class Lane {
 
     private static void end(Slot slot, CompletionStatus status) {
         LocalQueue queue = slot.queue;
+        queue.share().hold(-1);
         queue.tenant().hold(-1);
         queue.peer().underWay().decrementAndGet();
         queue.completed(slot.id, status, slot.opcode, slot.bytes, slot.signaled);
@@ -185,21 +244,7 @@ final class Lane {
     }
 
     /** How often the queue pair was brought back after a failure. */
-    synchronized long recoveries() {
-        return recoveries;
-    }
-
-    /** Waits until no request of this tenant is under way, a second at most. */
-    void drain(LocalTenant tenant) {
-        long start = System.nanoTime();
-        while (System.nanoTime() - start < DRAIN_NANOS) {
-            synchronized (this) {
-                poll();
-                if (tenant.held() == 0) {
-                    return;
-                }
-            }
-            Thread.onSpinWait();
-        }
+    long recoveries() {
+        return recoveries.get();
     }
 }

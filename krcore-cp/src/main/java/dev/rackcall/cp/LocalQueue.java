@@ -17,6 +17,8 @@ final class LocalQueue implements VirtualQueue {
     private final Agent agent;
     private final LocalTenant tenant;
     private final Peer peer;
+    private final Lane lane;
+    private final LaneShare share;
     private final int depth;
     private final QueueWatcher watcher;
     private final CheckedRequest checked = new CheckedRequest();
@@ -41,6 +43,8 @@ final class LocalQueue implements VirtualQueue {
         this.agent = agent;
         this.tenant = tenant;
         this.peer = peer;
+        lane = peer.lane();
+        share = lane.share(tenant);
         this.depth = depth;
         ids = new long[depth];
         bytes = new int[depth];
@@ -50,6 +54,11 @@ final class LocalQueue implements VirtualQueue {
 
     LocalTenant tenant() {
         return tenant;
+    }
+
+    /** Its tenant's part of the lane. */
+    LaneShare share() {
+        return share;
     }
 
     Peer peer() {
@@ -106,7 +115,7 @@ final class LocalQueue implements VirtualQueue {
     private boolean post() {
         CompletionStatus status = checked.check(tenant, peer);
         if (status == CompletionStatus.SUCCESS) {
-            return agent.lane().post(this, checked);
+            return lane.post(this, checked);
         }
         if (status == CompletionStatus.RETRY_EXCEEDED) {
             agent.doubt(peer);
@@ -171,7 +180,7 @@ final class LocalQueue implements VirtualQueue {
     public int pop(Completions batch) {
         int count = take(batch);
         if (count == 0 && isUnderWay()) {
-            agent.lane().poll();
+            lane.poll();
             count = take(batch);
         }
         return count;
@@ -216,6 +225,7 @@ final class LocalQueue implements VirtualQueue {
             closed = true;
         }
         tenant.forget(this);
+        lane.release(share);
         agent.peers().release(peer);
     }
 }

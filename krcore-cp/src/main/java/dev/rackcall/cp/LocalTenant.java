@@ -11,6 +11,7 @@ import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /** A tenant of an agent in this process, which may be the agent process with a tenant elsewhere. */
@@ -27,8 +28,8 @@ final class LocalTenant implements Tenant {
     /** Written before the tenant is handed out, and once when it is closed. */
     private volatile Optional<Agent> owned = Optional.empty();
 
-    /** Places in the shared queue pair; guarded by its lane. */
-    private int held;
+    /** Requests at queue pairs. */
+    private final AtomicInteger held = new AtomicInteger();
 
     LocalTenant(Agent agent, String name, int maxQueues, int maxRegions) {
         this.agent = agent;
@@ -155,11 +156,11 @@ final class LocalTenant implements Tenant {
     }
 
     int held() {
-        return held;
+        return held.get();
     }
 
     void hold(int more) {
-        held += more;
+        held.addAndGet(more);
     }
 
     private void requireOpen() {
@@ -178,7 +179,7 @@ final class LocalTenant implements Tenant {
         for (LocalQueue queue : open) {
             queue.close();
         }
-        agent.lane().drain(this);
+        agent.lanes().drain(this);
         for (TenantRegion region : regions) {
             region.close();
         }

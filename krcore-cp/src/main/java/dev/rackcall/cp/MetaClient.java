@@ -18,12 +18,12 @@ final class MetaClient {
 
     private final DeviceEnd end;
     private final ControlPort port;
-    private final TableReader reader;
+    private final Optional<TableReader> reader;
     private final Supplier<ControlAddress> address;
     private volatile Optional<Known> known = Optional.empty();
 
     /** @param address where it is now, asked again whenever it does not answer */
-    MetaClient(DeviceEnd end, ControlPort port, TableReader reader, Supplier<ControlAddress> address) {
+    MetaClient(DeviceEnd end, ControlPort port, Optional<TableReader> reader, Supplier<ControlAddress> address) {
         this.end = end;
         this.port = port;
         this.reader = reader;
@@ -31,12 +31,15 @@ final class MetaClient {
     }
 
     /**
-     * Looks a host up by one READ.
+     * Looks a host up by one READ, or by a control message if either device has no dynamically connected queue pairs.
      *
      * @return empty if the table has no such host
      * @throws ControlPlaneException UNREACHABLE if there is no meta server
      */
     Optional<HostRecord> find(HostId host) {
+        if (reader.isEmpty()) {
+            return ask(address.get(), host);
+        }
         Optional<Known> current = known;
         if (current.isPresent()) {
             try {
@@ -58,7 +61,21 @@ final class MetaClient {
     }
 
     private Optional<HostRecord> find(Known server, HostId host) throws StaleTableException {
-        return reader.find(server.target(), server.table(), HostRecord.RECORD_BYTES, host.value(), HostRecord::read);
+        if (server.target().number() == HostRecord.NO_TARGET) {
+            // Which may have another address since.
+            return ask(address.get(), host);
+        }
+        return reader.orElseThrow()
+                .find(server.target(), server.table(), HostRecord.RECORD_BYTES, host.value(), HostRecord::read);
+    }
+
+    private Optional<HostRecord> ask(ControlAddress server, HostId host) {
+        byte[] name = ByteBuffer.allocate(Long.BYTES)
+                .order(ByteOrder.nativeOrder())
+                .putLong(host.value())
+                .array();
+        ByteBuffer answer = port.ask(server, ControlMessage.FIND, name, PATIENCE);
+        return answer.hasRemaining() ? Optional.of(HostRecord.read(answer)) : Optional.empty();
     }
 
     private synchronized Known hello() {

@@ -11,9 +11,11 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /**
- * Holds what hosts are reached by, in memory that they read one-sided: looking a host up costs this process nothing. Hosts register and renew
+ * Holds what hosts are reached by, in memory that they read one-sided: looking a host up costs this process nothing, but
+ * where a device has no dynamically connected queue pairs, and a control message asks instead. Hosts register and renew
  * by control messages; one that stops renewing is forgotten after the lease. Nothing is kept on disk: after a restart, with another epoch,
  * hosts register again within a renewal. Closing it closes its device.
  */
@@ -24,7 +26,7 @@ public final class MetaServer implements AutoCloseable {
 
     private final DeviceEnd end;
     private final RecordTable table;
-    private final QueuePair target;
+    private final Optional<QueuePair> target;
     private final int targetKey = RANDOM.nextInt();
     private final ControlPort port;
     private final long leaseNanos;
@@ -36,7 +38,9 @@ public final class MetaServer implements AutoCloseable {
         try {
             table = end.keep(new RecordTable(
                     end.domain(), "the meta table", HostRecord.RECORD_BYTES, capacity, Epoch.next(RANDOM)));
-            target = end.target(targetKey, EnumSet.of(Access.REMOTE_READ));
+            target = end.isDynamic()
+                    ? Optional.of(end.target(targetKey, EnumSet.of(Access.REMOTE_READ)))
+                    : Optional.empty();
             port = new ControlPort(end, "meta", this::answer, this::expire);
         } catch (RuntimeException e) {
             end.close();
@@ -53,7 +57,6 @@ public final class MetaServer implements AutoCloseable {
      * For this many hosts.
      *
      * @param lease how long a host is known that does not renew; agents renew each second by default
-     * @throws ControlPlaneException UNSUPPORTED if the device has no dynamically connected queue pairs
      */
     public static MetaServer open(Device device, int capacity, Duration lease) {
         if (lease.isNegative() || lease.isZero()) {
@@ -85,6 +88,7 @@ public final class MetaServer implements AutoCloseable {
             case ControlMessage.REGISTER -> register(body, false);
             case ControlMessage.RENEW -> register(body, true);
             case ControlMessage.REMOVE -> remove(body);
+            case ControlMessage.FIND -> table.get(body.getLong()).orElse(new byte[0]);
             default -> throw new ControlPlaneException(Kind.REFUSED, "a meta server has no operation " + operation);
         };
     }
@@ -93,7 +97,7 @@ public final class MetaServer implements AutoCloseable {
         TableLocation location = table.location();
         return ByteBuffer.allocate(MetaClient.HELLO_BYTES)
                 .order(ByteOrder.nativeOrder())
-                .putInt(target.number())
+                .putInt(target.map(QueuePair::number).orElse(HostRecord.NO_TARGET))
                 .putInt(targetKey)
                 .putLong(location.address())
                 .putInt(location.key())

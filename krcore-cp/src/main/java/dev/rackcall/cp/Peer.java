@@ -13,10 +13,19 @@ final class Peer {
     /** The Optional is kept, too: requests are checked without making objects. */
     private record Known(int key, Optional<RegionRecord> region, long since) {}
 
+    /**
+     * The way to a peer.
+     *
+     * @param lane what requests go over
+     * @param target where a lane to all peers sends them
+     * @param close lets go of it
+     */
+    record Way(Lane lane, Optional<Target> target, Runnable close) {}
+
     private final HostId host;
     private final HostRecord record;
-    private final Target target;
-    private final TableReader reader;
+    private final Way way;
+    private final RegionSource source;
     private final long validNanos;
     private final AtomicInteger underWay = new AtomicInteger();
     /** Replaced, never changed. */
@@ -26,11 +35,11 @@ final class Peer {
     /** Virtual queues; guarded by {@link Peers}. */
     private int queues;
 
-    Peer(HostId host, HostRecord record, Target target, TableReader reader, long validNanos) {
+    Peer(HostId host, HostRecord record, Way way, RegionSource source, long validNanos) {
         this.host = host;
         this.record = record;
-        this.target = target;
-        this.reader = reader;
+        this.way = way;
+        this.source = source;
         this.validNanos = validNanos;
     }
 
@@ -42,11 +51,22 @@ final class Peer {
         return record;
     }
 
+    /** Its DC target; only if {@link #lane} is one that needs it. */
     Target target() {
-        return target;
+        return way.target().orElseThrow();
     }
 
-    /** Requests at a queue pair that name {@link #target}. */
+    /** What requests to it go over. */
+    Lane lane() {
+        return way.lane();
+    }
+
+    /** Closes the way to it, which nobody uses any more. */
+    void close() {
+        way.close().run();
+    }
+
+    /** Requests at a queue pair that are meant for it. */
     AtomicInteger underWay() {
         return underWay;
     }
@@ -80,8 +100,7 @@ final class Peer {
                 return candidate.region();
             }
         }
-        Optional<RegionRecord> found = reader.find(
-                target, record.regions(), RegionRecord.RECORD_BYTES, RegionRecord.keyOf(key), RegionRecord::read);
+        Optional<RegionRecord> found = source.find(key);
         if (found.isPresent()) {
             keep(new Known(key, found, now));
         }

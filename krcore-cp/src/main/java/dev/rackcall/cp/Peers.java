@@ -60,7 +60,7 @@ final class Peers implements AutoCloseable {
         Peer known = current.get(host);
         if (known != null && known.isIdle()) {
             current.remove(host);
-            known.target().handle().close();
+            known.close();
         }
     }
 
@@ -68,7 +68,7 @@ final class Peers implements AutoCloseable {
         former.removeIf(peer -> {
             boolean idle = peer.isIdle();
             if (idle) {
-                peer.target().handle().close();
+                peer.close();
             }
             return idle;
         });
@@ -82,7 +82,7 @@ final class Peers implements AutoCloseable {
         for (int excess = current.size() - keptIdle; excess > 0 && eldest.hasNext(); excess--) {
             Peer peer = eldest.next();
             if (peer.isIdle()) {
-                peer.target().handle().close();
+                peer.close();
                 eldest.remove();
             }
         }
@@ -91,8 +91,8 @@ final class Peers implements AutoCloseable {
     /** Closes all ways, after the queue pairs that used them. */
     @Override
     public synchronized void close() {
-        current.values().forEach(peer -> peer.target().handle().close());
-        former.forEach(peer -> peer.target().handle().close());
+        current.values().forEach(peer -> peer.close());
+        former.forEach(peer -> peer.close());
         current.clear();
         former.clear();
     }

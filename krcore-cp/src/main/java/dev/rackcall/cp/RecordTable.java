@@ -5,8 +5,10 @@ import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.ProtectionDomain;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.EnumSet;
+import java.util.Optional;
 
 /** The writing side of a table in registered memory, see {@link TableLayout}. Any thread may use it. */
 final class RecordTable implements AutoCloseable {
@@ -73,6 +75,15 @@ final class RecordTable implements AutoCloseable {
         MemorySegment.copy(draft, 0, memory, at, recordBytes);
         // No reader of another host can pair with it; the check tells it what it has seen.
         VarHandle.releaseFence();
+    }
+
+    /** The payload of a key's record, with what pads it. */
+    synchronized Optional<byte[]> get(long key) {
+        long at = find(key);
+        return at < 0
+                ? Optional.empty()
+                : Optional.of(memory.asSlice(at + TableLayout.HEADER_BYTES, recordBytes - TableLayout.HEADER_BYTES)
+                        .toArray(ValueLayout.JAVA_BYTE));
     }
 
     /** Removes the record of a key. Returns whether there was one. */

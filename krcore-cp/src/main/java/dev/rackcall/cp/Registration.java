@@ -14,12 +14,15 @@ final class Registration {
     private final HostRecord record;
     private final Optional<MetaClient> meta;
     private final Duration renewal;
+    private final Runnable chore;
     private final Object wake = new Object();
     private final Thread thread;
     private boolean ended;
     private volatile Optional<String> problem = Optional.empty();
 
-    Registration(HostId host, HostRecord record, Optional<MetaClient> meta, Duration renewal) {
+    /** @param chore what is to be done after each renewal */
+    Registration(HostId host, HostRecord record, Optional<MetaClient> meta, Duration renewal, Runnable chore) {
+        this.chore = chore;
         this.host = host;
         this.record = record;
         this.meta = meta;
@@ -52,6 +55,7 @@ final class Registration {
             try {
                 meta.orElseThrow().renew(host, record);
                 problem = Optional.empty();
+                chore.run();
             } catch (ControlPlaneException e) {
                 failed(e);
             }

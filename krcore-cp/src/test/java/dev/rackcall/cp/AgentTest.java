@@ -15,11 +15,16 @@ import org.junit.jupiter.api.Test;
 
 /** Hosts that find each other, come, go, and come again. */
 class AgentTest {
-    private final Hosts hosts = new Hosts(16);
+    private final Hosts hosts = newHosts();
 
     @AfterEach
     void close() throws Exception {
         hosts.close();
+    }
+
+    /** On which devices. */
+    Hosts newHosts() {
+        return new Hosts(16);
     }
 
     private static void fails(Kind kind, String part, ThrowingCallable call) {

@@ -59,6 +59,11 @@ class HostileTenantTest {
         }
     }
 
+    /** On which devices. */
+    Hosts newHosts() {
+        return new Hosts(4);
+    }
+
     /** Who pushes and pops. */
     Tenant admit(Hosts hosts, Agent agent, String name) throws IOException {
         return agent.admit(name);
@@ -68,7 +73,7 @@ class HostileTenantTest {
     void shouldHarmItselfOnly() throws Exception {
         long seed = System.nanoTime();
         Random random = new Random(seed);
-        try (Hosts hosts = new Hosts(4)) {
+        try (Hosts hosts = newHosts()) {
             Agent server = hosts.agent("server");
             MemoryRegion theirs = Hosts.region(server.admit("t"), 4096);
             Agent agent = hosts.agent("client");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
@@ -33,10 +34,17 @@ final class Hosts implements AutoCloseable {
 
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
     private final Map<Agent, Path> doors = new HashMap<>();
+    private final UnaryOperator<Device> kind;
     private volatile MetaServer meta;
 
     Hosts(int capacity) {
-        meta = keep(MetaServer.open(device("meta"), capacity, Duration.ofSeconds(1)));
+        this(capacity, device -> device);
+    }
+
+    /** @param kind what agents and the meta server see of a device */
+    Hosts(int capacity, UnaryOperator<Device> kind) {
+        this.kind = kind;
+        meta = keep(MetaServer.open(kind.apply(device("meta")), capacity, Duration.ofSeconds(1)));
     }
 
     static SoftDevice device(String name) {
@@ -49,7 +57,7 @@ final class Hosts implements AutoCloseable {
 
     void restartMeta(int capacity) throws Exception {
         drop(meta);
-        meta = MetaServer.open(device("meta"), capacity, Duration.ofSeconds(1));
+        meta = MetaServer.open(kind.apply(device("meta")), capacity, Duration.ofSeconds(1));
         // Closed after the agents, so that they can say goodbye.
         made.addLast(meta);
     }
@@ -79,7 +87,7 @@ final class Hosts implements AutoCloseable {
         AgentOptions options = AgentOptions.of(HostId.named(name))
                 .withMeta(() -> meta.address())
                 .withTimes(Duration.ofMillis(200), Duration.ofMillis(200));
-        return keep(Agent.open(device(name), change.apply(options)));
+        return keep(Agent.open(kind.apply(device(name)), change.apply(options)));
     }
 
     /** A tenant of this agent as if it were another process; they are closed before the agent. */

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class VirtualQueueTest {
     private static final int BYTES = 4096;
 
-    private final Hosts hosts = new Hosts(16);
+    private final Hosts hosts = newHosts();
     private final WorkRequest request = WorkRequest.create(5, 128);
     private Agent a;
     private Agent b;
@@ -55,6 +55,11 @@ class VirtualQueueTest {
     @AfterEach
     void close() throws Exception {
         hosts.close();
+    }
+
+    /** On which devices. */
+    Hosts newHosts() {
+        return new Hosts(16);
     }
 
     /** Who pushes and pops. */

@@ -1,0 +1,155 @@
+package dev.rackcall.cp;
+
+import dev.rackcall.cp.TableReader.StaleTableException;
+import dev.rackcall.verbs.AddressHandle;
+import dev.rackcall.verbs.CompletionQueue;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * The ways of an agent to its peers: one lane to all that have a DC target, if this device has an initiator, and for each other peer one over an RC queue
+ * pair of its own, which all virtual queues to it share. Any thread may use it.
+ */
+final class Lanes {
+    private static final long DRAIN_NANOS = 1_000_000_000L;
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+    private record Own(Lane lane, ConnectedLink link) {}
+
+    private final DeviceEnd end;
+    private final ControlPort port;
+    private final Optional<TableReader> reader;
+    private final HostId selfName;
+    private final HostRecord self;
+    private final AgentOptions options;
+    private final Consumer<Peer> doubted;
+    private final Optional<Lane> shared;
+    /** Of single peers; replaced, never changed. */
+    private volatile Own[] own = {};
+
+    private long formerRecoveries;
+
+    /** @param doubted is told about peers whose metadata may be stale */
+    Lanes(
+            DeviceEnd end,
+            ControlPort port,
+            Optional<TableReader> reader,
+            HostRecord self,
+            AgentOptions options,
+            Consumer<Peer> doubted) {
+        this.end = end;
+        this.port = port;
+        this.reader = reader;
+        this.self = self;
+        this.options = options;
+        this.doubted = doubted;
+        selfName = options.host();
+        shared = end.isDynamic() ? Optional.of(sharedLane()) : Optional.empty();
+    }
+
+    private Lane sharedLane() {
+        int depth = options.laneDepth();
+        CompletionQueue completions = end.polledQueue(4 * depth);
+        SharedLink link = new SharedLink(
+                end.initiator(completions, depth, CheckedRequest.MAX_SEGMENTS, CheckedRequest.MAX_INLINE));
+        Lane lane = new Lane(link, completions, depth, doubted);
+        lane.resume();
+        return lane;
+    }
+
+    /** The peer and the way to it, which is usable at once. */
+    Peer to(HostId host, HostRecord record) {
+        long validity = options.validity().toNanos();
+        if (shared.isPresent() && record.hasTarget()) {
+            AddressHandle handle = end.handleTo(record.gid());
+            Target target = new Target(handle, record.target(), HostRecord.dcKey(record.targetKey()));
+            RegionSource read = key -> reader.orElseThrow()
+                    .find(
+                            target,
+                            record.regions(),
+                            RegionRecord.RECORD_BYTES,
+                            RegionRecord.keyOf(key),
+                            RegionRecord::read);
+            return new Peer(
+                    host, record, new Peer.Way(shared.get(), Optional.of(target), handle::close), read, validity);
+        }
+        ConnectedLink link = new ConnectedLink(end, port, selfName, self, host, record, options.laneDepth());
+        Lane lane = new Lane(link, link.completions(), options.laneDepth(), doubted);
+        Own mine = new Own(lane, link);
+        add(mine);
+        Peer.Way way = new Peer.Way(lane, Optional.empty(), () -> {
+            remove(mine);
+            link.close();
+        });
+        Peer peer = new Peer(host, record, way, key -> ask(record, key), validity);
+        link.begin(peer, lane);
+        return peer;
+    }
+
+    /** Where there is no one-sided way into the peer's table. */
+    private Optional<RegionRecord> ask(HostRecord record, int key) throws StaleTableException {
+        byte[] question = ByteBuffer.allocate(2 * Integer.BYTES)
+                .order(ByteOrder.nativeOrder())
+                .putInt(record.epoch())
+                .putInt(key)
+                .array();
+        try {
+            ByteBuffer answer = port.ask(
+                    new ControlAddress(record.gid(), record.control()), ControlMessage.REGION, question, PATIENCE);
+            return answer.hasRemaining() ? Optional.of(RegionRecord.read(answer)) : Optional.empty();
+        } catch (ControlPlaneException e) {
+            throw new StaleTableException(e.getMessage());
+        }
+    }
+
+    private synchronized void add(Own mine) {
+        own = Stream.concat(Stream.of(own), Stream.of(mine)).toArray(Own[]::new);
+    }
+
+    private synchronized void remove(Own mine) {
+        own = Stream.of(own).filter(other -> other != mine).toArray(Own[]::new);
+        formerRecoveries += mine.lane().recoveries();
+    }
+
+    /** Queue pairs to single peers. */
+    int ownQueuePairs() {
+        return own.length;
+    }
+
+    synchronized long recoveries() {
+        long sum = formerRecoveries + shared.map(Lane::recoveries).orElse(0L);
+        for (Own each : own) {
+            sum += each.lane().recoveries();
+        }
+        return sum;
+    }
+
+    /** Hands completions over; returns whether anything was under way. */
+    boolean pollIfBusy() {
+        boolean busy = shared.isPresent() && shared.get().pollIfBusy();
+        for (Own each : own) {
+            busy |= each.lane().pollIfBusy();
+        }
+        return busy;
+    }
+
+    /** Tells peers that the connections to them end now. */
+    void sayGoodbye() {
+        for (Own each : own) {
+            each.link().sayGoodbye();
+        }
+    }
+
+    /** Waits until no request of this tenant is under way, a second at most. */
+    void drain(LocalTenant tenant) {
+        long start = System.nanoTime();
+        while (tenant.held() > 0 && System.nanoTime() - start < DRAIN_NANOS) {
+            pollIfBusy();
+            Thread.onSpinWait();
+        }
+    }
+}

@@ -1,0 +1,9 @@
+package dev.rackcall.cp;
+
+/** The same on devices without dynamically connected queue pairs. */
+class HostileOverPlainDeviceTest extends HostileTenantTest {
+    @Override
+    Hosts newHosts() {
+        return new Hosts(4, PlainDevice::new);
+    }
+}
