@@ -44,6 +44,7 @@ class ArchitectureTest {
     private static final String ZOOKEEPER = "dev.rackcall.directory.zookeeper..";
     private static final String RDMA = "dev.rackcall.rdma..";
     private static final String CONTROL_PLANE = "dev.rackcall.cp..";
+    private static final String ROUTE = "dev.rackcall.route..";
     private static final String SAMPLES = "dev.rackcall.samples..";
     private static final String PERF = "dev.rackcall.perf..";
     private static final String RACK = "dev.rackcall.rack..";
@@ -64,8 +65,8 @@ class ArchitectureTest {
     /** A rule about a module that is not on the class path would hold for nothing. */
     @Test
     void shouldSeeEveryModule() {
-        for (String module :
-                Set.of(PROCESSOR, MEMORY, SANDBOX, VERBS, DIRECTORY, ZOOKEEPER, CONTROL_PLANE, RPC, RDMA, RACK, CLI)) {
+        for (String module : Set.of(
+                PROCESSOR, MEMORY, SANDBOX, VERBS, DIRECTORY, ZOOKEEPER, CONTROL_PLANE, RPC, RDMA, ROUTE, RACK, CLI)) {
             assertThat(all.that(resideInAPackage(module))).as(module).isNotEmpty();
         }
     }
@@ -125,6 +126,18 @@ class ArchitectureTest {
     @Test
     void shouldLetCallsOverRdmaUseVerbsAndTheRuntime() {
         mayUseOnly(RDMA, RDMA, RPC, VERBS, SANDBOX, MEMORY);
+    }
+
+    /** Nobody uses it either: who names channels by hand needs no directory. It picks between transports without knowing any. */
+    @Test
+    void shouldLetRoutesUseDirectoriesAndTheRuntimesBorder() {
+        mayUseOnly(ROUTE, ROUTE, "dev.rackcall.rpc", SPI, "dev.rackcall.rpc.runtime", DIRECTORY, MEMORY);
+        noClasses()
+                .that(OURS.and(not(resideInAPackage(ROUTE))))
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(ROUTE)
+                .check(all);
     }
 
     /** Virtual queues carry bytes; what they mean is for those who use them. */
@@ -215,7 +228,7 @@ class ArchitectureTest {
     void shouldNotPrintFromLibraries() {
         noClasses()
                 .that()
-                .resideInAnyPackage(MEMORY, SANDBOX, VERBS, CONTROL_PLANE, RPC, PROCESSOR)
+                .resideInAnyPackage(MEMORY, SANDBOX, VERBS, CONTROL_PLANE, RPC, ROUTE, DIRECTORY, PROCESSOR)
                 .should(GeneralCodingRules.ACCESS_STANDARD_STREAMS)
                 .check(all);
     }

@@ -28,6 +28,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             StressCommand.class,
             RackTestCommand.class,
             AgentCommand.class,
+            ExplainCommand.class,
             DoctorCommand.class,
             CleanCommand.class,
             HoldSealsCommand.class,

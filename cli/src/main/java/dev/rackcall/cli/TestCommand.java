@@ -16,7 +16,8 @@ final class TestCommand implements Callable<Integer> {
 
     @Option(
             names = "--long",
-            description = "Only the long runs: 200 kills, 100,000 hostile cases, a million rewritten arguments. It comes first.")
+            description =
+                    "Only the long runs: 200 kills, 100,000 hostile cases, a million rewritten arguments. It comes first.")
     private boolean longRuns;
 
     @Parameters(

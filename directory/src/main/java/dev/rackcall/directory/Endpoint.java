@@ -17,9 +17,9 @@ import java.util.stream.Stream;
  * @param host where it runs; two endpoints of one host name it alike
  * @param fingerprint of the service's interface; all endpoints of a channel have the same
  * @param pools names of the pools that it can map: who maps one of them, too, can reach it by memory
- * @param rdma addresses for RDMA, in the server's order of preference
+ * @param rdma addresses at which an RDMA device answers, in the server's order of preference
  * @param tcp address for the software device over TCP, if it listens there
- * @param load calls that it is working on, as it said last
+ * @param load how busy it is, as it said last: a number that is the larger the busier; servers tell how many clients are connected
  */
 public record Endpoint(
         String id, String host, long fingerprint, Set<String> pools, List<URI> rdma, Optional<URI> tcp, int load) {
@@ -45,7 +45,7 @@ public record Endpoint(
                         && rdma.stream().allMatch(address -> address.toString().length() <= MAX_TEXT)
                         && tcp.stream().allMatch(address -> address.toString().length() <= MAX_TEXT),
                 "pools and addresses of an endpoint have 255 characters at most");
-        require(load >= 0, "the load of an endpoint is a number of calls");
+        require(load >= 0, "the load of an endpoint is 0 or more");
         pools = Set.copyOf(pools);
         rdma = List.copyOf(rdma);
     }
@@ -74,6 +74,10 @@ public record Endpoint(
 
     public Endpoint withTcp(URI address) {
         return new Endpoint(id, host, fingerprint, pools, rdma, Optional.of(address), load);
+    }
+
+    public Endpoint withFingerprint(long newFingerprint) {
+        return new Endpoint(id, host, newFingerprint, pools, rdma, tcp, load);
     }
 
     public Endpoint withLoad(int calls) {

@@ -27,6 +27,11 @@ public final class RdmaCarriers implements CarrierProvider {
     }
 
     @Override
+    public boolean isHardware(URI address) {
+        return RdmaDevice.isReal(hostAndPort(address).getAddress());
+    }
+
+    @Override
     public Listener listen(URI address, Reception reception) {
         return RdmaListener.open(address, hostAndPort(address), reception);
     }

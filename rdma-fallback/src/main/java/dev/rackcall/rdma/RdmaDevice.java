@@ -93,6 +93,11 @@ final class RdmaDevice {
         return new RdmaDevice(local, soft, 0);
     }
 
+    /** Whether connections with a peer at that address go over a real device: all but those within this host do, if there is one. */
+    static boolean isReal(InetAddress peer) {
+        return (peer == null || !peer.isLoopbackAddress()) && !real().isEmpty();
+    }
+
     private static List<Device> real() {
         List<Device> real = new ArrayList<>(Devices.list());
         real.removeIf(device -> device.name().startsWith(SoftDevice.PREFIX));

@@ -3,6 +3,7 @@ package dev.rackcall.rpc;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.rpc.spi.Transports;
 import dev.rackcall.shm.Pool;
@@ -41,13 +42,21 @@ public final class RpcChannel implements AutoCloseable {
 
     private final ClientSpec spec;
     private final List<ClientInterceptor> interceptors;
+    private final Optional<Router.Membership> membership;
     private volatile ClientConnection connection;
     private volatile boolean closed;
 
-    private RpcChannel(ClientSpec spec, List<ClientInterceptor> interceptors) {
+    private RpcChannel(ClientSpec spec, List<ClientInterceptor> interceptors, Optional<Router.Membership> membership) {
         this.spec = spec;
         this.interceptors = interceptors;
-        this.connection = Transports.first().connect(spec);
+        this.membership = membership;
+        this.connection = connect();
+    }
+
+    private ClientConnection connect() {
+        return membership.isPresent()
+                ? Router.get().connect(spec, membership.get())
+                : Transports.first().connect(spec);
     }
 
     /**
@@ -108,7 +117,7 @@ public final class RpcChannel implements AutoCloseable {
 
     private ClientConnection connectAnew() {
         try {
-            return Transports.first().connect(spec);
+            return connect();
         } catch (RpcException e) {
             if (e.code() == Status.Code.NOT_FOUND) {
                 throw Status.Code.UNAVAILABLE
@@ -154,6 +163,11 @@ public final class RpcChannel implements AutoCloseable {
         connection.release(result);
     }
 
+    /** The ways to the channel's servers, and why calls take one and not the others; none unless it was opened by a directory. */
+    public List<Route> routes() {
+        return connection.routes();
+    }
+
     /** Ends the connection; calls under way end with CANCELLED, later ones too. Idempotent. */
     @Override
     public void close() {
@@ -174,10 +188,6 @@ public final class RpcChannel implements AutoCloseable {
     public static final class Builder {
         private final String channel;
         private final List<ClientInterceptor> interceptors = new ArrayList<>();
-        private static final long NEAR_QUOTA = 256L << 20;
-        /** Mirrors are reserved whole. */
-        private static final long REMOTE_QUOTA = 16L << 20;
-
         private Optional<Path> directory = Optional.empty();
         private WaitStrategy waiting = WaitStrategy.adaptive();
         private int slots = 64;
@@ -189,6 +199,8 @@ public final class RpcChannel implements AutoCloseable {
         private Optional<Pool> pool = Optional.empty();
         private Optional<URI> address = Optional.empty();
         private Optional<EnforcedSeals> enforcedSeals = Optional.empty();
+        private Optional<URI> members = Optional.empty();
+        private Optional<String> host = Optional.empty();
 
         private Builder(String channel) {
             RuntimeDirectory.checkName(channel);
@@ -294,15 +306,43 @@ public final class RpcChannel implements AutoCloseable {
             return this;
         }
 
-        /** Connects. */
+        /**
+         * Finds the channel's servers in a directory and picks a way to each: memory where both ends reach the same, else RDMA, else the software device over
+         * TCP. When a way fails, calls take the next one, and return when it is back; several servers share the calls. Docs: {@code docs/directory.md}.
+         *
+         * @param value {@code file:///a/folder}, or {@code zk://host:2181,host:2181} with the module {@code directory-zookeeper}
+         */
+        public Builder directory(URI value) {
+            members = Optional.of(value);
+            return this;
+        }
+
+        /** The name of this host in the directory; {@code RACKCALL_HOST}, or what the kernel says, by default. */
+        public Builder host(String value) {
+            host = Optional.of(value);
+            return this;
+        }
+
+        /**
+         * Connects.
+         *
+         * @throws RpcException NOT_FOUND if nobody serves the channel, UNAVAILABLE if its server, or the directory, does not answer
+         */
         public RpcChannel open() {
+            if (members.isPresent() && address.isPresent()) {
+                throw Status.Code.INVALID_ARGUMENT
+                        .with(
+                                "channel %s: name an address (%s) or a directory (%s), not both",
+                                channel, address.get(), members.get())
+                        .asException();
+            }
             return new RpcChannel(
                     new ClientSpec(
                             channel,
                             directory.orElseGet(RuntimeDirectory::defaultPath),
                             waiting,
                             slots,
-                            arenaQuota.orElse(address.isPresent() ? REMOTE_QUOTA : NEAR_QUOTA),
+                            arenaQuota.orElse(address.isPresent() ? ClientSpec.REMOTE_QUOTA : ClientSpec.NEAR_QUOTA),
                             connectTimeout,
                             defaultTimeout,
                             sealFrom,
@@ -310,7 +350,8 @@ public final class RpcChannel implements AutoCloseable {
                             pool,
                             address,
                             enforcedSeals),
-                    List.copyOf(interceptors));
+                    List.copyOf(interceptors),
+                    members.map(place -> new Router.Membership(place, host.orElseGet(RuntimeDirectory::hostName))));
         }
     }
 }

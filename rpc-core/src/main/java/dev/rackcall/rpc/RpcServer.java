@@ -1,6 +1,7 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
@@ -35,17 +36,20 @@ public final class RpcServer implements AutoCloseable {
 
     private final ServerEndpoint endpoint;
     private final List<String> channels;
+    private final Optional<Router.Announcement> announcement;
     private final CountDownLatch terminated = new CountDownLatch(1);
     private final Thread exitHook = new Thread(() -> shutdown(EXIT_BOUND), "rackcall-exit");
     private boolean closed;
 
-    private RpcServer(ServerEndpoint endpoint, List<String> channels) {
+    private RpcServer(ServerEndpoint endpoint, List<String> channels, Optional<Router.Announcement> announcement) {
         this.endpoint = endpoint;
         this.channels = channels;
+        this.announcement = announcement;
     }
 
-    private static RpcServer started(ServerEndpoint endpoint, List<String> channels) {
-        RpcServer server = new RpcServer(endpoint, channels);
+    private static RpcServer started(
+            ServerEndpoint endpoint, List<String> channels, Optional<Router.Announcement> announcement) {
+        RpcServer server = new RpcServer(endpoint, channels, announcement);
         Runtime.getRuntime().addShutdownHook(server.exitHook);
         return server;
     }
@@ -77,6 +81,7 @@ public final class RpcServer implements AutoCloseable {
             }
             closed = true;
         }
+        announcement.ifPresent(Router.Announcement::close);
         endpoint.drain();
         boolean drained = endpoint.awaitDrained(bound);
         endpoint.close();
@@ -130,6 +135,8 @@ public final class RpcServer implements AutoCloseable {
         private Optional<Pool> pool = Optional.empty();
         private Optional<Wish> hugePages = Optional.empty();
         private Optional<URI> address = Optional.empty();
+        private Optional<URI> members = Optional.empty();
+        private Optional<String> host = Optional.empty();
 
         private Builder() {}
 
@@ -248,10 +255,28 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
+         * Names the server in a directory, so that clients find it and the best way to it by its channels' names: this host's memory or the {@link #pool},
+         * and the address at which it {@link #listen}s. It is named as long as it lives; a server that is closed withdraws first.
+         *
+         * @param value {@code file:///a/folder}, or {@code zk://host:2181,host:2181} with the module {@code directory-zookeeper}
+         */
+        public Builder directory(URI value) {
+            members = Optional.of(value);
+            return this;
+        }
+
+        /** The name of this host in the directory; {@code RACKCALL_HOST}, or what the kernel says, by default. */
+        public Builder host(String value) {
+            host = Optional.of(value);
+            return this;
+        }
+
+        /**
          * Begins to serve.
          *
          * @throws RpcException ALREADY_EXISTS if a living server has one of the channels, PERMISSION_DENIED or FAILED_PRECONDITION if the
-         *     directory cannot be used, FAILED_PRECONDITION if huge pages are required and there are none
+         *     directory cannot be used, FAILED_PRECONDITION if huge pages are required and there are none, or if the directory has another interface
+         *     for a channel, UNAVAILABLE if the directory does not answer
          */
         public RpcServer start() {
             if (services.isEmpty()) {
@@ -277,7 +302,19 @@ public final class RpcServer implements AutoCloseable {
             List<String> channels = services.stream()
                     .map(service -> service.definition().channel())
                     .toList();
-            return started(Transports.first().serve(spec), channels);
+            ServerEndpoint endpoint = Transports.first().serve(spec);
+            try {
+                return started(endpoint, channels, announced(spec, endpoint));
+            } catch (RuntimeException | Error e) {
+                endpoint.close();
+                throw e;
+            }
+        }
+
+        private Optional<Router.Announcement> announced(ServerSpec spec, ServerEndpoint endpoint) {
+            return members.map(place -> Router.get()
+                    .announce(
+                            spec, endpoint, new Router.Membership(place, host.orElseGet(RuntimeDirectory::hostName))));
         }
 
         static long quota(long bytes, String what) {

@@ -273,6 +273,15 @@ public final class PayloadWriter {
         return part;
     }
 
+    /** Appends all that another writer has written, as it is. */
+    public void append(PayloadWriter other) {
+        long length = other.position;
+        if (length > 0) {
+            long at = claim(length);
+            MemorySegment.copy(other.buffer, 0, buffer, at, length);
+        }
+    }
+
     /** Appends bytes as they are. */
     void append(byte[] bytes, int length) {
         long at = claim(length);

@@ -29,6 +29,7 @@ public final class RuntimeDirectory {
     private static final String SOCKET = ".sock";
     private static final String LOCK = ".lock";
     private static final Pattern NAME = Pattern.compile("(/[A-Za-z0-9._-]+)+");
+    private static final Path KERNEL_HOST_NAME = Path.of("/proc/sys/kernel/hostname");
     private static final int MAX_ATTEMPTS = 16;
     /** A socket's name with its suffix, in the longest path of a directory's descriptor, has to fit into a socket's address. */
     private static final int MAX_NAME = 80;
@@ -49,6 +50,19 @@ public final class RuntimeDirectory {
         return runtime != null && !runtime.isEmpty()
                 ? Path.of(runtime, "rackcall")
                 : Path.of(System.getProperty("java.io.tmpdir"), "rackcall-" + Uid.current());
+    }
+
+    /** What this host is called in directories of several hosts: {@code RACKCALL_HOST}, else what the kernel says. */
+    public static String hostName() {
+        String chosen = System.getenv("RACKCALL_HOST");
+        if (chosen != null && !chosen.isEmpty()) {
+            return chosen;
+        }
+        try {
+            return Files.readString(KERNEL_HOST_NAME).strip();
+        } catch (IOException e) {
+            return "localhost";
+        }
     }
 
     public static RuntimeDirectory at(Path path) {

@@ -109,6 +109,15 @@ final class ClientSlots {
         return null;
     }
 
+    /** How many hold a call that has not ended. */
+    int busy() {
+        int busy = 0;
+        for (ShmClientCall call : slots) {
+            busy += call.isBusy() && !call.reapIfAnswered() ? 1 : 0;
+        }
+        return busy;
+    }
+
     private SpinWait newWait(long deadline) {
         ClientSpec spec = connection.spec;
         return new SpinWait(spec.waiting(), deadline, spec.defaultTimeout().toNanos());

@@ -56,6 +56,12 @@ final class PassedObjects {
         return ref;
     }
 
+    /** Whether the server could find that object by its Ref. */
+    static boolean isReachable(ClientMemory connection, Object sharedObject) {
+        return sharedObject instanceof SharedObject object
+                && isMapped(connection, SharedObject.spaceOf(object).memory(SharedObject.refOf(object)));
+    }
+
     private static long liveRef(Object sharedObject, String method, String argument) {
         try {
             return SharedObject.liveRefOf(sharedObject);

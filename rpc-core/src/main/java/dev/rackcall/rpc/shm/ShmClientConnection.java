@@ -127,6 +127,16 @@ final class ShmClientConnection extends ClientConnection {
     }
 
     @Override
+    public boolean maps(Object sharedObject) {
+        return PassedObjects.isReachable(arenas, sharedObject);
+    }
+
+    @Override
+    public int callsUnderWay() {
+        return open ? slots.busy() : 0;
+    }
+
+    @Override
     public String serviceName() {
         return link.welcome().serviceName();
     }

@@ -31,6 +31,15 @@ public interface CarrierProvider {
     record Greeted(ByteBuffer welcome, Optional<Carrier> carrier) {}
 
     /**
+     * Whether it would carry by a device in hardware: the two ends of a connection must be alike in that.
+     *
+     * @param address where it listens or connects
+     */
+    default boolean isHardware(URI address) {
+        return false;
+    }
+
+    /**
      * Listens until it is closed.
      *
      * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if it cannot listen there

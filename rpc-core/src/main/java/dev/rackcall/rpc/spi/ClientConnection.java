@@ -3,7 +3,9 @@ package dev.rackcall.rpc.spi;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.shm.Scope;
+import java.util.List;
 
 /** One client's use of a channel. Thread-safe. */
 public abstract class ClientConnection implements AutoCloseable {
@@ -30,6 +32,17 @@ public abstract class ClientConnection implements AutoCloseable {
 
     /** Gives back a shared object that a call returned, with all that was allocated for it; other objects are left alone. */
     public abstract void release(Object result);
+
+    /** Whether the server can follow the Ref of a shared object over this connection. False for what is no shared object. */
+    public abstract boolean maps(Object sharedObject);
+
+    /** Calls that have begun here and not ended. */
+    public abstract int callsUnderWay();
+
+    /** The ways to the channel's servers, if there is a choice. */
+    public List<Route> routes() {
+        return List.of();
+    }
 
     /** The service at the other end: its interface's name. */
     public abstract String serviceName();

@@ -43,6 +43,12 @@ public record ClientSpec(
      */
     public static final long DEFAULT_SEAL_FROM = 64 << 20;
 
+    /** Of arenas in shared memory, of which only what is used is taken. */
+    public static final long NEAR_QUOTA = 256L << 20;
+
+    /** Of arenas that are carried over: mirrors are reserved whole. */
+    public static final long REMOTE_QUOTA = 16L << 20;
+
     /** As many as RPCool releases together (arXiv 2408.11325). */
     public static final int DEFAULT_KEEP_SEALED = 1024;
 
@@ -68,5 +74,23 @@ public record ClientSpec(
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty());
+    }
+
+    /** The same channel, reached in another way: by a runtime directory, unless there is a pool or an address. */
+    public ClientSpec reachedBy(Path runtime, Optional<Pool> sharedPool, Optional<URI> remote) {
+        long quota = remote.isPresent() && arenaQuota == NEAR_QUOTA ? REMOTE_QUOTA : arenaQuota;
+        return new ClientSpec(
+                channel,
+                runtime,
+                waiting,
+                slots,
+                quota,
+                connectTimeout,
+                defaultTimeout,
+                sealFrom,
+                keepSealed,
+                sharedPool,
+                remote,
+                enforcedSeals);
     }
 }

@@ -1,0 +1,100 @@
+package dev.rackcall.cli;
+
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import java.io.PrintWriter;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code rackcall explain}: opens a channel as any client does, and says which way its calls would take and why not the others. */
+@Command(
+        name = "explain",
+        description = "Says by which way calls to a channel go from here, and why not by the others.",
+        footer = {
+            "It connects to the channel's servers and calls nothing.",
+            "Exit code 1 if no server can be reached; the message then says what is wrong with each way."
+        },
+        sortOptions = false)
+final class ExplainCommand implements Callable<Integer> {
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "CHANNEL", description = "For example /shop/cart.")
+    private String channel = "";
+
+    @Option(
+            names = "--directory",
+            paramLabel = "URI",
+            defaultValue = "${env:RACKCALL_DIRECTORY}",
+            description = "Where servers are named: file:///a/folder, or zk://host:2181,host:2181 (default:"
+                    + " RACKCALL_DIRECTORY; without any, only this host is looked at).")
+    private Optional<URI> directory = Optional.empty();
+
+    @Option(
+            names = "--dir",
+            paramLabel = "FOLDER",
+            description = "The runtime folder of this host (default: RACKCALL_DIR, or the one of this user).")
+    private Optional<Path> folder = Optional.empty();
+
+    @Option(
+            names = "--host",
+            paramLabel = "NAME",
+            description = "What this host is called (default: RACKCALL_HOST, or what the kernel says).")
+    private Optional<String> host = Optional.empty();
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        Path runtime = folder.orElseGet(RuntimeDirectory::defaultPath);
+        String here = host.orElseGet(RuntimeDirectory::hostName);
+        RpcChannel.Builder builder =
+                RpcChannel.builder(channel).directory(runtime).host(here).connectTimeout(TIMEOUT);
+        directory.ifPresent(builder::directory);
+        try (RpcChannel opened = builder.open()) {
+            if (directory.isEmpty()) {
+                out.printf("%s from %s: by the memory of this host.%n", channel, here);
+                out.printf("Its server is in %s. Name a --directory to look at other hosts, too.%n", runtime);
+            } else {
+                out.printf("%s from %s, by %s%n", channel, here, directory.get());
+                print(out, opened.routes());
+            }
+        }
+        out.flush();
+        return 0;
+    }
+
+    private static void print(PrintWriter out, List<Route> routes) {
+        String last = "";
+        for (Route route : routes) {
+            if (!route.endpoint().equals(last)) {
+                last = route.endpoint();
+                out.printf("%n%s on %s%n", route.endpoint(), route.host());
+            }
+            String place = route.address().isEmpty() ? "" : " (" + route.address() + ")";
+            out.printf("  %-24s  %-10s  %s%s%n", route.kind(), word(route.state()), route.reason(), place);
+        }
+    }
+
+    private static String word(Route.State state) {
+        return switch (state) {
+            case USED -> "used";
+            case EJECTED -> "ejected";
+            case LEAVING -> "left";
+            case NOT_NEEDED -> "not needed";
+            case FAILED -> "failed";
+            case IMPOSSIBLE -> "no";
+        };
+    }
+}

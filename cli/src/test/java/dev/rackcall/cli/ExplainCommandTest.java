@@ -1,0 +1,102 @@
+package dev.rackcall.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.samples.quickstart.Door;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URI;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** What {@code rackcall explain} says of servers that run, and of those that do not. */
+@Timeout(60)
+class ExplainCommandTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @TempDir
+    private Path folder;
+
+    private URI members;
+    private Path runtime;
+
+    @BeforeEach
+    void place() {
+        members = folder.resolve("members").toUri();
+        runtime = folder.resolve("run");
+    }
+
+    private int explain(String... arguments) {
+        CommandLine command = RackcallCommand.commandLine();
+        command.setOut(new PrintWriter(out, true));
+        command.setErr(new PrintWriter(err, true));
+        return command.execute(arguments);
+    }
+
+    private RpcServer serve() {
+        return RpcServer.builder()
+                .service(Door.class, Door.Guest::name)
+                .directory(runtime)
+                .directory(members)
+                .host("host-a")
+                .listen(URI.create("rdma://127.0.0.1:0"))
+                .start();
+    }
+
+    @Test
+    void shouldSayWhichWayIsTakenAndWhyNotTheOthers() {
+        try (RpcServer server = serve()) {
+            String channel = server.channels().getFirst();
+            assertThat(explain("explain", channel, "--directory", members.toString(), "--dir", runtime.toString()))
+                    .as(err.toString())
+                    .isZero();
+            assertThat(explain(
+                            "explain",
+                            channel,
+                            "--directory",
+                            members.toString(),
+                            "--dir",
+                            folder + "/other",
+                            "--host",
+                            "b"))
+                    .isZero();
+        }
+        assertThat(out.toString())
+                .containsPattern("host-a-[0-9a-f-]+ on host-a")
+                .containsPattern("same process +used +the best way that works")
+                .containsPattern("software device over TCP +not needed +a better way works: same process")
+                .containsPattern("pool memory +no +its server serves no pool")
+                .containsPattern("RDMA +no +its server announces no RDMA device");
+    }
+
+    @Test
+    void shouldSayThatNobodyServes() {
+        assertThat(explain("explain", "/no/such", "--directory", members.toString()))
+                .isEqualTo(1);
+        assertThat(err.toString()).contains("names no server of channel /no/such");
+    }
+
+    @Test
+    void shouldLookAtThisHostWithoutADirectory() {
+        try (RpcServer server = serve()) {
+            assertThat(explain("explain", server.channels().getFirst(), "--dir", runtime.toString()))
+                    .as(err.toString())
+                    .isZero();
+        }
+        assertThat(out.toString()).contains("by the memory of this host").contains(runtime.toString());
+        assertThat(explain("explain", "/no/such", "--dir", runtime.toString())).isEqualTo(1);
+        assertThat(err.toString()).contains("no server has channel /no/such");
+    }
+
+    @Test
+    void shouldNameTheDirectoriesThatAreUnderstood() {
+        assertThat(explain("explain", "/a", "--directory", "etcd://x")).isEqualTo(1);
+        assertThat(err.toString()).contains("etcd://x").contains("zk:").contains("file:");
+    }
+}

@@ -1,0 +1,61 @@
+package dev.rackcall.rpc;
+
+/**
+ * One way from a channel to one of its servers, and what has become of it: what {@code rackcall explain} prints.
+ *
+ * @param endpoint the server's id in the directory
+ * @param host where it runs
+ * @param kind how it would be reached
+ * @param address where; empty if the server has none of this kind
+ * @param state whether calls go there
+ * @param reason why it is in that state, as a sentence
+ * @param calls under way there that were counted: those of channels that balance
+ */
+public record Route(String endpoint, String host, Kind kind, String address, State state, String reason, int calls) {
+    /** Ways to reach a server, best first. */
+    public enum Kind {
+        /** The same process: its own memory. */
+        PROCESS("same process"),
+        /** The same host: memory that the kernel shares. */
+        HOST("host memory"),
+        /** A pool that several hosts map. */
+        POOL("pool memory"),
+        /** An RDMA device. */
+        RDMA("RDMA"),
+        /** The software device, over TCP. */
+        TCP("software device over TCP");
+
+        private final String text;
+
+        Kind(String text) {
+            this.text = text;
+        }
+
+        /** Whether arguments are passed by pointer there and nothing is carried over. */
+        public boolean isMemory() {
+            return this == PROCESS || this == HOST || this == POOL;
+        }
+
+        /** For people. */
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+
+    /** What becomes of a way. */
+    public enum State {
+        /** Calls go there. */
+        USED,
+        /** It works, but calls have failed there so often that others are preferred for a while. */
+        EJECTED,
+        /** Nothing new goes there; what is under way ends, and scopes of it are still open. */
+        LEAVING,
+        /** It was not tried, because a better one works. */
+        NOT_NEEDED,
+        /** It was tried without success, and will be tried again. */
+        FAILED,
+        /** One of the two ends lacks what it needs. */
+        IMPOSSIBLE
+    }
+}

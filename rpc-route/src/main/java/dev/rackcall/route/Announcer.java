@@ -1,0 +1,130 @@
+package dev.rackcall.route;
+
+import dev.rackcall.directory.Announcement;
+import dev.rackcall.directory.ChannelName;
+import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.rpc.spi.Router;
+import dev.rackcall.rpc.spi.ServerEndpoint;
+import dev.rackcall.rpc.spi.ServerSpec;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Names one server in a directory: an endpoint for each of its channels, all of one id. */
+final class Announcer implements Router.Announcement {
+    private static final Logger LOG = LoggerFactory.getLogger(Announcer.class);
+    private static final long LOAD_MILLIS = 5_000;
+    private static final int MAX_HOST_IN_ID = 32;
+
+    /** Endpoints of this process and the runtime directories in which their sockets lie. */
+    private static final Map<String, Path> OWN = new ConcurrentHashMap<>();
+
+    private final SharedDirectory shared;
+    private final ServerEndpoint server;
+    private final String id;
+    private final List<Announcement> announcements = new ArrayList<>();
+    private Optional<Future<?>> loadTicks = Optional.empty();
+    private boolean closed;
+
+    private Announcer(SharedDirectory shared, ServerEndpoint server, String id) {
+        this.shared = shared;
+        this.server = server;
+        this.id = id;
+    }
+
+    static Announcer announce(ServerSpec spec, ServerEndpoint server, Router.Membership membership) {
+        String id = newId(membership.host());
+        Announcer announcer = new Announcer(SharedDirectory.join(membership.directory()), server, id);
+        try {
+            if (spec.pool().isEmpty()) {
+                OWN.put(id, spec.directory());
+            }
+            for (ServerSpec.Service<?> service : spec.services()) {
+                Endpoint endpoint = endpoint(spec, server, membership.host(), id)
+                        .withFingerprint(service.definition().fingerprint());
+                announcer.announcements.add(announcer
+                        .shared
+                        .directory()
+                        .announce(ChannelName.of(service.definition().channel()), endpoint));
+            }
+            announcer.loadTicks = Optional.of(Background.every(LOAD_MILLIS, announcer::tellLoad));
+            return announcer;
+        } catch (RuntimeException | Error e) {
+            announcer.close();
+            throw e;
+        }
+    }
+
+    /** Where the server of an endpoint has its sockets, if it is one of this process. */
+    static Optional<Path> ownFolder(String endpointId) {
+        return Optional.ofNullable(OWN.get(endpointId));
+    }
+
+    /** Another one with each start, so that what a dead server has left in the directory is in nobody's way. */
+    private static String newId(String host) {
+        String readable = host.replaceAll("[^A-Za-z0-9_-]", "-");
+        return readable.substring(0, Math.min(readable.length(), MAX_HOST_IN_ID)) + "-"
+                + ProcessHandle.current().pid() + "-"
+                + Integer.toHexString(new Random().nextInt() | Integer.MIN_VALUE);
+    }
+
+    private static Endpoint endpoint(ServerSpec spec, ServerEndpoint server, String host, String id) {
+        Endpoint endpoint = Endpoint.of(id, host, 0);
+        Optional<String> memory = spec.pool().map(MemoryNames::pool).or(() -> MemoryNames.host(spec.directory()));
+        if (memory.isPresent()) {
+            endpoint = endpoint.withPool(memory.get());
+        }
+        if (server.address().isPresent()) {
+            URI address = HostAddress.reachable(server.address().get());
+            boolean hardware = CarrierProvider.of(address)
+                    .filter(provider -> provider.isHardware(address))
+                    .isPresent();
+            endpoint = hardware ? endpoint.withRdma(List.of(address)) : endpoint.withTcp(address);
+        }
+        return endpoint;
+    }
+
+    private synchronized void tellLoad() {
+        if (closed) {
+            return;
+        }
+        int load = server.connections();
+        for (Announcement announcement : announcements) {
+            if (announcement.endpoint().load() != load) {
+                try {
+                    announcement.update(announcement.endpoint().withLoad(load));
+                } catch (DirectoryException e) {
+                    LOG.debug("the load of {} is told later: {}", announcement.channel(), e.getMessage());
+                }
+            }
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        loadTicks.ifPresent(ticks -> ticks.cancel(false));
+        OWN.remove(id);
+        for (Announcement announcement : announcements) {
+            try {
+                announcement.close();
+            } catch (DirectoryException e) {
+                LOG.info("{} is withdrawn by the end of the lease: {}", announcement.channel(), e.getMessage());
+            }
+        }
+        shared.close();
+    }
+}

@@ -1,0 +1,39 @@
+package dev.rackcall.route;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/** The threads on which ways are tried: one clock for the process, and as many platform threads as there are peers that let one wait. */
+final class Background {
+    private static final ScheduledExecutorService CLOCK = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("rackcall-routes").factory());
+    private static final ExecutorService WORKERS = Executors.newCachedThreadPool(
+            Thread.ofPlatform().daemon().name("rackcall-route-", 1).factory());
+
+    private Background() {}
+
+    /** The task runs on a worker, and not again before it has ended. */
+    static Future<?> every(long millis, Runnable task) {
+        return CLOCK.scheduleWithFixedDelay(
+                new Runnable() {
+                    private Future<?> last = WORKERS.submit(() -> {});
+
+                    @Override
+                    public void run() {
+                        if (last.isDone()) {
+                            last = WORKERS.submit(task);
+                        }
+                    }
+                },
+                millis,
+                millis,
+                TimeUnit.MILLISECONDS);
+    }
+
+    static void run(Runnable task) {
+        WORKERS.execute(task);
+    }
+}

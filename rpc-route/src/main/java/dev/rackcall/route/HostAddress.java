@@ -1,0 +1,47 @@
+package dev.rackcall.route;
+
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.net.URI;
+import java.net.UnknownHostException;
+import java.util.Optional;
+
+/** What others are told of an address at which somebody listens. */
+final class HostAddress {
+    private HostAddress() {}
+
+    /** The same; with the first address of this host that others may reach, if it stands for all of them. */
+    static URI reachable(URI listening) {
+        try {
+            if (!InetAddress.getByName(listening.getHost()).isAnyLocalAddress()) {
+                return listening;
+            }
+        } catch (UnknownHostException e) {
+            return listening;
+        }
+        String host = firstOfThisHost().map(InetAddress::getHostAddress).orElse("127.0.0.1");
+        return URI.create(listening.getScheme() + "://" + host + ":" + listening.getPort());
+    }
+
+    private static Optional<InetAddress> firstOfThisHost() {
+        try {
+            return NetworkInterface.networkInterfaces()
+                    .filter(HostAddress::isUp)
+                    .flatMap(NetworkInterface::inetAddresses)
+                    .filter(address -> address instanceof Inet4Address && !address.isLoopbackAddress())
+                    .findFirst();
+        } catch (SocketException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static boolean isUp(NetworkInterface each) {
+        try {
+            return each.isUp() && !each.isLoopback();
+        } catch (SocketException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,169 @@
+package dev.rackcall.route;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.shm.Scope;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A connection over one {@link Way}, with what is known of how calls fare there. Thread-safe. */
+final class Line {
+    /** In a row, after which others are preferred. */
+    static final int FAILURES = 5;
+
+    private static final long FIRST_EJECTION_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final int MOST_DOUBLINGS = 6;
+    /** What calls have returned by pointer stays readable that long after their line was left. */
+    private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** What is under way when the memory itself is gone gets that long. */
+    private static final long HURRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** Why calls no longer go there. */
+    enum Left {
+        /** A nearer way works. What lies in its memory is still used. */
+        FOR_A_BETTER_ONE,
+        /** Its peer takes no calls any more. */
+        ENDED,
+        /** What it stands on is no longer shared, so that nothing there can be waited for. */
+        MEMORY_GONE
+    }
+
+    private final Way way;
+    private final ClientConnection connection;
+    private final AtomicInteger calls = new AtomicInteger();
+    private final AtomicInteger failures = new AtomicInteger();
+    private final List<WeakReference<Scope>> scopes = new ArrayList<>();
+    private volatile boolean ejected;
+    private volatile long ejectedUntil;
+    private final AtomicInteger ejections = new AtomicInteger();
+    private volatile String leaving = "";
+    private long leftAt;
+    private Left how = Left.FOR_A_BETTER_ONE;
+
+    Line(Way way, ClientConnection connection) {
+        this.way = way;
+        this.connection = connection;
+    }
+
+    Way way() {
+        return way;
+    }
+
+    int rank() {
+        return EndpointWays.rank(way.kind());
+    }
+
+    ClientConnection connection() {
+        return connection;
+    }
+
+    boolean isUsable() {
+        return connection.isUsable();
+    }
+
+    // ---- calls
+
+    /** Counted calls under way. */
+    int calls() {
+        return calls.get();
+    }
+
+    void begun() {
+        calls.incrementAndGet();
+    }
+
+    void ended(Status.Code code) {
+        calls.decrementAndGet();
+        switch (code) {
+            case UNAVAILABLE, DEADLINE_EXCEEDED, INTERNAL -> failed();
+            default -> {
+                // Also an error that a handler has chosen is an answer.
+                if (failures.get() != 0) {
+                    failures.set(0);
+                }
+            }
+        }
+    }
+
+    private void failed() {
+        if (failures.incrementAndGet() == FAILURES) {
+            int before = ejections.getAndIncrement();
+            ejectedUntil = System.nanoTime() + (FIRST_EJECTION_NANOS << Math.min(before, MOST_DOUBLINGS));
+            failures.set(0);
+            ejected = true;
+        }
+    }
+
+    /** Whether others are to be preferred for now. */
+    boolean isEjected() {
+        if (ejected && System.nanoTime() - ejectedUntil >= 0) {
+            ejected = false;
+        }
+        return ejected;
+    }
+
+    String whyEjected() {
+        return FAILURES + " calls in a row have failed there; others are preferred for "
+                + Math.max(0, TimeUnit.NANOSECONDS.toMillis(ejectedUntil - System.nanoTime())) + " ms";
+    }
+
+    // ---- scopes
+
+    Scope newScope(long firstBytes, boolean shared) {
+        Scope scope = shared ? connection.newSharedScope(firstBytes) : connection.newScope(firstBytes);
+        synchronized (scopes) {
+            scopes.removeIf(each -> isOver(each.get()));
+            scopes.add(new WeakReference<>(scope));
+        }
+        return scope;
+    }
+
+    private static boolean isOver(Scope scope) {
+        return scope == null || !scope.isOpen();
+    }
+
+    private boolean hasScopes() {
+        synchronized (scopes) {
+            scopes.removeIf(each -> isOver(each.get()));
+            return !scopes.isEmpty();
+        }
+    }
+
+    // ---- the end
+
+    /** Nothing new goes there from now on. */
+    void leave(String why, Left reason) {
+        leaving = why;
+        leftAt = System.nanoTime();
+        how = reason;
+    }
+
+    String whyLeaving() {
+        return leaving;
+    }
+
+    /** Closes a line that was left, if nobody uses it any more; returns whether it did. */
+    boolean closeIfUnused() {
+        long since = System.nanoTime() - leftAt;
+        boolean idle = connection.callsUnderWay() == 0;
+        boolean over = switch (how) {
+            case MEMORY_GONE -> idle || since > HURRY_NANOS;
+            // Its server may be draining, and calls under way end in any case.
+            case ENDED -> idle;
+            case FOR_A_BETTER_ONE -> idle && since > GRACE_NANOS && !hasScopes();
+        };
+        if (over) {
+            connection.close();
+            return true;
+        }
+        return false;
+    }
+
+    @Override
+    public String toString() {
+        return way.toString();
+    }
+}

@@ -1,0 +1,82 @@
+package dev.rackcall.route;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall.ResultReader;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+
+/** The future of an asynchronous call that may be sent again if its line fails. */
+final class RepeatedCall<T> extends CompletableFuture<T> {
+    private final RoutedCall call;
+    private final ResultReader<T> reader;
+    private final CallObserver observer;
+    private volatile CompletableFuture<T> attempt = new CompletableFuture<>();
+
+    private RepeatedCall(RoutedCall call, ResultReader<T> reader, CallObserver observer) {
+        this.call = call;
+        this.reader = reader;
+        this.observer = observer;
+    }
+
+    /** Sends it. The call is given back when the future is complete. */
+    static <T> RepeatedCall<T> begin(RoutedCall call, ResultReader<T> reader, CallObserver observer) {
+        RepeatedCall<T> repeated = new RepeatedCall<>(call, reader, observer);
+        repeated.send();
+        return repeated;
+    }
+
+    private void send() {
+        CompletableFuture<T> sent;
+        try {
+            sent = call.attemptAsync(reader);
+        } catch (RuntimeException e) {
+            end(null, e);
+            return;
+        }
+        attempt = sent;
+        if (isCancelled()) {
+            // Before it was known which attempt to cancel.
+            sent.cancel(true);
+        }
+        var _ = sent.whenComplete(this::answered);
+    }
+
+    private void answered(T value, Throwable failure) {
+        if (failure instanceof RpcException e && !isDone() && call.maySendAgain(e)) {
+            send();
+        } else {
+            end(value, failure);
+        }
+    }
+
+    private void end(T value, Throwable failure) {
+        call.finish();
+        observer.onClose(
+                switch (failure) {
+                    case null -> Status.OK;
+                    case RpcException e -> e.status();
+                    case CancellationException _ -> Status.Code.CANCELLED.with("cancelled by its caller");
+                    default -> Status.Code.INTERNAL.with("the call failed: %s", failure);
+                });
+        if (failure == null) {
+            complete(value);
+        } else {
+            completeExceptionally(failure);
+        }
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        boolean first = super.cancel(mayInterruptIfRunning);
+        attempt.cancel(mayInterruptIfRunning);
+        return first;
+    }
+
+    /** Stages that lead on from here are ordinary ones. */
+    @Override
+    public <U> CompletableFuture<U> newIncompleteFuture() {
+        return new CompletableFuture<>();
+    }
+}

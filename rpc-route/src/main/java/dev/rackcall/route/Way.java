@@ -1,0 +1,243 @@
+package dev.rackcall.route;
+
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.Route.Kind;
+import dev.rackcall.rpc.Route.State;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.Transports;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One way to one endpoint: says what stands in the way, connects, and remembers how that went. One thread at a time changes it; others read what is
+ * volatile.
+ */
+final class Way {
+    private static final long FIRST_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long LAST_RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /** A connection that ends sooner counts as an attempt that has failed. */
+    private static final long PROVEN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Endpoint endpoint;
+    private final Kind kind;
+    private final Optional<URI> address;
+    private final ClientSpec channel;
+
+    private volatile Optional<Line> line = Optional.empty();
+    private volatile State state = State.NOT_NEEDED;
+    private volatile String reason = "a better way works";
+    private volatile Optional<RpcException> failure = Optional.empty();
+    private long connectedAt;
+    private volatile long retryAt = System.nanoTime();
+    private long retryNanos = FIRST_RETRY_NANOS;
+
+    private Way(Endpoint endpoint, Kind kind, Optional<URI> address, ClientSpec channel) {
+        this.endpoint = endpoint;
+        this.kind = kind;
+        this.address = address;
+        this.channel = channel;
+    }
+
+    /** All ways to an endpoint, best first; one of each kind at least. */
+    static List<Way> to(Endpoint endpoint, ClientSpec channel) {
+        List<Way> ways = new ArrayList<>();
+        ways.add(new Way(endpoint, Kind.PROCESS, Optional.empty(), channel));
+        ways.add(new Way(endpoint, Kind.HOST, Optional.empty(), channel));
+        ways.add(new Way(endpoint, Kind.POOL, Optional.empty(), channel));
+        if (endpoint.rdma().isEmpty()) {
+            ways.add(new Way(endpoint, Kind.RDMA, Optional.empty(), channel));
+        }
+        endpoint.rdma().forEach(each -> ways.add(new Way(endpoint, Kind.RDMA, Optional.of(each), channel)));
+        ways.add(new Way(endpoint, Kind.TCP, endpoint.tcp(), channel));
+        return List.copyOf(ways);
+    }
+
+    Kind kind() {
+        return kind;
+    }
+
+    Optional<Line> line() {
+        return line;
+    }
+
+    Optional<RpcException> failure() {
+        return failure;
+    }
+
+    /** What one of the ends lacks; empty if it can be tried. Asks the file system at most. */
+    Optional<String> obstacle() {
+        return switch (kind) {
+            case PROCESS ->
+                Announcer.ownFolder(endpoint.id()).isPresent()
+                        ? Optional.empty()
+                        : Optional.of("its server runs in another process");
+            case HOST -> hostObstacle();
+            case POOL -> poolObstacle();
+            case RDMA -> remoteObstacle("its server announces no RDMA device", true, "this host has no RDMA device");
+            case TCP ->
+                remoteObstacle(
+                        "its server does not listen for clients that share no memory with it",
+                        false,
+                        "this host would use its RDMA device, and the server has none");
+        };
+    }
+
+    private Optional<String> hostObstacle() {
+        Optional<String> theirs = announced(MemoryNames.HOST);
+        if (theirs.isEmpty()) {
+            return Optional.of("its server serves no memory of its host");
+        }
+        Optional<String> mine = MemoryNames.host(channel.directory());
+        if (mine.isEmpty()) {
+            return Optional.of("this process has no runtime directory " + channel.directory());
+        }
+        return mine.equals(theirs)
+                ? Optional.empty()
+                : Optional.of("its server leaves its sockets on another host, or in another runtime directory than "
+                        + channel.directory());
+    }
+
+    private Optional<String> poolObstacle() {
+        Optional<String> theirs = announced(MemoryNames.POOL);
+        if (theirs.isEmpty()) {
+            return Optional.of("its server serves no pool");
+        }
+        if (channel.pool().isEmpty()) {
+            return Optional.of("this channel was given no pool");
+        }
+        return theirs.equals(channel.pool().map(MemoryNames::pool))
+                ? Optional.empty()
+                : Optional.of("its server serves another pool than this channel was given");
+    }
+
+    private Optional<String> announced(String prefix) {
+        return endpoint.pools().stream().filter(pool -> pool.startsWith(prefix)).findFirst();
+    }
+
+    private Optional<String> remoteObstacle(String notThere, boolean hardware, String notHere) {
+        if (address.isEmpty()) {
+            return Optional.of(notThere);
+        }
+        Optional<CarrierProvider> provider = CarrierProvider.of(address.get());
+        if (provider.isEmpty()) {
+            return Optional.of("the module rdma-fallback is not on the class path here");
+        }
+        return provider.get().isHardware(address.get()) == hardware ? Optional.empty() : Optional.of(notHere);
+    }
+
+    boolean isConnected() {
+        return line.isPresent() && line.get().isUsable();
+    }
+
+    boolean isDue() {
+        return System.nanoTime() - retryAt >= 0;
+    }
+
+    /** Says why it is not used. */
+    void impossible(String why) {
+        state = State.IMPOSSIBLE;
+        reason = why;
+        failure = Optional.empty();
+    }
+
+    void notNeeded(String why) {
+        if (state != State.FAILED) {
+            state = State.NOT_NEEDED;
+            reason = why;
+        }
+    }
+
+    /** Gives up the line that it has, if any; whoever calls sees to its end. */
+    Optional<Line> detach() {
+        Optional<Line> last = line;
+        line = Optional.empty();
+        return last;
+    }
+
+    /** The line has ended by itself. */
+    void lost() {
+        failed(Status.Code.UNAVAILABLE.with("its connection has ended").asException());
+        if (System.nanoTime() - connectedAt > PROVEN_NANOS) {
+            retryNanos = FIRST_RETRY_NANOS;
+            retryAt = System.nanoTime();
+        }
+    }
+
+    /** Tries; blocks as long as the channel's connect timeout. */
+    boolean connect(ChannelRoutes routes) {
+        try {
+            ClientConnection connection = Transports.first().connect(spec());
+            Line fresh = new Line(this, connection);
+            routes.adopt(fresh);
+            connectedAt = System.nanoTime();
+            line = Optional.of(fresh);
+            state = State.USED;
+            reason = "the best way that works";
+            failure = Optional.empty();
+            return true;
+        } catch (RpcException e) {
+            failed(e);
+            return false;
+        } catch (RuntimeException e) {
+            failed(Status.Code.UNAVAILABLE.with("connecting failed: %s", e).asException(e));
+            return false;
+        }
+    }
+
+    private void failed(RpcException e) {
+        state = State.FAILED;
+        reason = e.status().description();
+        failure = Optional.of(e);
+        retryAt = System.nanoTime() + retryNanos;
+        retryNanos = Math.min(2 * retryNanos, LAST_RETRY_NANOS);
+    }
+
+    private ClientSpec spec() {
+        return switch (kind) {
+            case PROCESS ->
+                channel.reachedBy(
+                        Announcer.ownFolder(endpoint.id()).orElse(channel.directory()),
+                        Optional.empty(),
+                        Optional.empty());
+            case HOST -> channel.reachedBy(channel.directory(), Optional.empty(), Optional.empty());
+            case POOL -> channel.reachedBy(channel.directory(), channel.pool(), Optional.empty());
+            case RDMA, TCP -> channel.reachedBy(channel.directory(), Optional.empty(), address);
+        };
+    }
+
+    Route describe() {
+        Optional<Line> present = line;
+        State now = present.filter(Line::isEjected).isPresent() ? State.EJECTED : state;
+        String why = now == State.EJECTED ? present.orElseThrow().whyEjected() : reason;
+        return describe(now, why, present.map(Line::calls).orElse(0));
+    }
+
+    Route describe(State now, String why, int calls) {
+        return new Route(endpoint.id(), endpoint.host(), kind, place(), now, why, calls);
+    }
+
+    private String place() {
+        return switch (kind) {
+            case PROCESS ->
+                Announcer.ownFolder(endpoint.id()).map(Path::toString).orElse("");
+            case HOST ->
+                announced(MemoryNames.HOST).isPresent() ? channel.directory().toString() : "";
+            case POOL -> announced(MemoryNames.POOL).orElse("");
+            case RDMA, TCP -> address.map(URI::toString).orElse("");
+        };
+    }
+
+    @Override
+    public String toString() {
+        return endpoint.id() + " on " + endpoint.host() + " by " + kind;
+    }
+}

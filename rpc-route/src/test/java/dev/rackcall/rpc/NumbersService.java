@@ -1,0 +1,53 @@
+package dev.rackcall.rpc;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+/** Answers with its name; fails as often as it is told to. */
+final class NumbersService implements Numbers {
+    final AtomicInteger calls = new AtomicInteger();
+    final AtomicInteger failures = new AtomicInteger();
+    private final String name;
+
+    NumbersService(String name) {
+        this.name = name;
+    }
+
+    @Override
+    public String who() {
+        calls.incrementAndGet();
+        if (failures.get() > 0 && failures.getAndDecrement() > 0) {
+            throw Status.Code.UNAVAILABLE.with("%s was told to fail", name).asException();
+        }
+        return name;
+    }
+
+    @Override
+    public String whoAgain() {
+        return who();
+    }
+
+    @Override
+    public CompletableFuture<String> whoLater() {
+        return CompletableFuture.completedFuture(who());
+    }
+
+    @Override
+    public Stream<String> whoStreamed() {
+        return Stream.of(who());
+    }
+
+    @Override
+    public CompletableFuture<String> slow(int millis) {
+        calls.incrementAndGet();
+        return CompletableFuture.supplyAsync(
+                () -> name, CompletableFuture.delayedExecutor(millis, java.util.concurrent.TimeUnit.MILLISECONDS));
+    }
+
+    @Override
+    public long sum(Library.Page first) {
+        calls.incrementAndGet();
+        return first.number();
+    }
+}

@@ -1,0 +1,352 @@
+package dev.rackcall.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.directory.ChannelName;
+import dev.rackcall.directory.Directory;
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.rpc.Library.Page;
+import dev.rackcall.rpc.Route.Kind;
+import dev.rackcall.rpc.Route.State;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.Scope;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Which way calls take, and what becomes of that when ways fail and come back. Hosts are runtime directories of their own. */
+@Timeout(60)
+class RoutesTest {
+    private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
+    private static final String CHANNEL = "/test/numbers";
+
+    @TempDir
+    private Path folder;
+
+    private final List<AutoCloseable> open = new ArrayList<>();
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable each : open.reversed()) {
+            each.close();
+        }
+    }
+
+    private <T extends AutoCloseable> T keep(T item) {
+        open.add(item);
+        return item;
+    }
+
+    private URI members() {
+        return folder.resolve("members").toUri();
+    }
+
+    private Path host(String name) {
+        return folder.resolve(name);
+    }
+
+    private RpcServer.Builder server(String host, NumbersService service) {
+        return RpcServer.builder()
+                .service(Numbers.class, service)
+                .directory(host(host))
+                .arenaQuota(4 << 20)
+                .directory(members())
+                .host(host);
+    }
+
+    private RpcChannel channel(String host) {
+        return keep(RpcChannel.builder(CHANNEL)
+                .directory(host(host))
+                .arenaQuota(4 << 20)
+                .directory(members())
+                .host(host)
+                .open());
+    }
+
+    /** A server in a process of its own. */
+    private ChildJvm child(String host, String name) throws InterruptedException {
+        ChildJvm child =
+                keep(ChildJvm.start(NumbersChild.class, host(host), members().toString(), name));
+        child.awaitLine("READY");
+        return child;
+    }
+
+    private static List<Route> used(RpcChannel channel) {
+        return channel.routes().stream()
+                .filter(route -> route.state() == State.USED)
+                .toList();
+    }
+
+    private static List<Kind> kinds(RpcChannel channel) {
+        return used(channel).stream().map(Route::kind).toList();
+    }
+
+    @Test
+    void shouldTakeMemoryOfTheSameProcessAndSayWhyNothingElse() {
+        keep(server("a", new NumbersService("one")).listen(ANY_PORT).start());
+        RpcChannel channel = channel("a");
+
+        assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(kinds(channel)).containsExactly(Kind.PROCESS);
+        assertThat(channel.routes())
+                .extracting(Route::kind, Route::state)
+                .contains(
+                        org.assertj.core.groups.Tuple.tuple(Kind.HOST, State.NOT_NEEDED),
+                        org.assertj.core.groups.Tuple.tuple(Kind.POOL, State.IMPOSSIBLE),
+                        org.assertj.core.groups.Tuple.tuple(Kind.RDMA, State.IMPOSSIBLE),
+                        org.assertj.core.groups.Tuple.tuple(Kind.TCP, State.NOT_NEEDED));
+    }
+
+    @Test
+    void shouldTakeMemoryElseTheNetworkAlsoWhenMemoryIsTakenAwayAndComesBack() throws Exception {
+        child("a", "one");
+        Path view = Files.createSymbolicLink(host("view-of-a"), host("a"));
+        RpcChannel channel = channel("view-of-a");
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("one");
+        assertThat(kinds(channel)).containsExactly(Kind.HOST);
+        RpcChannel far = channel("b");
+        assertThat(far.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(kinds(far)).containsExactly(Kind.TCP);
+        assertThat(far.routes())
+                .filteredOn(route -> route.kind() == Kind.HOST)
+                .singleElement()
+                .satisfies(route -> assertThat(route.reason()).contains("no runtime directory " + host("b")));
+
+        Files.delete(view);
+        Await.until(
+                "calls over the network",
+                () -> numbers.who().equals("one") && kinds(channel).equals(List.of(Kind.TCP)));
+        try (Scope scope = channel.newScope()) {
+            Page page = scope.create(Page.class);
+            page.number(7);
+            assertThat(numbers.sum(page)).isEqualTo(7);
+
+            Files.createSymbolicLink(host("view-of-a"), host("a"));
+            Await.until(
+                    "calls by memory",
+                    () -> numbers.who().equals("one") && kinds(channel).equals(List.of(Kind.HOST)));
+
+            // What was built for the way that was left still goes that way.
+            page.number(8);
+            assertThat(numbers.sum(page)).isEqualTo(8);
+            assertThat(channel.routes()).extracting(Route::state).contains(State.LEAVING);
+        }
+        assertThat(numbers.who()).isEqualTo("one");
+    }
+
+    @Test
+    void shouldGoOnWithAnotherServerWhenOneIsKilled() throws Exception {
+        ChildJvm near = child("a", "near");
+        child("b", "far");
+        RpcChannel channel = channel("a");
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.whoAgain()).isEqualTo("near");
+
+        near.kill();
+
+        assertThat(numbers.whoAgain()).isEqualTo("far");
+    }
+
+    @Test
+    void shouldRepeatIdempotentCallsOfEveryStyleAndNoOthers() throws Exception {
+        NumbersService one = new NumbersService("one");
+        NumbersService two = new NumbersService("two");
+        keep(server("a", one).listen(ANY_PORT).start());
+        keep(server("b", two).listen(ANY_PORT).start());
+        RpcChannel channel = channel("c");
+        Numbers numbers = channel.stub(Numbers.class);
+        Await.equal("servers in use", 2, () -> used(channel).size());
+        one.failures.set(1000);
+        for (int i = 0; i < 4; i++) {
+            assertThat(numbers.whoAgain()).isEqualTo("two");
+            assertThat(numbers.whoLater().get()).isEqualTo("two");
+            assertThat(numbers.whoStreamed()).containsExactly("two");
+        }
+        two.failures.set(1000);
+
+        RpcException e = catchThrowableOfType(RpcException.class, numbers::who);
+        assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(e).hasMessageContaining("was told to fail");
+        int before = one.calls.get() + two.calls.get();
+        assertThat(catchThrowableOfType(RpcException.class, numbers::who)).isNotNull();
+        assertThat(one.calls.get() + two.calls.get()).isEqualTo(before + 1);
+    }
+
+    @Test
+    void shouldPreferOthersToAServerThatFailsOften() {
+        NumbersService one = new NumbersService("one");
+        NumbersService two = new NumbersService("two");
+        keep(server("a", one).listen(ANY_PORT).start());
+        keep(server("b", two).listen(ANY_PORT).start());
+        RpcChannel channel = channel("c");
+        Numbers numbers = channel.stub(Numbers.class);
+        Await.equal("servers in use", 2, () -> used(channel).size());
+        one.failures.set(Integer.MAX_VALUE);
+
+        Await.until("its ejection", () -> {
+            try {
+                numbers.who();
+            } catch (RpcException e) {
+                assertThat(e).hasMessageContaining("was told to fail");
+            }
+            return channel.routes().stream().anyMatch(route -> route.state() == State.EJECTED);
+        });
+        one.failures.set(0);
+        Await.until("its return", () -> numbers.who().equals("one"));
+    }
+
+    @Test
+    void shouldGiveCallsToTheServerWithTheFewest() throws Exception {
+        NumbersService one = new NumbersService("one");
+        NumbersService two = new NumbersService("two");
+        keep(server("a", one).listen(ANY_PORT).start());
+        keep(server("b", two).listen(ANY_PORT).start());
+        RpcChannel channel = channel("c");
+        Numbers numbers = channel.stub(Numbers.class);
+        Await.equal("servers in use", 2, () -> used(channel).size());
+
+        List<CompletableFuture<String>> slow = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            slow.add(numbers.slow(300));
+        }
+        for (CompletableFuture<String> each : slow) {
+            each.get();
+        }
+        assertThat(one.calls.get()).isEqualTo(10);
+        assertThat(two.calls.get()).isEqualTo(10);
+        assertThat(used(channel)).extracting(Route::calls).containsOnly(0);
+    }
+
+    @Test
+    void shouldSendWhatIsPassedByPointerWhereItLies() {
+        NumbersService one = new NumbersService("one");
+        NumbersService two = new NumbersService("two");
+        keep(server("a", one).listen(ANY_PORT).start());
+        keep(server("b", two).listen(ANY_PORT).start());
+        RpcChannel channel = channel("c");
+        Numbers numbers = channel.stub(Numbers.class);
+        Await.equal("servers in use", 2, () -> used(channel).size());
+
+        for (int i = 0; i < 20; i++) {
+            try (Scope scope = channel.newScope()) {
+                Page page = scope.create(Page.class);
+                page.number(i);
+                assertThat(numbers.sum(page)).isEqualTo(i);
+            }
+        }
+        assertThat(one.calls.get() + two.calls.get()).isEqualTo(20);
+    }
+
+    @Test
+    void shouldFindTheServerThatWasRestartedAtTheSameAddress() {
+        RpcServer first =
+                keep(server("a", new NumbersService("first")).listen(ANY_PORT).start());
+        URI address = first.address().orElseThrow();
+        RpcChannel channel = channel("b");
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("first");
+
+        first.close();
+        RpcException gone = catchThrowableOfType(RpcException.class, numbers::who);
+        assertThat(gone.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        keep(server("a", new NumbersService("second")).listen(address).start());
+
+        Await.until("the second server", () -> {
+            try {
+                return numbers.who().equals("second");
+            } catch (RpcException e) {
+                assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+                return false;
+            }
+        });
+    }
+
+    @Test
+    void shouldRefuseToAnnounceAnotherInterfaceUnderTheSameName() {
+        try (Directory directory = Directory.open(members())) {
+            directory.announce(ChannelName.of(CHANNEL), Endpoint.of("other", "host-z", 4711));
+
+            RpcException e = catchThrowableOfType(
+                    RpcException.class,
+                    () -> server("a", new NumbersService("one")).start());
+            assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+            assertThat(e).hasMessageContaining("host-z").hasMessageContaining("another interface");
+            assertThat(Files.exists(host("a"))).isFalse();
+        }
+    }
+
+    @Test
+    void shouldNameEachUnreachableEndpointAndWhyWithinTheTimeout() {
+        long fingerprint = ServiceDefinition.of(Numbers.class).fingerprint();
+        try (Directory directory = Directory.open(members())) {
+            directory.announce(
+                    ChannelName.of(CHANNEL),
+                    Endpoint.of("lost", "host-z", fingerprint).withTcp(URI.create("rdma://no-such-host.invalid:1")));
+            directory.announce(
+                    ChannelName.of(CHANNEL),
+                    Endpoint.of("dead", "host-y", fingerprint).withTcp(URI.create("rdma://127.0.0.1:1")));
+
+            RpcException e = catchThrowableOfType(RpcException.class, () -> channel("a"));
+            assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(e)
+                    .hasMessageContaining("lost on host-z")
+                    .hasMessageContaining("no-such-host.invalid")
+                    .hasMessageContaining("dead on host-y")
+                    .hasMessageContaining("nobody listens at rdma://127.0.0.1:1");
+        }
+    }
+
+    @Test
+    void shouldSayThatTheDirectoryNamesNobody() {
+        RpcException e = catchThrowableOfType(RpcException.class, () -> channel("a"));
+        assertThat(e.code()).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(e).hasMessageContaining(CHANNEL);
+    }
+
+    @Test
+    void shouldGoOnWhileTheDirectoryIsGone() throws IOException {
+        keep(server("a", new NumbersService("one")).start());
+        RpcChannel channel = channel("a");
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("one");
+
+        Path directory = Path.of(members());
+        Files.move(directory, folder.resolve("elsewhere"));
+
+        Set<String> answers = new HashSet<>();
+        long end = System.nanoTime() + Duration.ofMillis(600).toNanos();
+        while (System.nanoTime() < end) {
+            answers.add(numbers.who());
+        }
+        assertThat(answers).containsExactly("one");
+        Files.move(folder.resolve("elsewhere"), directory);
+    }
+
+    @Test
+    void shouldEndCallsWithCancelledOnceItIsClosed() {
+        keep(server("a", new NumbersService("one")).start());
+        RpcChannel channel = channel("a");
+        Numbers numbers = channel.stub(Numbers.class);
+        numbers.who();
+
+        channel.close();
+
+        assertThat(catchThrowableOfType(RpcException.class, numbers::who).code())
+                .isEqualTo(Status.Code.CANCELLED);
+        assertThat(catchThrowableOfType(RpcException.class, numbers::whoAgain).code())
+                .isEqualTo(Status.Code.CANCELLED);
+    }
+}
