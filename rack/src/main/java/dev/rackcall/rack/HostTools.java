@@ -42,6 +42,8 @@ final class HostTools {
         packages.put("rdma", "iproute2");
         packages.put("ndctl", "ndctl");
         packages.put("/etc/libibverbs.d/rxe.driver", "ibverbs-providers");
+        packages.put("cc", "gcc");
+        packages.put("/usr/include/stdlib.h", "libc6-dev");
         packages.put("timeout", "coreutils");
         packages.put("dpkg-deb", "dpkg");
         packages.put("apt-get", "apt");

@@ -19,6 +19,7 @@ interface GuestStep {
             case RDMA -> new RdmaStep();
             case CALLS -> new CallsStep();
             case VERBS -> new VerbsStep();
+            case KEYS -> new KeysStep();
             case REMOTE -> new RemoteStep();
             case DEATH -> new DeathStep();
         };

@@ -1,0 +1,58 @@
+package dev.rackcall.rack.guest;
+
+import dev.rackcall.sandbox.ProtectionKeys;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** What is behind protection keys, on QEMU's processor, which has them: most machines that build this project have not, and skip these tests. */
+final class KeysStep implements GuestStep {
+    private static final String SUITE = "dev.rackcall.rack.guest.SuiteMain";
+    private static final long PAGE = 4096;
+    /** More than there are keys. */
+    private static final int MANY_REGIONS = 32;
+
+    private static final int TIMES = 20_000;
+
+    @Override
+    public String run(Guest guest) throws IOException, InterruptedException {
+        SuiteRun.Outcome outcome =
+                SuiteRun.of(SUITE, "dev.rackcall.sandbox.ProtectionKeysTest", "dev.rackcall.rpc.ProtectedCallTest");
+        return String.format(
+                Locale.ROOT,
+                "%s; entering and leaving, under emulation and so no figure of a processor's: %d ns with a key, %d ns where it must be had first",
+                outcome.counts(),
+                nanos(1),
+                nanos(MANY_REGIONS));
+    }
+
+    /** One look at one region, or at so many in turn; the second of two runs. */
+    private static long nanos(int count) {
+        List<Mapping> mappings = new ArrayList<>();
+        try (SharedFile file = SharedFile.memfd("rack-keys", PAGE);
+                ProtectionKeys keys = ProtectionKeys.open()) {
+            file.reserve(0, PAGE);
+            List<ProtectionKeys.Region> regions = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                mappings.add(file.map());
+                regions.add(keys.add(mappings.getLast().memory()));
+            }
+            take(regions);
+            long begin = System.nanoTime();
+            take(regions);
+            return (System.nanoTime() - begin) / TIMES;
+        } finally {
+            mappings.forEach(Mapping::close);
+        }
+    }
+
+    private static void take(List<ProtectionKeys.Region> regions) {
+        for (int i = 0; i < TIMES; i++) {
+            ProtectionKeys.Region region = regions.get(i % regions.size());
+            region.leave(region.enter());
+        }
+    }
+}
