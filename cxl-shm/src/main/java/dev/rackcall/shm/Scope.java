@@ -1,11 +1,8 @@
 package dev.rackcall.shm;
 
 import dev.rackcall.shm.os.ByteSize;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.Arrays;
 
 /**
  * A piece of an arena in which objects are allocated one behind the other and freed all at once: the unit of ownership. It consists of runs of
@@ -15,12 +12,6 @@ import java.util.Arrays;
  * resetting it makes all Refs into it stale, in every process. Memory that its process does not close is reclaimed when the process has died.
  */
 public final class Scope implements AutoCloseable {
-    /** Runs double, so that only a scope that fills the gaps of a full arena comes near this; a longer chain is a peer's lie. */
-    static final int MAX_RUNS = 1024;
-
-    /** Up to here zeroing word by word beats a bulk fill. */
-    private static final int SMALL = 64;
-
     private enum State {
         OPEN,
         SEALED,
@@ -43,14 +34,8 @@ public final class Scope implements AutoCloseable {
 
     private final Arena arena;
     private final RefSpace space;
-    private final MemorySegment memory;
     private final Thread owner;
-    private long[] runs = new long[2];
-    private int runCount;
-    private long bytesInRuns;
-    private long cursor;
-    private long end;
-    private int generation;
+    private final RunChain runs;
     private volatile State state = State.OPEN;
     /** What has the scope sealed, else null. Read without order: who stores in spite of it meets write-protected pages. */
     private ScopeSeal sealedBy;
@@ -60,14 +45,13 @@ public final class Scope implements AutoCloseable {
     private Scope(Arena arena, RefSpace space) {
         this.arena = arena;
         this.space = space;
-        this.memory = arena.memory();
         this.owner = Thread.currentThread();
+        this.runs = new RunChain(arena);
     }
 
     static Scope open(Arena arena, long firstBytes, RefSpace space) {
-        arena.checkSize(firstBytes);
         Scope scope = new Scope(arena, space);
-        scope.addRun(0, firstBytes + RunLayout.BYTES);
+        scope.runs.begin(firstBytes);
         return scope;
     }
 
@@ -75,31 +59,12 @@ public final class Scope implements AutoCloseable {
         Scope scope = new Scope(arena, space);
         scope.state = State.DETACHED;
         try {
-            scope.takeOver(ref, from);
+            scope.runs.takeOver(ref, from);
             return scope;
         } catch (RuntimeException e) {
             // What was taken over before the chain turned out to be broken has no other owner any more.
             scope.close();
             throw e;
-        }
-    }
-
-    private void takeOver(long ref, int from) {
-        long wanted = arena.runOf(ref);
-        boolean found = false;
-        long run = RunLayout.first(memory, Ref.offset(wanted));
-        while (run != Ref.NULL && runCount < MAX_RUNS) {
-            if (!arena.transferRun(run, from, arena.participant())) {
-                throw new RefException(Ref.describe(run) + " is no run of participant " + from
-                        + ", so its scope cannot be taken over; was it closed, or handed over before?");
-            }
-            remember(run);
-            found |= run == wanted;
-            run = RunLayout.next(memory, Ref.offset(run));
-        }
-        if (!found || run != Ref.NULL) {
-            throw new RefException(Ref.describe(ref)
-                    + " does not lie in the scope that its run names, or that has more than " + MAX_RUNS + " runs");
         }
     }
 
@@ -113,28 +78,7 @@ public final class Scope implements AutoCloseable {
      */
     public long allocate(long bytes) {
         checkUse();
-        try {
-            return allocateNow(bytes);
-        } catch (IllegalStateException e) {
-            throw unmapped(e);
-        }
-    }
-
-    private long allocateNow(long bytes) {
-        // Room ends at a multiple of 8, so what fits before it is rounded up also fits afterwards.
-        boolean fits = bytes >= 0 && bytes <= end - cursor;
-        if (!fits) {
-            arena.checkSize(bytes);
-        }
-        long size = (bytes + Long.BYTES - 1) & -Long.BYTES;
-        if (!fits) {
-            addRun(2 * (end - Ref.offset(runs[runCount - 1])), size + RunLayout.BYTES);
-        }
-        long offset = cursor;
-        cursor = offset + size;
-        RunLayout.used(memory, Ref.offset(runs[runCount - 1]), cursor - Ref.offset(runs[runCount - 1]));
-        zero(offset, size);
-        return Ref.of(arena.id(), generation, offset);
+        return runs.allocate(bytes);
     }
 
     /**
@@ -171,50 +115,6 @@ public final class Scope implements AutoCloseable {
         return DeepCopy.DEFAULT.copy(sharedObject, this);
     }
 
-    private void zero(long offset, long size) {
-        if (size <= SMALL) {
-            for (long at = offset; at < offset + size; at += Long.BYTES) {
-                memory.set(ValueLayout.JAVA_LONG, at, 0L);
-            }
-        } else {
-            memory.asSlice(offset, size).fill((byte) 0);
-        }
-    }
-
-    /** Adds a run of {@code wanted} bytes, or of less if the arena has no such run, but of {@code needed} at least. */
-    private void addRun(long wanted, long needed) {
-        if (runCount == MAX_RUNS) {
-            throw new OutOfArenaException(
-                    "a scope of " + arena + " has " + MAX_RUNS
-                            + " runs, because the arena is so full that only small ones were left; raise its quota or close scopes");
-        }
-        add(arena.allocateRun(wanted, needed));
-    }
-
-    private void add(long run) {
-        long first = runCount == 0 ? run : runs[0];
-        RunLayout.initialise(memory, Ref.offset(run), first);
-        if (runCount > 0) {
-            RunLayout.next(memory, Ref.offset(runs[runCount - 1]), run);
-        }
-        remember(run);
-        startAt(run);
-    }
-
-    private void remember(long run) {
-        if (runCount == runs.length) {
-            runs = Arrays.copyOf(runs, 2 * runCount);
-        }
-        runs[runCount++] = run;
-        bytesInRuns += arena.runBytes(run);
-    }
-
-    private void startAt(long run) {
-        cursor = Ref.offset(run) + RunLayout.BYTES;
-        end = Ref.offset(run) + arena.runBytes(run);
-        generation = Ref.generation(run);
-    }
-
     private void checkUse() {
         if (Thread.currentThread() != owner) {
             throw new ScopeException("a scope of " + arena + " belongs to thread " + owner.getName() + ", not to "
@@ -244,19 +144,14 @@ public final class Scope implements AutoCloseable {
     public void reset() {
         checkUse();
         try {
-            while (runCount > 1) {
-                arena.freeRun(runs[--runCount]);
-            }
-            runs[0] = arena.renewRun(runs[0]);
-            bytesInRuns = arena.runBytes(runs[0]);
-            RunLayout.initialise(memory, Ref.offset(runs[0]), runs[0]);
-            startAt(runs[0]);
+            runs.reset();
             exposed = false;
         } catch (ScopeException e) {
-            state = State.TAKEN_OVER;
+            // Unless the memory is gone.
+            if (arena.memory().scope().isAlive()) {
+                state = State.TAKEN_OVER;
+            }
             throw e;
-        } catch (IllegalStateException e) {
-            throw unmapped(e);
         }
     }
 
@@ -299,7 +194,7 @@ public final class Scope implements AutoCloseable {
         // Release, so that the scope's next user sees its pages open; pairs with the volatile read of the state.
         if (!STATE.compareAndSet(this, State.SEALED, State.OPEN)
                 && STATE.compareAndSet(this, State.SEALED_CLOSED, State.CLOSED)) {
-            free();
+            runs.free();
         }
     }
 
@@ -331,7 +226,7 @@ public final class Scope implements AutoCloseable {
 
     /** Ref of the scope's first run: what {@link ScopeRuns#read} starts from. */
     public long firstRun() {
-        return runs[0];
+        return runs.first();
     }
 
     /** Whether a store to {@code ref} is to be refused; cheap while nothing is sealed. */
@@ -346,8 +241,8 @@ public final class Scope implements AutoCloseable {
     }
 
     SealedScopeException sealed() {
-        return new SealedScopeException("a scope of " + arena + ", " + ByteSize.describe(bytesInRuns) + " at offset 0x"
-                + Long.toHexString(Ref.offset(runs[0])) + ", is sealed by " + sealedBy
+        return new SealedScopeException("a scope of " + arena + ", " + ByteSize.describe(runs.bytes()) + " at offset 0x"
+                + Long.toHexString(Ref.offset(runs.first())) + ", is sealed by " + sealedBy
                 + "; wait until that call has ended before you change the scope, or use another");
     }
 
@@ -362,18 +257,12 @@ public final class Scope implements AutoCloseable {
 
     /** Whether an object of this scope, since its last reset, could lie at {@code ref}. */
     public boolean holds(long ref) {
-        for (int i = 0; i < runCount; i++) {
-            long into = Ref.offset(ref) - Ref.offset(runs[i]);
-            if ((ref ^ runs[i]) >>> Ref.OFFSET_BITS == 0 && into >= RunLayout.BYTES && into < arena.runBytes(runs[i])) {
-                return true;
-            }
-        }
-        return false;
+        return runs.holds(ref);
     }
 
     /** Bytes of arena memory that the scope holds, in whole pages. */
     public long bytesHeld() {
-        return bytesInRuns;
+        return runs.bytes();
     }
 
     /**
@@ -382,10 +271,6 @@ public final class Scope implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (STATE.compareAndSet(this, State.SEALED, State.SEALED_CLOSED)) {
-            releasedNow();
-            return;
-        }
         if (state == State.OPEN) {
             checkUse();
         }
@@ -404,28 +289,7 @@ public final class Scope implements AutoCloseable {
         // Of several threads that close a detached scope, only one does.
         if (STATE.compareAndSet(this, State.OPEN, State.CLOSED)
                 || STATE.compareAndSet(this, State.DETACHED, State.CLOSED)) {
-            free();
+            runs.free();
         }
-    }
-
-    private void free() {
-        try {
-            while (runCount > 0) {
-                arena.freeRun(runs[--runCount]);
-            }
-        } catch (IllegalStateException e) {
-            if (memory.scope().isAlive()) {
-                throw e;
-            }
-        }
-    }
-
-    /** What to throw when an access found the memory unmapped. */
-    private ScopeException unmapped(IllegalStateException cause) {
-        if (memory.scope().isAlive()) {
-            throw cause;
-        }
-        return new ScopeException("a scope of arena " + arena.id()
-                + " was used after the connection or pool that it belongs to had ended; open a new one");
     }
 }

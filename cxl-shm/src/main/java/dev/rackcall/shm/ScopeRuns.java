@@ -49,8 +49,8 @@ public final class ScopeRuns {
                 || offset > limit - HEADER) {
             throw broken(arena, firstRun, run, "is not at a page of the arena");
         }
-        if (count == Scope.MAX_RUNS) {
-            throw broken(arena, firstRun, run, "is one more than the " + Scope.MAX_RUNS + " that a scope may have");
+        if (count == RunChain.MAX_RUNS) {
+            throw broken(arena, firstRun, run, "is one more than the " + RunChain.MAX_RUNS + " that a scope may have");
         }
     }
 

@@ -1,0 +1,182 @@
+package dev.rackcall.shm;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/** The runs of a scope, each at least twice as long as the one before, and the bump allocator in the last of them. Guarded by the scope's rules. */
+final class RunChain {
+    /** Runs double, so that only a scope that fills the gaps of a full arena comes near this; a longer chain is a peer's lie. */
+    static final int MAX_RUNS = 1024;
+
+    /** Up to here zeroing word by word beats a bulk fill. */
+    private static final int SMALL = 64;
+
+    private final Arena arena;
+    private final MemorySegment memory;
+    private long[] runs = new long[2];
+    private int runCount;
+    private long bytesInRuns;
+    private long cursor;
+    private long end;
+    private int generation;
+
+    RunChain(Arena arena) {
+        this.arena = arena;
+        this.memory = arena.memory();
+    }
+
+    /** Begins the chain of a new scope. */
+    void begin(long firstBytes) {
+        arena.checkSize(firstBytes);
+        addRun(0, firstBytes + RunLayout.BYTES);
+    }
+
+    /** Takes the chain that a Ref lies in over from another participant; what was taken over when this fails is in the chain. */
+    void takeOver(long ref, int from) {
+        long wanted = arena.runOf(ref);
+        boolean found = false;
+        long run = RunLayout.first(memory, Ref.offset(wanted));
+        while (run != Ref.NULL && runCount < MAX_RUNS) {
+            if (!arena.transferRun(run, from, arena.participant())) {
+                throw new RefException(Ref.describe(run) + " is no run of participant " + from
+                        + ", so its scope cannot be taken over; was it closed, or handed over before?");
+            }
+            remember(run);
+            found |= run == wanted;
+            run = RunLayout.next(memory, Ref.offset(run));
+        }
+        if (!found || run != Ref.NULL) {
+            throw new RefException(Ref.describe(ref)
+                    + " does not lie in the scope that its run names, or that has more than " + MAX_RUNS + " runs");
+        }
+    }
+
+    /** As {@link Scope#allocate}, by whoever may. */
+    long allocate(long bytes) {
+        try {
+            return allocateNow(bytes);
+        } catch (IllegalStateException e) {
+            throw unmapped(e);
+        }
+    }
+
+    private long allocateNow(long bytes) {
+        // Room ends at a multiple of 8, so what fits before it is rounded up also fits afterwards.
+        boolean fits = bytes >= 0 && bytes <= end - cursor;
+        if (!fits) {
+            arena.checkSize(bytes);
+        }
+        long size = (bytes + Long.BYTES - 1) & -Long.BYTES;
+        if (!fits) {
+            addRun(2 * (end - Ref.offset(runs[runCount - 1])), size + RunLayout.BYTES);
+        }
+        long offset = cursor;
+        cursor = offset + size;
+        RunLayout.used(memory, Ref.offset(runs[runCount - 1]), cursor - Ref.offset(runs[runCount - 1]));
+        zero(offset, size);
+        return Ref.of(arena.id(), generation, offset);
+    }
+
+    private void zero(long offset, long size) {
+        if (size <= SMALL) {
+            for (long at = offset; at < offset + size; at += Long.BYTES) {
+                memory.set(ValueLayout.JAVA_LONG, at, 0L);
+            }
+        } else {
+            memory.asSlice(offset, size).fill((byte) 0);
+        }
+    }
+
+    /** Adds a run of {@code wanted} bytes, or of less if the arena has no such run, but of {@code needed} at least. */
+    private void addRun(long wanted, long needed) {
+        if (runCount == MAX_RUNS) {
+            throw new OutOfArenaException(
+                    "a scope of " + arena + " has " + MAX_RUNS
+                            + " runs, because the arena is so full that only small ones were left; raise its quota or close scopes");
+        }
+        add(arena.allocateRun(wanted, needed));
+    }
+
+    private void add(long run) {
+        long first = runCount == 0 ? run : runs[0];
+        RunLayout.initialise(memory, Ref.offset(run), first);
+        if (runCount > 0) {
+            RunLayout.next(memory, Ref.offset(runs[runCount - 1]), run);
+        }
+        remember(run);
+        startAt(run);
+    }
+
+    private void remember(long run) {
+        if (runCount == runs.length) {
+            runs = Arrays.copyOf(runs, 2 * runCount);
+        }
+        runs[runCount++] = run;
+        bytesInRuns += arena.runBytes(run);
+    }
+
+    private void startAt(long run) {
+        cursor = Ref.offset(run) + RunLayout.BYTES;
+        end = Ref.offset(run) + arena.runBytes(run);
+        generation = Ref.generation(run);
+    }
+
+    /** Keeps the first run, with nothing in it and Refs into it stale. */
+    void reset() {
+        try {
+            while (runCount > 1) {
+                arena.freeRun(runs[--runCount]);
+            }
+            runs[0] = arena.renewRun(runs[0]);
+            bytesInRuns = arena.runBytes(runs[0]);
+            RunLayout.initialise(memory, Ref.offset(runs[0]), runs[0]);
+            startAt(runs[0]);
+        } catch (IllegalStateException e) {
+            throw unmapped(e);
+        }
+    }
+
+    /** Frees all runs; those that are no longer mapped are gone already. */
+    void free() {
+        try {
+            while (runCount > 0) {
+                arena.freeRun(runs[--runCount]);
+            }
+        } catch (IllegalStateException e) {
+            if (memory.scope().isAlive()) {
+                throw e;
+            }
+        }
+    }
+
+    /** Ref of the first run. */
+    long first() {
+        return runs[0];
+    }
+
+    /** Of all runs together. */
+    long bytes() {
+        return bytesInRuns;
+    }
+
+    /** Whether an object in the chain, since its last reset, could lie at {@code ref}. */
+    boolean holds(long ref) {
+        for (int i = 0; i < runCount; i++) {
+            long into = Ref.offset(ref) - Ref.offset(runs[i]);
+            if ((ref ^ runs[i]) >>> Ref.OFFSET_BITS == 0 && into >= RunLayout.BYTES && into < arena.runBytes(runs[i])) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What to throw when an access found the memory unmapped. */
+    private ScopeException unmapped(IllegalStateException cause) {
+        if (memory.scope().isAlive()) {
+            throw cause;
+        }
+        return new ScopeException("a scope of arena " + arena.id()
+                + " was used after the connection or pool that it belongs to had ended; open a new one");
+    }
+}
