@@ -183,12 +183,12 @@ final class RdmaDevice {
                 long now = System.nanoTime();
                 if (now - reminded > REMIND_NANOS) {
                     reminded = now;
-                    carriers.values().forEach(RdmaCarrier::remind);
+                    carriers.values().forEach(RdmaCarrier::announced);
                 }
                 Optional<CompletionQueue> queue = channel.await(LOOK);
                 RdmaCarrier carrier = queue.map(carriers::get).orElse(null);
                 if (carrier != null) {
-                    carrier.deliver();
+                    carrier.announced();
                 }
             } catch (RuntimeException | Error e) {
                 if (!closing) {

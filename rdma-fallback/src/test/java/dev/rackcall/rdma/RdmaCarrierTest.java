@@ -3,11 +3,13 @@ package dev.rackcall.rdma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -17,6 +19,7 @@ import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,11 +44,12 @@ class RdmaCarrierTest {
 
     /** What one end has heard. */
     private static final class News implements Carrier.Arrivals {
+        private final Semaphore published = new Semaphore(0);
         private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
 
         @Override
         public void published() {
-            heard.add("published");
+            published.release();
         }
 
         @Override
@@ -60,6 +64,20 @@ class RdmaCarrierTest {
 
         String next() throws InterruptedException {
             return heard.poll(30, TimeUnit.SECONDS);
+        }
+    }
+
+    private static long word(MemorySegment memory) {
+        return (long) ValueLayout.JAVA_LONG.varHandle().getAcquire(memory, FLAG);
+    }
+
+    /** Sleeps until the far end's word is there, as a poller does. */
+    private void awaitFar(long wanted) throws InterruptedException {
+        server.listen();
+        while (word(far) != wanted) {
+            assertThat(there.published.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+            there.published.drainPermits();
+            server.listen();
         }
     }
 
@@ -120,9 +138,7 @@ class RdmaCarrierTest {
             near.set(ValueLayout.JAVA_LONG, 4096, turn);
             assertThat(client.carry(0, 200_000)).isTrue();
             assertThat(client.publish(FLAG, turn)).isTrue();
-            assertThat(there.next()).isEqualTo("published");
-            assertThat((long) ValueLayout.JAVA_LONG.varHandle().getAcquire(far, FLAG))
-                    .isEqualTo(turn);
+            awaitFar(turn);
             assertThat(far.asSlice(0, 200_000).mismatch(near.asSlice(0, 200_000)))
                     .isEqualTo(-1);
         }
@@ -145,8 +161,8 @@ class RdmaCarrierTest {
         client.carryChanged(0, words * 8L);
         client.publish(FLAG, 1);
 
+        awaitFar(1);
         assertThat(client.carriedBytes() - words * 8L).isBetween(words / 100 * 4L, words * 8L / 20);
-        assertThat(there.next()).isEqualTo("published");
         assertThat(far.asSlice(0, words * 8L).mismatch(near.asSlice(0, words * 8L)))
                 .isEqualTo(-1);
     }
@@ -158,8 +174,59 @@ class RdmaCarrierTest {
         near.set(ValueLayout.JAVA_LONG, 64, 2);
         client.publish(FLAG, 1);
 
-        assertThat(there.next()).isEqualTo("published");
+        awaitFar(1);
         assertThat(far.get(ValueLayout.JAVA_LONG, 64)).isEqualTo(1);
+    }
+
+    @Test
+    void shouldWakeNobodyAsLongAsThoseWhoWaitLook() {
+        long begin = System.nanoTime();
+        for (long turn = 1; turn <= 200; turn++) {
+            client.publish(FLAG, turn);
+            while (word(far) != turn) {
+                server.look();
+                assertThat(System.nanoTime() - begin).isLessThan(TimeUnit.SECONDS.toNanos(30));
+            }
+        }
+        // But for reminders, and the start.
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin);
+        assertThat((long) there.published.availablePermits()).isLessThanOrEqualTo(seconds + 3);
+    }
+
+    @Test
+    void shouldTellOfWhatIsProclaimedAlthoughNobodyListens() throws Exception {
+        // The start's announcement, and one that may follow it.
+        assertThat(there.published.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        there.published.drainPermits();
+        assertThat(client.proclaim(FLAG, 3)).isTrue();
+        while (word(far) != 3) {
+            assertThat(there.published.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    /** Needed in each call, at both ends. */
+    @Test
+    void shouldAllocateNothing() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long allocated = Long.MAX_VALUE;
+        long turn = 1;
+        // The first rounds make what is kept; and a round in which this thread was kept from polling for long takes the
+        // device over anew.
+        for (int round = 0; round < 500 && allocated > 0; round++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < 100; i++, turn++) {
+                near.set(ValueLayout.JAVA_LONG, 4096, turn);
+                client.carryChanged(4096, 64);
+                client.carry(64, 16);
+                client.store(128, turn);
+                client.publish(FLAG, turn);
+                while (word(far) != turn) {
+                    server.look();
+                }
+            }
+            allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        }
+        assertThat(allocated).isZero();
     }
 
     @Test
@@ -180,7 +247,7 @@ class RdmaCarrierTest {
         client.publish(FLAG, 9);
         client.close();
 
-        assertThat(there.next()).isEqualTo("published");
+        awaitFar(9);
         assertThat(there.next()).isEqualTo("ended");
         assertThat(far.get(ValueLayout.JAVA_LONG, 128)).isEqualTo(5);
         assertThat(client.publish(FLAG, 10)).isFalse();

@@ -12,6 +12,9 @@ final class AnswerWaiting {
     /** Looks before anything else: the clock, who else waits, whether the connection is open. */
     private static final int FIRST_SPINS = 1024;
 
+    /** Looks at a device that has to deliver the answer, before the wait follows its strategy. Each takes as long as a dozen spins, or more. */
+    private static final int FIRST_LOOKS = 512;
+
     /** While the server is being woken: as long as that takes where it has a core of its own, then its turn on this one. */
     private static final WaitStrategy WAKING = new WaitStrategy(1_000, 20);
 
@@ -25,13 +28,16 @@ final class AnswerWaiting {
     private final WaitStrategy asked;
     private final long defaultTimeoutNanos;
     private final int firstSpins;
+    private final int firstLooks;
 
     AnswerWaiting(ShmClientConnection connection) {
         this.connection = connection;
         this.memory = connection.memory;
         this.asked = connection.spec.waiting();
         this.defaultTimeoutNanos = connection.spec.defaultTimeout().toNanos();
-        this.firstSpins = Math.min(FIRST_SPINS, asked.spins());
+        boolean mirrored = connection.link.isMirrored();
+        this.firstSpins = mirrored ? 0 : Math.min(FIRST_SPINS, asked.spins());
+        this.firstLooks = mirrored ? Math.min(FIRST_LOOKS, asked.spins()) : 0;
     }
 
     /** Waits for the response to {@code call} on the calling thread; returns its word. */
@@ -51,6 +57,13 @@ final class AnswerWaiting {
 
     private long awaitSlowly(ShmClientCall call, long ticket) {
         connection.slots.passOverOwn();
+        for (int i = 0; i < firstLooks; i++) {
+            connection.link.look();
+            long word = SlotLayout.responseWord(memory, call.slot);
+            if (SlotLayout.isOf(word, ticket)) {
+                return word;
+            }
+        }
         int others = SPINNING.getAndIncrement();
         try {
             return awaitSlowly(call, ticket, new SpinWait(strategy(others), call.deadline, defaultTimeoutNanos));
@@ -88,6 +101,7 @@ final class AnswerWaiting {
             if (!inTime) {
                 throw call.timedOut();
             }
+            connection.link.look();
             inTime = wait.maySleep() ? sleep(call, ticket, wait) : wait.once();
         }
     }
@@ -98,6 +112,7 @@ final class AnswerWaiting {
         }
         ControlLayout.addSleeper(memory, 1);
         try {
+            connection.link.listen();
             // Volatile add above, then this look: the server publishes, fences and then looks at the sleepers.
             long seen = SlotLayout.responseWord(memory, call.slot);
             return SlotLayout.isOf(seen, ticket)

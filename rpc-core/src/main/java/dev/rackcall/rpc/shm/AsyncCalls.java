@@ -41,6 +41,7 @@ final class AsyncCalls {
     /** Completes what is answered; returns how many. */
     int poll() {
         int completed = 0;
+        connection.link.look();
         for (ShmClientCall call : calls) {
             if (call.isAsync() && call.isAnswered()) {
                 RpcFuture<?> future = call.future;
@@ -72,6 +73,7 @@ final class AsyncCalls {
                 if (!connection.link.isOpen()) {
                     return;
                 }
+                connection.link.look();
                 Thread.onSpinWait();
             }
             if (i % SPINS_PER_POLL == 0) {
@@ -83,6 +85,7 @@ final class AsyncCalls {
     /** Parks the calling virtual thread until {@code call} is answered or {@code wait} has had enough; returns whether in time. */
     boolean park(ShmClientCall call, SpinWait wait) {
         call.waiter = Thread.currentThread();
+        connection.link.listen();
         // Volatile store above, then this look; who answers looks at the waiter after it.
         connection.link.reactor().wakeIfIdle();
         boolean inTime = call.isAnswered() || wait.park();

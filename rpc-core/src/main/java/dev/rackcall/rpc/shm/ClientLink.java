@@ -26,6 +26,9 @@ final class ClientLink {
     private final AtomicBoolean unmapped = new AtomicBoolean();
     private final ClientReactor reactor = ClientReactor.shared();
 
+    /** Null in shared memory. */
+    private final MirrorBell mirror;
+
     private ShmClientConnection connection;
     private long tag;
     private volatile Status end;
@@ -52,6 +55,7 @@ final class ClientLink {
         this.isRungAlways = isRungAlways;
         this.onUnmapped = onUnmapped;
         this.bell = bell;
+        this.mirror = bell instanceof MirrorBell mirrored ? mirrored : null;
         this.arenas = arenas;
         this.welcome = welcome;
         this.channel = channel;
@@ -122,7 +126,29 @@ final class ClientLink {
         return isRungAlways;
     }
 
+    /** Whether the server's memory is another one, so that whoever spins has to look for what arrives. */
+    boolean isMirrored() {
+        return mirror != null;
+    }
+
+    /** By a thread that spins: takes in what has arrived, where that does not come by itself. */
+    void look() {
+        if (mirror != null) {
+            mirror.look();
+        }
+    }
+
+    /** Before the last look at the memory of a thread of this side that will sleep: from now on the server's next answer wakes it. */
+    void listen() {
+        if (mirror != null) {
+            mirror.listen();
+        }
+    }
+
     void announceSleep(boolean asleep) {
+        if (asleep) {
+            listen();
+        }
         if (isOpen() && !isRungAlways) {
             try {
                 ControlLayout.reactorAsleep(arenas.memory(), asleep);

@@ -11,7 +11,9 @@ import dev.rackcall.shm.os.UnixSocket;
 import java.lang.foreign.MemorySegment;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
@@ -20,11 +22,13 @@ import java.util.function.LongConsumer;
  * The bell of a connection whose ends have memory of their own. Nobody watches there, so whoever has published rings, and the ring carries over what was published. One
  * thread at a time does so: who finds another at it leaves it to that one, who looks once more before he goes.
  *
- * <p>What arrives goes through a socket pair of this process, on which pollers and reactors sleep.
+ * <p>Pollers and callers that spin look for what arrives by themselves. Those that sleep listen before, and a ring goes through a socket pair of this process.
  */
 abstract class MirrorBell implements Bell, Carrier.Arrivals {
     /** How long an end waits for the thread that is just carrying. */
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** How long a second closer waits for the first: it carries the rest, and its carrier lets that arrive. */
+    private static final long CLOSE_SECONDS = 5;
 
     final Carrier carrier;
     final Mapping mapping;
@@ -34,6 +38,8 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
     private final AtomicInteger wanted = new AtomicInteger();
     private final ReentrantLock scopeLock = new ReentrantLock();
     private final ScopeRuns runs = new ScopeRuns();
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final CountDownLatch closed = new CountDownLatch(1);
     private volatile boolean over;
 
     MirrorBell(Carrier carrier, Mapping mapping) {
@@ -108,6 +114,20 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
         }
     }
 
+    /** Takes in what the peer has carried over. By a thread that spins for it. */
+    final void look() {
+        if (!over) {
+            carrier.look();
+        }
+    }
+
+    /** What the peer publishes from now on rings on this side. By a thread that is about to sleep, before its last look at the memory. */
+    final void listen() {
+        if (!over) {
+            carrier.listen();
+        }
+    }
+
     @Override
     public final boolean ring(long number) {
         return !over && carrier.tell(number);
@@ -165,14 +185,31 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
 
     @Override
     public final void close() {
-        if (over) {
+        if (!closing.compareAndSet(false, true)) {
+            awaitClosed();
             return;
         }
-        carryRest();
-        over = true;
-        carrier.close();
-        inner.close();
-        outer.close();
-        mapping.close();
+        try {
+            carryRest();
+        } finally {
+            over = true;
+            carrier.close();
+            inner.close();
+            outer.close();
+            mapping.close();
+            closed.countDown();
+        }
+    }
+
+    /** Whoever closes may rely on it that nobody touches the memory afterwards, also who was not the first. */
+    private void awaitClosed() {
+        try {
+            if (!closed.await(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+                throw new IllegalStateException(
+                        "the end of a mirrored connection takes longer than " + CLOSE_SECONDS + " s");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

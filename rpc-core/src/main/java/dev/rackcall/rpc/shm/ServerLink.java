@@ -98,6 +98,18 @@ final class ServerLink {
         return mirror != null;
     }
 
+    /** Takes in what has arrived. Only of a mirrored connection. */
+    void look() {
+        mirror.look();
+    }
+
+    /** Before the last look at a connection that will not be polled: from now on the client's next request rings. */
+    void listen() {
+        if (mirror != null) {
+            mirror.listen();
+        }
+    }
+
     MemorySegment memory() {
         return mapping.memory();
     }

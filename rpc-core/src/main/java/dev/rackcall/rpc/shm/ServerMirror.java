@@ -36,12 +36,12 @@ final class ServerMirror extends MirrorBell {
         if (taken != consumed) {
             consumed = taken;
             // Nobody sleeps for this: who needs it looks again and again.
-            alive = alive && carrier.store(ControlLayout.CONSUMED, taken);
+            alive = alive && carrier.store(ControlLayout.CONSUMED, taken) && carrier.flush();
         }
         int now = ControlLayout.state(memory);
         if (now != state) {
             state = now;
-            alive = alive && carrier.publish(ControlLayout.WATCHED, (long) now << Integer.SIZE);
+            alive = alive && carrier.proclaim(ControlLayout.WATCHED, (long) now << Integer.SIZE);
         }
         return alive;
     }

@@ -157,11 +157,16 @@ final class ShmClientConnection extends ClientConnection {
 
     /** The server rang: it has answers for whom nobody spins, or it drains. */
     void rung() {
-        if (open && link.isRungAlways() && ControlLayout.hasSleepers(memory)) {
-            slots.wakeAll();
-        }
-        if (open && ControlLayout.state(memory) != ControlLayout.STATE_OPEN) {
-            usable = false;
+        try {
+            if (open && link.isRungAlways() && ControlLayout.hasSleepers(memory)) {
+                slots.wakeAll();
+            }
+            if (open && ControlLayout.state(memory) != ControlLayout.STATE_OPEN) {
+                usable = false;
+            }
+        } catch (IllegalStateException e) {
+            // Closed by another thread meanwhile, which wakes everybody; the link no longer uses the memory.
+            usable = rethrowIfOpen(e);
         }
     }
 

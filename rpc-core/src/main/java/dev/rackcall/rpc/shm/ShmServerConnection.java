@@ -104,10 +104,7 @@ final class ShmServerConnection implements SnapshotBudget {
         long word = nextWord();
         if (!SlotLayout.isOf(word, head)) {
             settle();
-            for (int i = 0; i < patience && !SlotLayout.isOf(word, head); i++) {
-                Thread.onSpinWait();
-                word = nextWord();
-            }
+            word = link.isMirrored() ? lookOut() : await(word, patience);
         }
         int taken = 0;
         int slice = poller.slice();
@@ -129,6 +126,21 @@ final class ShmServerConnection implements SnapshotBudget {
         }
         emptyTurns = taken == 0 ? emptyTurns + 1 : 0;
         return taken;
+    }
+
+    private long await(long seen, int patience) {
+        long word = seen;
+        for (int i = 0; i < patience && !SlotLayout.isOf(word, head); i++) {
+            Thread.onSpinWait();
+            word = nextWord();
+        }
+        return word;
+    }
+
+    /** Where requests arrive by a device, looking for them takes longer than some pauses. */
+    private long lookOut() {
+        link.look();
+        return nextWord();
     }
 
     private long nextWord() {
@@ -210,6 +222,7 @@ final class ShmServerConnection implements SnapshotBudget {
     void unwatch() {
         ControlLayout.watched(memory, false);
         settle();
+        link.listen();
     }
 
     /** After responses were published: wakes whoever announced to sleep before it last looked. */
@@ -331,6 +344,10 @@ final class ShmServerConnection implements SnapshotBudget {
     }
 
     boolean isIdle() {
+        if (link.isMirrored()) {
+            // What a device has at hand has been sent, as what is in shared memory.
+            link.look();
+        }
         return underWay.get() == 0 && !hasRequest();
     }
 

@@ -2,14 +2,20 @@ package dev.rackcall.rpc.spi;
 
 /**
  * Carries what one end of a connection has written into the memory of the other end, at the same offsets. Everything arrives in the order in which it was
- * given, by whichever thread. Thread-safe; methods wait for room on the way, at most as long as the carrier bears a peer that takes nothing.
+ * given, by whichever thread; what is carried or stored sets out with what is published next, or at {@link #flush}. Thread-safe; methods wait for room on the way, at
+ * most as long as the carrier bears a peer that takes nothing.
+ *
+ * <p>Whoever waits for the peer spins, and {@link #look looks} meanwhile; or sleeps, and {@link #listen listens} before.
  *
  * <p>Methods that return false have found the peer gone, or the carrier closed; what was given before may or may not have arrived.
  */
 public interface Carrier extends AutoCloseable {
     /** What the peer does. Called by threads of the carrier, one at a time, which must not be held up. */
     interface Arrivals {
-        /** The peer has {@link Carrier#publish published} something; it is in the memory. */
+        /**
+         * Somebody who sleeps should look at the memory: the peer has {@link Carrier#proclaim proclaimed} something, or {@link Carrier#publish published} it after this
+         * side began to {@link Carrier#listen listen}. Also called without need.
+         */
         void published();
 
         /** The peer has {@link Carrier#tell told} this number, which may be anything. */
@@ -34,11 +40,23 @@ public interface Carrier extends AutoCloseable {
     /** Carries 8 bytes, which need not be what is in the memory. Offset is a multiple of 8. */
     boolean store(long offset, long value);
 
-    /** As {@link #store}, and then lets the peer know. */
+    /** As {@link #store}, and then lets those at the peer know who look or listen. */
     boolean publish(long offset, long value);
+
+    /** As {@link #publish}, of what somebody should hear of who neither looks nor listens. */
+    boolean proclaim(long offset, long value);
+
+    /** Lets set out what was carried and stored. */
+    boolean flush();
 
     /** Tells the peer a number, beside the memory. */
     boolean tell(long number);
+
+    /** Takes in what has arrived, on the calling thread. To be called again and again by a thread that spins for a change in the memory. Allocates nothing. */
+    void look();
+
+    /** The next publication is to be {@link Arrivals#published told of}. To be called by a thread that is about to sleep, before its last look at the memory. */
+    void listen();
 
     /** Ends the connection for the peer. Afterwards neither the peer nor the carrier touches the memory. Idempotent. */
     @Override

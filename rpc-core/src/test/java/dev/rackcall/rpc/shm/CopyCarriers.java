@@ -125,6 +125,28 @@ public final class CopyCarriers implements CarrierProvider {
         }
 
         @Override
+        public boolean proclaim(long offset, long value) {
+            return publish(offset, value);
+        }
+
+        @Override
+        public boolean flush() {
+            return true;
+        }
+
+        @Override
+        public void look() {
+            // What arrives does so by itself: the peer's thread writes it here.
+            assert peer != null;
+        }
+
+        @Override
+        public void listen() {
+            // Everything is told of, to whoever has started.
+            assert peer != null;
+        }
+
+        @Override
         public boolean tell(long number) {
             return later(() -> {
                 if (peer.isStarted()) {

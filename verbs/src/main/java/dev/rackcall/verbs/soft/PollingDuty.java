@@ -1,6 +1,5 @@
 package dev.rackcall.verbs.soft;
 
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -12,7 +11,11 @@ final class PollingDuty {
 
     private final SoftContext context;
     private final AtomicLong polls = new AtomicLong();
-    private final AtomicBoolean taken = new AtomicBoolean();
+    /** Changed with this object's monitor, so that connections are told in the same order. */
+    private volatile boolean taken;
+    /** How often the duty was taken. With the monitor. */
+    private long terms;
+
     private long seen;
 
     PollingDuty(SoftContext context) {
@@ -27,29 +30,58 @@ final class PollingDuty {
         for (Link link : context.openLinks()) {
             any |= link.poll();
         }
-        if (any && !taken.get() && taken.compareAndSet(false, true)) {
-            setPolled(true);
-            context.eventLoop().execute(this::watch);
+        if (any && !taken) {
+            take();
         }
         return any;
     }
 
+    private synchronized void take() {
+        if (!taken) {
+            taken = true;
+            long term = ++terms;
+            setPolled(true);
+            context.eventLoop().execute(() -> watch(term));
+        }
+    }
+
+    /** Gives the duty back at once, instead of at the next tick. */
+    void rest() {
+        if (taken) {
+            giveBack();
+        }
+    }
+
+    private synchronized void giveBack() {
+        if (taken) {
+            taken = false;
+            setPolled(false);
+        }
+    }
+
     /** A connection opened: who polls reads it, too. */
-    void opened(Link link) {
-        if (taken.get()) {
+    synchronized void opened(Link link) {
+        if (taken) {
             link.interest().polled(true);
         }
     }
 
-    private void watch() {
+    private synchronized boolean isTerm(long term) {
+        return taken && term == terms;
+    }
+
+    private void watch(long term) {
+        if (!isTerm(term)) {
+            // It was given back; and if it was taken again meanwhile, it has another watch.
+            return;
+        }
         long now = polls.get();
         if (now != seen) {
             seen = now;
-            context.later(this::watch, TICK_NANOS);
+            context.later(() -> watch(term), TICK_NANOS);
             return;
         }
-        taken.set(false);
-        setPolled(false);
+        rest();
     }
 
     private void setPolled(boolean now) {

@@ -79,6 +79,10 @@ final class SoftCompletionQueue implements CompletionQueue {
             armedForSolicited = solicitedOnly && !(armed && !armedForSolicited);
             armed = true;
         }
+        if (!solicitedOnly) {
+            // Whoever asks for every announcement is about to sleep.
+            context.pollersRest();
+        }
     }
 
     /** @return false if the completion got lost for want of room, after which its queue pair must fail */

@@ -193,6 +193,11 @@ final class SoftContext implements Context {
         return duty.poll();
     }
 
+    /** A thread that may have polled busily does so no more: the event loop reads again, until somebody else is found to poll. */
+    void pollersRest() {
+        duty.rest();
+    }
+
     void raise(AsyncEvent event) {
         // Bounded: who never asks for events loses the later ones.
         if (!events.offer(event)) {

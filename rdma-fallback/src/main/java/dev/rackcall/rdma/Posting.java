@@ -1,0 +1,305 @@
+package dev.rackcall.rdma;
+
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.VerbsException;
+import dev.rackcall.verbs.WorkRequest;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The sending half of a carrier: requests in order, by whichever thread, under one lock. What needs no haste waits for what does, and both are posted at once: that is one
+ * system call of the software device, and one doorbell of others. Allocates nothing once it has a shadow.
+ */
+final class Posting implements Shadow.Pieces {
+    /** Every so often a request is signaled, which gives the places of all before it back. */
+    private static final int SIGNAL_EVERY = 16;
+
+    private static final int BATCH = 8;
+    private static final int MAX_PIECE = 1 << 20;
+    /** A peer that takes nothing for so long is given up: who posts may be the one thread that serves all others. */
+    private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(2);
+    /** How long an end waits for what was posted last to arrive. */
+    private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final RdmaCarrier carrier;
+    private final RdmaEnd end;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final WorkRequest[] batch = new WorkRequest[BATCH];
+    private final Completions sent = Completions.create(16);
+    private int batched;
+    private long added;
+    private long completed;
+    private long carriedBytes;
+    private long peerAddress;
+    private int peerKey;
+    private long peerBytes;
+    private boolean connected;
+    private boolean closed;
+    /** Null until something is sent from it. */
+    private Shadow shadow;
+
+    private MemoryRegion shadowRegion;
+
+    Posting(RdmaCarrier carrier, RdmaEnd end) {
+        this.carrier = carrier;
+        this.end = end;
+        for (int i = 0; i < BATCH; i++) {
+            batch[i] = WorkRequest.create(1, Long.BYTES);
+        }
+    }
+
+    /** Where to write. Before anything is posted. */
+    void connect(PeerGreeting peer) {
+        lock.lock();
+        try {
+            peerAddress = peer.address();
+            peerKey = peer.key();
+            peerBytes = peer.bytes();
+            connected = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- what can be posted; false if the peer is gone
+
+    boolean carry(long offset, long length) {
+        lock.lock();
+        try {
+            return isAlive() && pieces(end.region, offset, length);
+        } catch (VerbsException e) {
+            return failed(e);
+        } finally {
+            leave();
+        }
+    }
+
+    boolean carryChanged(long offset, long length) {
+        lock.lock();
+        try {
+            if (!isAlive()) {
+                return false;
+            }
+            makeShadow();
+            long start = offset & -Long.BYTES;
+            long room = end.memory.byteSize() - start;
+            carriedBytes += shadow.update(start, Math.min(length + (offset - start), room), this);
+            return isAlive();
+        } catch (VerbsException e) {
+            return failed(e);
+        } finally {
+            leave();
+        }
+    }
+
+    boolean store(long offset, long value) {
+        lock.lock();
+        try {
+            return isAlive() && add(write(offset, Long.BYTES).inline(value));
+        } catch (VerbsException e) {
+            return failed(e);
+        } finally {
+            leave();
+        }
+    }
+
+    boolean publish(long offset, long value, boolean urgent) {
+        lock.lock();
+        try {
+            if (!isAlive()) {
+                return false;
+            }
+            check(offset, Long.BYTES);
+            WorkRequest word = batch[batched]
+                    .writeWithImmediate(peerAddress + offset, peerKey, 0)
+                    .inline(value);
+            return add(urgent ? word.solicited() : word) && flushBatch();
+        } catch (VerbsException e) {
+            return failed(e);
+        } finally {
+            leave();
+        }
+    }
+
+    boolean tell(long number) {
+        lock.lock();
+        try {
+            return isAlive() && add(batch[batched].send().inline(number).solicited()) && flushBatch();
+        } catch (VerbsException e) {
+            return failed(e);
+        } finally {
+            leave();
+        }
+    }
+
+    boolean flush() {
+        lock.lock();
+        try {
+            return isAlive() && flushBatch();
+        } catch (VerbsException e) {
+            return failed(e);
+        } finally {
+            leave();
+        }
+    }
+
+    /** Bytes that {@link #carryChanged} has found changed and sent. */
+    long carriedBytes() {
+        lock.lock();
+        try {
+            return carriedBytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isAlive() {
+        return !closed && !carrier.hasEnded();
+    }
+
+    /** The queue pair has gone to the error state. */
+    private boolean failed(VerbsException e) {
+        carrier.end("posting failed: " + e.getMessage());
+        return false;
+    }
+
+    private void leave() {
+        lock.unlock();
+        if (carrier.hasEnded()) {
+            carrier.tellEnd();
+        }
+    }
+
+    // ---- with the lock
+
+    /** Both ends begin with memory that is all zero, as a new file is. */
+    private void makeShadow() {
+        if (shadow == null) {
+            shadowRegion = end.twin();
+            shadow = Shadow.of(end.memory, shadowRegion.memory());
+        }
+    }
+
+    @Override
+    public void add(long offset, long length) {
+        // A peer that is gone is noticed by whoever looks for changes.
+        if (isAlive() && !pieces(shadowRegion, offset, length)) {
+            assert !isAlive();
+        }
+    }
+
+    private boolean pieces(MemoryRegion from, long offset, long length) {
+        boolean alive = true;
+        for (long done = 0; done < length && alive; done += MAX_PIECE) {
+            int piece = (int) Math.min(MAX_PIECE, length - done);
+            alive = add(write(offset + done, piece).from(from, offset + done, piece));
+        }
+        return alive;
+    }
+
+    private WorkRequest write(long offset, long length) {
+        check(offset, length);
+        return batch[batched].write(peerAddress + offset, peerKey);
+    }
+
+    private void check(long offset, long length) {
+        long bytes = end.memory.byteSize();
+        if (offset < 0 || length < 0 || offset > bytes - length) {
+            throw new IndexOutOfBoundsException(
+                    length + " bytes at " + offset + " are not in memory of " + bytes + " bytes");
+        }
+        if (offset > peerBytes - length) {
+            throw new VerbsException(
+                    "writing " + length + " bytes at " + offset,
+                    Errno.EINVAL,
+                    "the peer has only " + peerBytes + " bytes, fewer than the connection needs");
+        }
+    }
+
+    /** Takes the request that is next in the batch. */
+    private boolean add(WorkRequest next) {
+        added++;
+        next.id(added);
+        if (added % SIGNAL_EVERY == 0) {
+            next.signaled();
+        }
+        batched++;
+        return batched < BATCH || flushBatch();
+    }
+
+    private boolean flushBatch() {
+        long stalled = 0;
+        while (batched > 0) {
+            int posted = added - completed <= RdmaEnd.SENDS ? end.queuePair.postSend(batch, batched) : 0;
+            if (posted > 0) {
+                shift(posted);
+                stalled = 0;
+            } else {
+                reap();
+                if (!isAlive()) {
+                    return false;
+                }
+                long now = System.nanoTime();
+                if (stalled == 0) {
+                    stalled = now;
+                } else if (now - stalled > STALL_NANOS) {
+                    carrier.end("it has taken nothing for " + TimeUnit.NANOSECONDS.toMillis(STALL_NANOS) + " ms");
+                    return false;
+                }
+                Thread.onSpinWait();
+            }
+        }
+        return true;
+    }
+
+    /** Those that were posted leave the batch; the rest moves up. */
+    private void shift(int posted) {
+        for (int i = posted; i < batched; i++) {
+            WorkRequest free = batch[i - posted];
+            batch[i - posted] = batch[i];
+            batch[i] = free;
+        }
+        batched -= posted;
+    }
+
+    private void reap() {
+        int count = end.sends.poll(sent);
+        for (int i = 0; i < count; i++) {
+            if (sent.isSuccess(i)) {
+                completed = sent.id(i);
+            } else {
+                carrier.end("a request ended with " + sent.status(i));
+            }
+        }
+    }
+
+    // ---- the end
+
+    /** Posts nothing any more. What was posted before is still to arrive: a last answer, a call that wants none. */
+    void close() {
+        lock.lock();
+        try {
+            if (connected && isAlive()) {
+                letArrive();
+            }
+        } catch (VerbsException e) {
+            failed(e);
+        } finally {
+            closed = true;
+            lock.unlock();
+        }
+    }
+
+    private void letArrive() {
+        if (!add(write(0, 0).from(end.region, 0, 0).signaled()) || !flushBatch()) {
+            return;
+        }
+        long bound = System.nanoTime() + LAST_NANOS;
+        while (completed < added && isAlive() && System.nanoTime() - bound < 0) {
+            reap();
+            Thread.onSpinWait();
+        }
+    }
+}
