@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -139,6 +140,46 @@ class CallEndTest {
         mayReturn.countDown();
         assertThat(next.join()).as("cancelled").isFalse();
         assertThat(echo.add(2, 2)).isEqualTo(4);
+    }
+
+    /** A future that cannot be listened to, or says so although it can. */
+    private static final class Deaf extends CompletableFuture<Integer> {
+        private final boolean listens;
+
+        Deaf(boolean listens) {
+            this.listens = listens;
+            complete(7);
+        }
+
+        @Override
+        public CompletableFuture<Integer> whenComplete(BiConsumer<? super Integer, ? super Throwable> action) {
+            if (listens) {
+                action.accept(7, null);
+                action.accept(8, null);
+            }
+            throw new IllegalStateException("expected in this test");
+        }
+    }
+
+    @Test
+    void shouldAnswerOnceWhateverAStageDoes() {
+        EchoService service = new EchoService() {
+            @Override
+            public CompletableFuture<Integer> later(int value, int millis) {
+                return new Deaf(value == 7);
+            }
+        };
+        serve(server().service(Echo.class, service));
+        Echo echo = connect(channel().slots(2).defaultTimeout(Duration.ofSeconds(10)));
+        for (int i = 0; i < 10; i++) {
+            assertThat(echo.later(7, 0).join()).isEqualTo(7);
+            assertThat(echo.add(i, 1)).isEqualTo(i + 1L);
+            assertThat(echo.later(1, 0))
+                    .failsWithin(Duration.ofSeconds(30))
+                    .withThrowableThat()
+                    .havingCause()
+                    .withMessageContaining("UNKNOWN");
+        }
     }
 
     @Test

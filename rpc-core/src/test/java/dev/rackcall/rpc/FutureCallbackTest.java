@@ -7,11 +7,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -198,5 +201,38 @@ class FutureCallbackTest {
                 Thread.ofPlatform().start(() -> endless.exceptionally(e -> 0).join());
         assertThat(endless.cancel(true)).isTrue();
         assertThat(joiner.join(BOUND)).isTrue();
+    }
+
+    /** {@code allOf} attaches to a future without asking it, so the future cannot know; here at about the time at which it ends. */
+    @Test
+    void shouldNeverRunACallbackOnTheReactor() throws Exception {
+        AtomicInteger ended = new AtomicInteger();
+        Set<String> threads = ConcurrentHashMap.newKeySet();
+        try (RpcChannel observed = RpcChannel.builder("/test/echo")
+                .directory(directory)
+                .interceptor(call -> status -> {
+                    ended.incrementAndGet();
+                    for (int i = ended.get() % 200; i > 0; i--) {
+                        Thread.onSpinWait();
+                    }
+                })
+                .open()) {
+            Echo late = observed.stub(Echo.class);
+            for (int i = 1; i <= 1_000; i++) {
+                CountDownLatch ran = new CountDownLatch(1);
+                CompletableFuture<Integer> future = late.later(i, 0);
+                long bound = System.nanoTime() + BOUND.toNanos();
+                while (ended.get() < i && System.nanoTime() - bound < 0) {
+                    Thread.onSpinWait();
+                }
+                CompletableFuture<Void> all = CompletableFuture.allOf(future).thenRun(() -> {
+                    threads.add(Thread.currentThread().getName());
+                    ran.countDown();
+                });
+                assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
+                assertThat(all).succeedsWithin(BOUND);
+            }
+        }
+        assertThat(threads).doesNotContain("rackcall-client");
     }
 }

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -304,6 +305,27 @@ class IsolationTest {
             Coin into = SharedType.of(Coin.class).flyweight();
 
             assertThatThrownBy(() -> service.kept.next(into)).isInstanceOf(RefException.class);
+        }
+    }
+
+    /** The handler's stream has ended and is closed before most of its elements are encoded. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Isolation.class,
+            names = {"SNAPSHOT", "SEALED", "AUTO"})
+    void shouldKeepArgumentsUntilTheLastElementIsEncoded(Isolation isolation) throws Exception {
+        start(Isolation.TRUSTED, SandboxPolicy.STRICT);
+        for (int round = 0; round < 20; round++) {
+            try (Scope mine = channel.newScope();
+                    Stream<Feed.Item> items = vault(isolation).readLate(coins(mine, 5))) {
+                var values = items.iterator();
+                assertThat(values.next().values()).containsExactly(4L);
+                meet();
+                for (int i = 1; i < 10; i++) {
+                    assertThat(values.next().values()).containsExactly(4L);
+                }
+                assertThat(values.hasNext()).isFalse();
+            }
         }
     }
 }

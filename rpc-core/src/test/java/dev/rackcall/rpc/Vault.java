@@ -43,6 +43,10 @@ public interface Vault {
     @Rpc
     Stream<Long> values(Coin first);
 
+    /** As {@link #values}, but each value is read when it is encoded. */
+    @Rpc
+    Stream<Feed.Item> readLate(Coin first);
+
     @Rpc
     Coin same(Coin first);
 

@@ -4,6 +4,7 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedList;
 import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.SharedType;
+import java.util.AbstractList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Exchanger;
@@ -81,6 +82,23 @@ final class VaultService implements Vault {
                 }))
                 .boxed()
                 .limit(1000);
+    }
+
+    @Override
+    public Stream<Feed.Item> readLate(Coin first) {
+        return Stream.generate(() -> new Feed.Item(new AbstractList<>() {
+                    @Override
+                    public Long get(int index) {
+                        return first.value();
+                    }
+
+                    @Override
+                    public int size() {
+                        return 1;
+                    }
+                }))
+                .limit(10)
+                .onClose(this::meet);
     }
 
     @Override

@@ -65,10 +65,24 @@ final class AsyncCalls {
         }
     }
 
+    /** As {@link #help(PolledFuture)}, but no longer than that. */
+    void help(PolledFuture<?> future, long nanos) {
+        long end = System.nanoTime() + nanos;
+        int spins = helpSpins;
+        while (spins > 0 && !future.isDone() && connection.isOpen()) {
+            help(future, Math.min(spins, SPINS_PER_POLL));
+            spins = System.nanoTime() - end < 0 ? spins - SPINS_PER_POLL : 0;
+        }
+    }
+
     /** Polls on behalf of a thread that waits for {@code future}, for a while. */
+    void help(PolledFuture<?> future) {
+        help(future, helpSpins);
+    }
+
     @SuppressWarnings("NonAtomicVolatileUpdate") // of helped, where lost updates do not matter
-    void help(RpcFuture<?> future) {
-        for (int i = 0; i < helpSpins && !future.isDone(); i++) {
+    private void help(PolledFuture<?> future, int spins) {
+        for (int i = 0; i < spins && !future.isDone(); i++) {
             if (!future.finish(true) && (i % SPINS_PER_POLL != SPINS_PER_POLL - 1 || poll() == 0)) {
                 if (!connection.link.isOpen()) {
                     return;

@@ -114,20 +114,33 @@ final class CallObjects {
 
     /** The call has succeeded: what the handler returned is the client's, unless {@code unwanted} says that it does not wait for it. */
     void handOver(BooleanSupplier unwanted) {
-        connection.link.handOver(reply, request.ticket(), unwanted);
+        ReplyScope handed = reply;
         reply = null;
+        connection.link.handOver(handed, request.ticket(), unwanted);
     }
 
     /** The call has not succeeded: nobody will see what the handler allocated for its result. */
     void discardReply() {
-        if (reply != null) {
-            reply.discard();
+        ReplyScope discarded = reply;
+        if (discarded != null) {
             reply = null;
+            discarded.discard();
         }
     }
 
-    /** The call reads its arguments no more. To be called before the response: whoever sees that may release their seal. */
+    /**
+     * The call reads its arguments no more. To be called before the response: whoever sees that may release their seal. Throws nothing: the call has ended, and must be
+     * answered, once.
+     */
     void leaveArguments() {
+        try {
+            tryLeaveArguments();
+        } catch (RuntimeException | Error e) {
+            PollerLog.failedEnding(connection, e);
+        }
+    }
+
+    private void tryLeaveArguments() {
         boolean unread = request.isSealed() && !sealIsStreams && (memory == null || !memory.has(request.isolation()));
         sealIsStreams = false;
         if (memory != null) {

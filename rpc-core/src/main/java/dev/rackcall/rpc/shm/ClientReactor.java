@@ -43,8 +43,10 @@ final class ClientReactor {
     /** True from just before the reactor's last look at the calls until it is awake again. */
     private volatile boolean idle;
 
+    private final Thread thread;
+
     private ClientReactor() {
-        Thread thread = new Thread(this::run, "rackcall-client");
+        thread = new Thread(this::run, "rackcall-client");
         thread.setDaemon(true);
         thread.start();
     }
@@ -56,6 +58,11 @@ final class ClientReactor {
 
     static ClientReactor shared() {
         return Shared.INSTANCE;
+    }
+
+    /** Whether the current thread is the reactor, which must not run users' code. */
+    boolean isCurrent() {
+        return Thread.currentThread() == thread;
     }
 
     /** Begins to watch a link; returns the tag to {@link #remove} it with. */

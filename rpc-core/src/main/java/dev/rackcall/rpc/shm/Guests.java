@@ -5,7 +5,6 @@ import dev.rackcall.shm.os.PeerCredentials;
 import dev.rackcall.shm.os.UnixSocket;
 import java.util.LinkedHashMap;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Sockets that were accepted and have not said hello, as an honest client does at once: so they are few, and not here for long, whatever others do. For the accepting
@@ -15,8 +14,7 @@ final class Guests {
     /** Who comes when there are that many takes the place of the one who has been silent longest. */
     static final int MOST = 256;
 
-    private static final long HELLO_NANOS = TimeUnit.SECONDS.toNanos(5);
-
+    private final long patienceNanos;
     private final EventPoll events;
     /** Oldest first. */
     private final LinkedHashMap<Long, Guest> waiting = new LinkedHashMap<>();
@@ -24,8 +22,10 @@ final class Guests {
     /** One of them, as of {@code since}, on the clock of {@link System#nanoTime}. */
     record Guest(UnixSocket socket, PeerCredentials credentials, ChannelDoor door, long since) {}
 
-    Guests(EventPoll events) {
+    /** @param patienceNanos how long somebody may be silent */
+    Guests(EventPoll events, long patienceNanos) {
         this.events = events;
+        this.patienceNanos = patienceNanos;
     }
 
     /** Waits for his hello under that tag. If that is not possible, his socket is closed. */
@@ -54,7 +54,7 @@ final class Guests {
     /** Drops those who have been silent for too long. */
     void dropSilent(long now) {
         waiting.values().removeIf(guest -> {
-            boolean tooLong = now - guest.since() >= HELLO_NANOS;
+            boolean tooLong = now - guest.since() >= patienceNanos;
             if (tooLong) {
                 drop(guest);
             }

@@ -44,6 +44,18 @@ final class PollerLog {
         }
     }
 
+    /** What a call had could not all be given back. */
+    static void failedEnding(ShmServerConnection connection, Throwable thrown) {
+        if (LOG_LIMIT.allows()) {
+            LOG.error(
+                    "a call of {} of channel {} did not give back all it had{}",
+                    connection.peer(),
+                    connection.service.channel(),
+                    LOG_LIMIT.skipped(),
+                    thrown);
+        }
+    }
+
     static void failedServing(ShmServerConnection connection, Throwable thrown) {
         if (LOG_LIMIT.allows()) {
             LOG.error(

@@ -8,10 +8,6 @@ import dev.rackcall.shm.codec.PayloadException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * The future of one asynchronous call. A thread that waits for it polls for answers itself before it blocks, which is faster than any hand-over;
@@ -20,23 +16,17 @@ import java.util.concurrent.locks.LockSupport;
  * <p>What users attach to it may do anything: call, wait for other futures, block. So it runs on the thread that waits for this very future, or
  * else on a virtual thread of its own, and never on the reactor, which has to notice deaths, nor inside somebody else's call.
  */
-final class RpcFuture<T> extends CompletableFuture<T> {
+final class RpcFuture<T> extends PolledFuture<T> {
     private static final int PLAIN = 0;
     private static final int ATTACHED = 1;
     private static final int ENDING = 2;
     private static final int ENDED = 3;
 
-    /** A waiting thread is woken when the future ends; this bounds what it costs if the user ends it in a way that does not come by here. */
-    private static final long LONGEST_NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
     private static final VarHandle STATE;
-    private static final VarHandle WAITER;
 
     static {
         try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            STATE = lookup.findVarHandle(RpcFuture.class, "state", int.class);
-            WAITER = lookup.findVarHandle(RpcFuture.class, "waiter", Thread.class);
+            STATE = MethodHandles.lookup().findVarHandle(RpcFuture.class, "state", int.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -56,10 +46,13 @@ final class RpcFuture<T> extends CompletableFuture<T> {
     /** Whether anything was attached before the end came. */
     private volatile int state;
 
-    /** The first thread that waits. It attaches nothing, so that whoever ends the future knows that nothing will run. */
-    private volatile Thread waiter;
+    /** How the call ended, if the reactor has left it to others to say so. */
+    private volatile Outcome<T> outcome;
+
+    private record Outcome<T>(T value, RuntimeException failure) {}
 
     RpcFuture(ShmClientConnection connection, ShmClientCall call, ResultReader<T> reader, CallObserver observer) {
+        super(connection);
         this.connection = connection;
         this.call = call;
         this.ticket = call.ticket();
@@ -93,11 +86,8 @@ final class RpcFuture<T> extends CompletableFuture<T> {
         return finish(false);
     }
 
-    /**
-     * Decodes the answer and gives the slot back, if it has come and this thread is the one to take it; returns whether so.
-     *
-     * @param mine whether the current thread waits for this future, and so may run what is attached to it
-     */
+    /** Decodes the answer and gives the slot back. Only who waits for this future runs what is attached to it. */
+    @Override
     boolean finish(boolean mine) {
         if (!call.isAnswered(ticket) || !call.take(ticket)) {
             return false;
@@ -155,6 +145,8 @@ final class RpcFuture<T> extends CompletableFuture<T> {
         Observers.tell(observer, status);
         if (mine) {
             settle(value, failure);
+        } else if (connection.link.reactor().isCurrent()) {
+            leaveToOthers(new Outcome<>(value, failure));
         } else if (STATE.compareAndSet(this, PLAIN, ENDING) && getNumberOfDependents() == 0) {
             try {
                 settle(value, failure);
@@ -165,6 +157,27 @@ final class RpcFuture<T> extends CompletableFuture<T> {
             state = ATTACHED;
             Thread.startVirtualThread(() -> settle(value, failure));
         }
+    }
+
+    /**
+     * The reactor settles no future itself, whatever is attached: {@code allOf} attaches without asking for a stage, perhaps just now. Whoever waits here does, or a thread
+     * of the future's own.
+     */
+    private void leaveToOthers(Outcome<T> decided) {
+        outcome = decided;
+        if (!wakeWaiter()) {
+            Thread.startVirtualThread(this::settleOutcome);
+        }
+    }
+
+    @Override
+    boolean settleOutcome() {
+        Outcome<T> decided = outcome;
+        if (decided == null) {
+            return false;
+        }
+        settle(decided.value, decided.failure);
+        return true;
     }
 
     private void settle(T value, RuntimeException failure) {
@@ -188,96 +201,12 @@ final class RpcFuture<T> extends CompletableFuture<T> {
     }
 
     @Override
-    public boolean complete(T value) {
-        boolean first = super.complete(value);
-        LockSupport.unpark(waiter);
-        return first;
-    }
-
-    @Override
-    public boolean completeExceptionally(Throwable failure) {
-        boolean first = super.completeExceptionally(failure);
-        LockSupport.unpark(waiter);
-        return first;
-    }
-
-    @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         if (call.giveUp(ticket)) {
             unseal(false);
             connection.cancel(ticket);
             Observers.tell(observer, Status.Code.CANCELLED.with("%s: cancelled by its caller", name));
         }
-        boolean cancelled = super.cancel(mayInterruptIfRunning);
-        LockSupport.unpark(waiter);
-        return cancelled;
-    }
-
-    // ---- waiting for it
-
-    @Override
-    public T join() {
-        connection.async.help(this);
-        if (mayWait()) {
-            boolean interrupted = false;
-            while (nap(LONGEST_NAP_NANOS)) {
-                interrupted |= Thread.interrupted();
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-        return super.join();
-    }
-
-    @Override
-    public T get() throws InterruptedException, ExecutionException {
-        connection.async.help(this);
-        if (mayWait()) {
-            while (nap(LONGEST_NAP_NANOS)) {
-                throwIfInterrupted();
-            }
-        }
-        return super.get();
-    }
-
-    @Override
-    public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-        long end = System.nanoTime() + unit.toNanos(timeout);
-        connection.async.help(this);
-        if (mayWait()) {
-            for (long left = end - System.nanoTime();
-                    left > 0 && nap(Math.min(left, LONGEST_NAP_NANOS));
-                    left = end - System.nanoTime()) {
-                throwIfInterrupted();
-            }
-            waiter = null;
-        }
-        return super.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
-    }
-
-    /** Whether the current thread is the one that may park here; a second one waits as for any other future. */
-    private boolean mayWait() {
-        if (!isDone()) {
-            connection.slots.passOverOwn();
-        }
-        return !isDone() && WAITER.compareAndSet(this, null, Thread.currentThread());
-    }
-
-    /** Parks for at most {@code nanos} if the future has not ended; returns whether there was need to. */
-    private boolean nap(long nanos) {
-        // Volatile store of the waiter before this look; who ends the future looks at the waiter after it.
-        if (isDone()) {
-            return false;
-        }
-        LockSupport.parkNanos(this, nanos);
-        return true;
-    }
-
-    private void throwIfInterrupted() throws InterruptedException {
-        if (Thread.interrupted()) {
-            waiter = null;
-            throw new InterruptedException();
-        }
+        return super.cancel(mayInterruptIfRunning);
     }
 }

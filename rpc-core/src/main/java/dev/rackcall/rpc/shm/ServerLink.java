@@ -304,9 +304,15 @@ final class ServerLink {
             return;
         }
         reply.answered(ticket);
-        repliesByTicket.put(ticket, reply);
-        for (long root : reply.roots()) {
-            replies.put(root, reply);
+        try {
+            repliesByTicket.put(ticket, reply);
+            for (long root : reply.roots()) {
+                replies.put(root, reply);
+            }
+        } catch (RuntimeException | Error e) {
+            // No memory: the caller is told so, and owns nothing.
+            forget(reply);
+            throw e;
         }
     }
 

@@ -39,6 +39,12 @@ final class ServerStream<T> {
     private Throwable failure;
     private boolean done;
     private Thread producer;
+    /** No more elements will be taken from the handler's stream. */
+    private boolean produced;
+    /** Answers under way. */
+    private int answering;
+    /** The arguments, which elements may be computed from until they are encoded, are not needed any more. */
+    private boolean left;
 
     /**
      * @param memory of the call that the stream answers, which the elements may be computed from; null if it has none
@@ -87,12 +93,26 @@ final class ServerStream<T> {
                     .asException();
         } catch (RuntimeException | Error e) {
             thrown = e;
-        } finally {
-            if (memory != null) {
-                memory.leave();
-            }
         }
-        end(thrown);
+        try {
+            end(thrown);
+        } finally {
+            leaveArgumentsIfOver();
+        }
+    }
+
+    private void leaveArgumentsIfOver() {
+        boolean over;
+        lock.lock();
+        try {
+            over = memory != null && !left && produced && ready.isEmpty() && answering == 0;
+            left |= over;
+        } finally {
+            lock.unlock();
+        }
+        if (over) {
+            memory.leave();
+        }
     }
 
     private boolean offer(T element) throws InterruptedException {
@@ -127,6 +147,7 @@ final class ServerStream<T> {
         Optional<Answer<T>> answer;
         lock.lock();
         try {
+            produced = true;
             done = true;
             failure = thrown;
             answer = takeAnswer();
@@ -171,6 +192,7 @@ final class ServerStream<T> {
         }
         ShmServerCall call = waiting;
         waiting = null;
+        answering++;
         List<T> elements = List.copyOf(ready);
         ready.clear();
         room.signalAll();
@@ -183,7 +205,17 @@ final class ServerStream<T> {
     }
 
     private void answer(Answer<T> answer) {
-        LateAnswer.give(answer.call, call -> end(call, answer));
+        try {
+            LateAnswer.give(answer.call, call -> end(call, answer));
+        } finally {
+            lock.lock();
+            try {
+                answering--;
+            } finally {
+                lock.unlock();
+            }
+            leaveArgumentsIfOver();
+        }
     }
 
     private void end(ShmServerCall call, Answer<T> answer) {
@@ -245,6 +277,7 @@ final class ServerStream<T> {
         }
         answer.ifPresent(this::answer);
         owner.forget(id);
+        leaveArgumentsIfOver();
         if (running != null) {
             running.interrupt();
         }

@@ -27,6 +27,8 @@ import org.slf4j.LoggerFactory;
 final class ShmServer extends PolledServer {
     private static final Logger LOG = LoggerFactory.getLogger(ShmServer.class);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** An honest client says hello at once. */
+    private static final long HELLO_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** After accepting failed, for want of descriptors mostly: the waiting client is still there, so the next wait would not wait. */
     private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -35,7 +37,7 @@ final class ShmServer extends PolledServer {
     private final RuntimeDirectory directory;
     private final EventPoll events = EventPoll.create();
     private final Map<Long, ChannelDoor> doors = new LinkedHashMap<>();
-    private final Guests guests = new Guests(events);
+    private final Guests guests;
     /** False until the directory was found to be private: somebody else's must not be touched. */
     private boolean mayUseDirectory;
 
@@ -43,14 +45,20 @@ final class ShmServer extends PolledServer {
     private volatile boolean stopping;
     private final Thread acceptor = new Thread(this::accept, "rackcall-accept");
 
-    private ShmServer(ServerSpec spec) {
+    private ShmServer(ServerSpec spec, long helloNanos) {
         super(spec);
+        this.guests = new Guests(events, helloNanos);
         this.directory = RuntimeDirectory.at(spec.directory());
         acceptor.setDaemon(true);
     }
 
     static ShmServer start(ServerSpec spec) {
-        ShmServer server = new ShmServer(spec);
+        return start(spec, HELLO_NANOS);
+    }
+
+    /** @param helloNanos how long a client may be silent after it has connected */
+    static ShmServer start(ServerSpec spec, long helloNanos) {
+        ShmServer server = new ShmServer(spec, helloNanos);
         try {
             server.directory.create();
             server.mayUseDirectory = true;

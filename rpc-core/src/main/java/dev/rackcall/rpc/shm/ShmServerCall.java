@@ -171,23 +171,12 @@ final class ShmServerCall extends ServerCall {
             throw nullResult("a CompletableFuture");
         }
         defer();
-        stage.whenComplete((value, failure) -> {
-            // Another client's handler may complete it.
-            int confined = connection.link.wall().lift();
-            try {
-                LateAnswer.give(this, call -> call.end(resultWriter, value, failure));
-            } finally {
-                connection.link.wall().lower(confined);
-            }
-        });
-    }
-
-    private <T> void end(ResultWriter<T> resultWriter, T value, Throwable failure) {
-        if (failure == null) {
-            resultWriter.write(result(), this, value);
-            succeed();
-        } else {
-            fail(failure);
+        StageAnswer<T> answer = new StageAnswer<>(this, resultWriter);
+        try {
+            stage.whenComplete(answer);
+        } catch (RuntimeException | Error e) {
+            // Nobody else would: the call is deferred.
+            answer.accept(null, e);
         }
     }
 

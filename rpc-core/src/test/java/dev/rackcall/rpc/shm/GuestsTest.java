@@ -1,0 +1,136 @@
+package dev.rackcall.rpc.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.Await;
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.Echo;
+import dev.rackcall.rpc.EchoService;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.SandboxPolicy;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.os.EventPoll;
+import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Clients that connect and say nothing: they are few, and hung up on, and nobody else notices them. */
+@Timeout(60)
+class GuestsTest {
+    private static final long PATIENCE = 1_000;
+
+    @TempDir
+    Path directory;
+
+    private final List<UnixSocket> ends = new ArrayList<>();
+    private final EventPoll events = EventPoll.create();
+    private final Guests guests = new Guests(events, PATIENCE);
+
+    @AfterEach
+    void close() {
+        guests.close();
+        ends.forEach(UnixSocket::close);
+        events.close();
+    }
+
+    /** Returns the client's end. */
+    private UnixSocket add(long tag, long since) {
+        UnixSocket.Pair pair = UnixSocket.pair();
+        ends.add(pair.right());
+        guests.add(new Guests.Guest(pair.left(), pair.left().peer(), null, since), tag);
+        return pair.right();
+    }
+
+    private static boolean isHungUpOn(UnixSocket client) {
+        return client.drain() < 0;
+    }
+
+    @Test
+    void shouldHangUpOnWhoIsSilentForTooLong() {
+        UnixSocket old = add(1, 0);
+        UnixSocket young = add(2, 1);
+        guests.dropSilent(PATIENCE - 1);
+        assertThat(isHungUpOn(old)).isFalse();
+        guests.dropSilent(PATIENCE);
+        assertThat(isHungUpOn(old)).isTrue();
+        assertThat(isHungUpOn(young)).isFalse();
+        assertThat(guests.take(1)).isEmpty();
+        assertThat(guests.take(2)).isPresent();
+    }
+
+    @Test
+    void shouldHangUpOnTheOldestWhenThereAreTooMany() {
+        UnixSocket oldest = add(0, 0);
+        for (int i = 1; i < Guests.MOST; i++) {
+            add(i, 0);
+        }
+        assertThat(isHungUpOn(oldest)).isFalse();
+        UnixSocket last = add(Guests.MOST, 0);
+        assertThat(guests.size()).isEqualTo(Guests.MOST);
+        assertThat(isHungUpOn(oldest)).isTrue();
+        assertThat(isHungUpOn(last)).isFalse();
+    }
+
+    @Test
+    void shouldHangUpOnAGuestThatCannotBeWatched() {
+        UnixSocket.Pair pair = UnixSocket.pair();
+        ends.add(pair.right());
+        EventPoll closed = EventPoll.create();
+        closed.close();
+        Guests unable = new Guests(closed, PATIENCE);
+        assertThatThrownBy(() ->
+                        unable.add(new Guests.Guest(pair.left(), pair.left().peer(), null, 0), 1))
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(isHungUpOn(pair.right())).isTrue();
+        assertThat(unable.size()).isZero();
+    }
+
+    @Test
+    void shouldBeDroppedByAServerThatGoesOnServing() {
+        ServerSpec spec = new ServerSpec(
+                List.of(new ServerSpec.Service<>(
+                        ServiceDefinition.of(Echo.class),
+                        ServiceDefinition.of(Echo.class).dispatcher(new EchoService()))),
+                List.of(),
+                Dispatch.direct(),
+                WaitStrategy.adaptive(),
+                1,
+                directory,
+                4,
+                1 << 20,
+                1 << 20,
+                Isolation.TRUSTED,
+                SandboxPolicy.STRICT,
+                Duration.ofSeconds(1),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty());
+        try (ShmServer server = ShmServer.start(spec, Duration.ofMillis(300).toNanos())) {
+            Path door = RuntimeDirectory.at(directory).socket("/test/echo");
+            List<UnixSocket> silent = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                UnixSocket client = UnixSocket.connect(door);
+                ends.add(client);
+                silent.add(client);
+            }
+            try (RpcChannel channel =
+                    RpcChannel.builder("/test/echo").directory(directory).open()) {
+                Await.until("hung up on", () -> silent.stream().allMatch(GuestsTest::isHungUpOn));
+                assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
+                assertThat(server.connections()).isEqualTo(1);
+            }
+        }
+    }
+}
