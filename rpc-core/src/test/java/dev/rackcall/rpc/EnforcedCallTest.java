@@ -181,6 +181,19 @@ class EnforcedCallTest {
     }
 
     @Test
+    void shouldSendASnapshotWhereUserfaultfdIsForbidden() throws Exception {
+        try (RpcServer server = serve(SandboxPolicy.STRICT);
+                ChildJvm caller = ChildJvm.start(ForbiddenCaller.class, directory)) {
+            await(service.read);
+            assertThat(server.connections()).isEqualTo(1);
+            caller.send("change");
+            caller.awaitLine("changed to 6");
+            service.goOn.countDown();
+            assertThat(caller.awaitLine("values ")).isEqualTo("values [5, 5]");
+        }
+    }
+
+    @Test
     void shouldRefuseSealsThatTheCallerHoldsItself() {
         try (RpcServer server = serve(SandboxPolicy.STRICT.withEnforcedSeals(socket, Wish.REQUIRE));
                 RpcChannel channel =
