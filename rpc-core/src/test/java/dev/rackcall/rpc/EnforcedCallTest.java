@@ -158,6 +158,7 @@ class EnforcedCallTest {
             service.goOn.countDown();
             caller.send("enough");
             assertThat(caller.awaitLine("values ")).isEqualTo("values [5, 5]");
+            assertThat(caller.awaitLine("after ")).isEqualTo("after 77");
             caller.awaitLine("done");
             assertThat(holder.isAlive()).isTrue();
             assertThat(server.connections()).isBetween(0, 2);
@@ -176,6 +177,7 @@ class EnforcedCallTest {
             assertThat(caller.awaitLine("values "))
                     .startsWith("values " + Status.Code.ABORTED)
                     .contains("whoever held the seal");
+            assertThat(caller.awaitLine("after ")).isEqualTo("after 77");
             assertThat(server.connections()).isNotNegative();
         }
     }

@@ -16,6 +16,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -52,6 +53,11 @@ public final class EnforcedCaller {
             }
             System.out.println(
                     "values " + values.handle(EnforcedCaller::describe).get());
+            // With or without a holder: the scope is open again, and the next call finds a way.
+            coin.value(77);
+            System.out.println("after "
+                    + channel.stub(SealedVault.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(20)))
+                            .value(coin));
             System.out.println("done");
         }
     }

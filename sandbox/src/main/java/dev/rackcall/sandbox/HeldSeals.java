@@ -230,6 +230,12 @@ final class HeldSeals {
             passes = table.release(seals, count, endState);
         } catch (OsException e) {
             throw new SealException("seals of " + arena + " cannot be released: " + e.getMessage(), e);
+        } catch (SealException e) {
+            if (table.hasEnded()) {
+                end();
+                return;
+            }
+            throw e;
         }
         for (int i = 0; i < count; i++) {
             batch.released(seals[i]);

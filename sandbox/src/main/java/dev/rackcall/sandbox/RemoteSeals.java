@@ -20,19 +20,20 @@ final class RemoteSeals implements SealAuthority {
     private final MemorySegment marks;
     private final int capacity;
     private final long pageBytes;
-    private final Runnable end;
+    private final SealSession session;
     private int lastRequest;
     /** It did not answer once, and will not be waited for again. */
     private boolean silent;
 
-    RemoteSeals(MemorySegment requests, MemorySegment answers, MemorySegment marks, long pageBytes, Runnable end) {
+    RemoteSeals(
+            MemorySegment requests, MemorySegment answers, MemorySegment marks, long pageBytes, SealSession session) {
         this.requests = requests;
         this.answers = answers;
         this.ring = answers.asSlice(HolderLayout.RING);
         this.marks = marks;
         this.capacity = SealRingLayout.capacityOf(ring);
         this.pageBytes = pageBytes;
-        this.end = end;
+        this.session = session;
     }
 
     @Override
@@ -92,6 +93,9 @@ final class RemoteSeals implements SealAuthority {
             } else if (deadline - System.nanoTime() <= 0) {
                 silent = true;
                 throw silence();
+            } else if (session.hasEnded()) {
+                silent = true;
+                throw silence();
             } else {
                 Futex.await(answers, HolderLayout.NUMBER, number - 1, SLEEP_NANOS);
             }
@@ -103,8 +107,13 @@ final class RemoteSeals implements SealAuthority {
     }
 
     private static SealException silence() {
-        return new SealException("the holder of the seals has not answered for " + BOUND_NANOS / 1_000_000
-                + " ms; it is dead or stopped, so nothing can be sealed any more by this process: start both anew");
+        return new SealException("the holder of the seals is gone, or has not answered for " + BOUND_NANOS / 1_000_000
+                + " ms, so nothing can be sealed any more by this process: start both anew");
+    }
+
+    @Override
+    public boolean hasEnded() {
+        return silent || session.hasEnded();
     }
 
     // ---- what stands in the ring, which only the holder writes
@@ -151,6 +160,6 @@ final class RemoteSeals implements SealAuthority {
 
     @Override
     public void close() {
-        end.run();
+        session.close();
     }
 }

@@ -37,6 +37,11 @@ interface SealAuthority {
      */
     int release(long[] seals, int count, int endState);
 
+    /** Whether whoever held the seals is gone, and all pages are open with that. */
+    default boolean hasEnded() {
+        return false;
+    }
+
     /** Whether the seal that begins at this index closes the page at an offset. */
     boolean holds(int index, long offset);
 

@@ -7,6 +7,7 @@ import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.Uid;
 import dev.rackcall.shm.os.UnixSocket;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -116,7 +117,7 @@ public final class SealSession implements AutoCloseable {
             Message message = HolderMessage.expect(socket, HolderMessage.MARKS, 1, patience);
             SharedFile marks = keep(message.adopt(0));
             MemorySegment marked = keep(marks.mapReadOnly()).memory();
-            RemoteSeals authority = new RemoteSeals(requests, answers, marked, pageBytes, this::close);
+            RemoteSeals authority = new RemoteSeals(requests, answers, marked, pageBytes, this);
             return Seals.of(arena, authority, batch);
         } catch (IOException | OsException e) {
             throw new SealException("no receiver has joined the seals of " + arena + ": " + e.getMessage(), e);
@@ -165,11 +166,7 @@ public final class SealSession implements AutoCloseable {
 
         /** Whether the holder still holds the seals: when it ends, all are open. A system call. */
         public boolean isHeld() {
-            try {
-                return end.socket.drain() >= 0;
-            } catch (IllegalStateException e) {
-                return false;
-            }
+            return !end.hasEnded();
         }
 
         public SealedScopes scopes() {
@@ -186,9 +183,23 @@ public final class SealSession implements AutoCloseable {
 
     private static UnixSocket connect(Path holder) {
         try {
-            return UnixSocket.connect(holder);
+            UnixSocket socket = UnixSocket.connect(holder);
+            if (socket.peer().uid() != Uid.current()) {
+                socket.close();
+                throw new SealException("the holder of seals at " + holder + " is another user's");
+            }
+            return socket;
         } catch (OsException e) {
             throw new SealException("there is no holder of seals at " + holder + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Whether the other end is gone, or this one closed. A system call. */
+    boolean hasEnded() {
+        try {
+            return socket.drain() < 0;
+        } catch (IllegalStateException e) {
+            return true;
         }
     }
 

@@ -351,8 +351,9 @@ final class ServerLink {
         if (released.compareAndSet(false, true)) {
             try {
                 wall.close();
-                seals.close();
                 mapping.close();
+                // After it: a handler whose answer is late may mark a seal done, and looks for the memory's end only.
+                seals.close();
                 file.close();
                 shared.leave(welcome.participant());
             } finally {

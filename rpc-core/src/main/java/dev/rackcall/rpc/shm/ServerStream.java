@@ -94,6 +94,11 @@ final class ServerStream<T> {
         } catch (RuntimeException | Error e) {
             thrown = e;
         }
+        if (thrown == null && memory != null && memory.hasLostItsSeal()) {
+            thrown = Status.Code.ABORTED
+                    .with("%s: whoever held the seal of its arguments has ended, so they may have changed", method)
+                    .asException();
+        }
         try {
             end(thrown);
         } finally {
