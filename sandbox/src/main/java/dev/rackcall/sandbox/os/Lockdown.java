@@ -25,6 +25,8 @@ public final class Lockdown {
     private static final int ALLOW = 0x7fff_0000;
     private static final int REFUSE = 0x0005_0000 | Errno.EPERM;
     private static final long SYS_IO_URING_SETUP = 425;
+    /** Since Linux 6.13 it gives a process's own memory any advice, MADV_DOFORK as well, so the whole call is forbidden. */
+    private static final long SYS_PROCESS_MADVISE = 440;
 
     private static final int LOAD = 0x20;
     private static final int JUMP_IF_EQUAL = 0x15;
@@ -68,7 +70,7 @@ public final class Lockdown {
     }
 
     /**
-     * Forbids all threads of this process, and their children: userfaultfd(2), all ioctls of userfaultfd, MADV_DOFORK, io_uring, and system calls of
+     * Forbids all threads of this process, and their children: userfaultfd(2), all ioctls of userfaultfd, MADV_DOFORK, process_madvise(2), io_uring, and system calls of
      * other tables than the processor's own. They get EPERM.
      *
      * @throws UnsupportedFeatureException if the kernel has no seccomp filters, or another filter forbids them
@@ -81,11 +83,12 @@ public final class Lockdown {
             int userfaultfd = (int) Abi.current().userfaultfd();
             // Jumps count the instructions that are passed over.
             filter.add(LOAD, 0, 0, ARCHITECTURE);
-            filter.add(JUMP_IF_EQUAL, 0, 13, numbers.auditArchitecture());
+            filter.add(JUMP_IF_EQUAL, 0, 14, numbers.auditArchitecture());
             filter.add(LOAD, 0, 0, NUMBER);
-            filter.add(JUMP_IF_GREATER_OR_EQUAL, 11, 0, numbers.firstForeign());
-            filter.add(JUMP_IF_EQUAL, 10, 0, userfaultfd);
-            filter.add(JUMP_IF_EQUAL, 9, 0, (int) SYS_IO_URING_SETUP);
+            filter.add(JUMP_IF_GREATER_OR_EQUAL, 12, 0, numbers.firstForeign());
+            filter.add(JUMP_IF_EQUAL, 11, 0, userfaultfd);
+            filter.add(JUMP_IF_EQUAL, 10, 0, (int) SYS_IO_URING_SETUP);
+            filter.add(JUMP_IF_EQUAL, 9, 0, (int) SYS_PROCESS_MADVISE);
             filter.add(JUMP_IF_EQUAL, 0, 4, numbers.ioctl());
             filter.add(LOAD, 0, 0, SECOND_ARGUMENT);
             filter.add(AND, 0, 0, 0xff00);
@@ -113,7 +116,7 @@ public final class Lockdown {
 
     /** A struct sock_fprog and its instructions. */
     private static final class Filter {
-        private static final int MAX = 16;
+        private static final int MAX = 17;
         private static final int INSTRUCTION_BYTES = 8;
 
         private final MemorySegment program;
