@@ -25,6 +25,7 @@ final class HolderSession implements AutoCloseable {
 
     private final UnixSocket socket;
     private final byte[] session;
+    private final SealedProcesses.Held held;
     /** The process's, for all its sessions. */
     private final Userfault userfault;
 
@@ -33,6 +34,8 @@ final class HolderSession implements AutoCloseable {
     private final long pageBytes;
     private final int arenaId;
     /** What follows is set by {@link #open}, as far as it gets. */
+    private boolean occupied;
+
     private boolean registered;
 
     private SharedFile arena;
@@ -50,16 +53,19 @@ final class HolderSession implements AutoCloseable {
     private final long[] lengths = new long[HolderLayout.MAX_COUNT];
 
     /** Takes a sealed process on, whose first message this is. */
-    HolderSession(UnixSocket socket, Message hello, byte[] session, Userfault userfault) throws IOException {
+    HolderSession(UnixSocket socket, Message hello, byte[] session, SealedProcesses.Held held) throws IOException {
         this.socket = socket;
         this.session = session;
-        this.userfault = userfault;
+        this.held = held;
+        this.userfault = held.userfault;
         ByteBuffer fields = HolderMessage.fields(hello);
         address = fields.getLong();
         bytes = fields.getLong();
         pageBytes = fields.getLong();
         arenaId = fields.getInt();
         if (bytes <= 0
+                || address < 0
+                || address > Long.MAX_VALUE - bytes
                 || Long.bitCount(pageBytes) != 1
                 || pageBytes < 4096
                 || address % pageBytes != 0
@@ -79,6 +85,8 @@ final class HolderSession implements AutoCloseable {
         if (!arena.isSealed() || !arena.areWritersShutOut()) {
             throw new IOException("others may still map the arena's memory for writing; shut writers out first");
         }
+        held.occupy(address, bytes);
+        occupied = true;
         userfault.register(address, bytes);
         registered = true;
         // So that looking there cannot fail for want of memory.
@@ -98,11 +106,11 @@ final class HolderSession implements AutoCloseable {
     }
 
     /**
-     * Keeps what is sealed sealed although the process has hung up: as long as it lives, and its receiver may still read.
+     * Keeps what is sealed sealed although the process has hung up: as long as its receiver may still read. Not only as long as the process lives: one
+     * that it has started with CLONE_VM has the same memory, and may live on.
      */
     synchronized void outlast() throws InterruptedException {
-        ProcessHandle process = ProcessHandle.of(socket.peer().pid()).orElse(null);
-        while (marks != null && !receiverGone && process != null && process.isAlive()) {
+        while (marks != null && !receiverGone) {
             wait(TimeUnit.NANOSECONDS.toMillis(SLEEP_NANOS));
         }
     }
@@ -325,6 +333,11 @@ final class HolderSession implements AutoCloseable {
         if (registered) {
             registered = false;
             reopen();
+        }
+        if (occupied) {
+            occupied = false;
+            // Not before: the next session of this memory must not have its pages opened by the end of this one.
+            held.vacate(address);
         }
         close(requests, requestsFile, answers, answersFile, arena, marks, marksFile);
     }

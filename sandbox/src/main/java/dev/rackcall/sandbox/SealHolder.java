@@ -1,6 +1,5 @@
 package dev.rackcall.sandbox;
 
-import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
@@ -134,12 +133,12 @@ public final class SealHolder implements AutoCloseable {
         byte[] number = new byte[HolderMessage.SESSION_BYTES];
         NUMBERS.nextBytes(number);
         String key = HexFormat.of().formatHex(number);
-        Userfault userfault = processes.of(socket, hello);
-        try (HolderSession session = new HolderSession(socket, hello, number, userfault)) {
+        SealedProcesses.Held held = processes.of(socket, hello);
+        try (HolderSession session = new HolderSession(socket, hello, number, held)) {
             session.open(hello);
             session.welcome();
             session.verify();
-            processes.verified(socket, userfault);
+            processes.verified(socket, held);
             sessions.put(key, session);
             session.ready();
             try {

@@ -6,6 +6,8 @@ import dev.rackcall.shm.os.UnixSocket;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 
 /**
  * The userfaultfds of the processes that a holder has sealed: one each, for all sessions of the process, until it has ended. To close one before would open all
@@ -14,13 +16,38 @@ import java.util.Map;
 final class SealedProcesses implements AutoCloseable {
     private final Map<ProcessHandle, Held> known = new HashMap<>();
 
-    private static final class Held {
-        private final Userfault userfault;
+    /** One process's. */
+    static final class Held {
+        final Userfault userfault;
         /** Whether the process was found unable to lift seals, so that there are some. */
         private boolean verified;
+        /** What its sessions seal: first addresses, and the first behind. */
+        private final NavigableMap<Long, Long> ranges = new TreeMap<>();
 
         private Held(Userfault userfault) {
             this.userfault = userfault;
+        }
+
+        /**
+         * Keeps a range for one session: another one of the same memory would open its pages, by its check or by its end.
+         *
+         * @throws IOException if a session has some of it
+         */
+        synchronized void occupy(long address, long bytes) throws IOException {
+            Map.Entry<Long, Long> before = ranges.lowerEntry(address + bytes);
+            if (before != null && before.getValue() > address) {
+                throw new IOException("another session of this process seals some of that memory already");
+            }
+            ranges.put(address, address + bytes);
+        }
+
+        /** No page of the range is sealed any more. */
+        synchronized void vacate(long address) {
+            ranges.remove(address);
+        }
+
+        private synchronized boolean isInUse() {
+            return !ranges.isEmpty();
         }
     }
 
@@ -30,7 +57,7 @@ final class SealedProcesses implements AutoCloseable {
      * @param hello carries it, as the first of three descriptors, or the process has brought it before
      * @throws IOException if it brings a second one, or none
      */
-    synchronized Userfault of(UnixSocket socket, Message hello) throws IOException {
+    synchronized Held of(UnixSocket socket, Message hello) throws IOException {
         forgetEnded();
         ProcessHandle process = process(socket);
         Held present = known.get(process);
@@ -43,27 +70,28 @@ final class SealedProcesses implements AutoCloseable {
             if (present != null) {
                 present.userfault.close();
             }
-            return brought.userfault;
+            return brought;
         }
         if (present == null) {
             throw new IOException(
                     "this process has given its userfaultfd to a holder that has ended, and may not open another: start it anew");
         }
-        return present.userfault;
+        return present;
     }
 
     /** From now on there may be seals: that userfaultfd stays the process's only one. */
-    synchronized void verified(UnixSocket socket, Userfault userfault) throws IOException {
-        Held present = known.get(process(socket));
-        if (present == null || present.userfault != userfault) {
+    synchronized void verified(UnixSocket socket, Held held) throws IOException {
+        if (known.get(process(socket)) != held) {
             throw new IOException("this process has brought another userfaultfd meanwhile");
         }
-        present.verified = true;
+        held.verified = true;
     }
 
     private void forgetEnded() {
         known.entrySet().removeIf(entry -> {
-            boolean ended = !entry.getKey().isAlive();
+            // While a receiver reads, its session is there: a process that shares the memory may outlive the one that
+            // sealed it.
+            boolean ended = !entry.getKey().isAlive() && !entry.getValue().isInUse();
             if (ended) {
                 entry.getValue().userfault.close();
             }

@@ -12,6 +12,7 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.TableHome;
 import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.shm.os.UnixSocket;
 import java.lang.foreign.MemorySegment;
@@ -35,6 +36,9 @@ final class EnforcedProbe {
     private static final int MREMAP_MAYMOVE = 1;
     private static final int FALLOC_PUNCH_HOLE_KEEP_SIZE = 3;
     private static final int O_RDWR = 2;
+    private static final int MADV_DOFORK = 11;
+    private static final int SYS_PIDFD_OPEN = 434;
+    private static final int SYS_PROCESS_MADVISE = 440;
 
     private EnforcedProbe() {}
 
@@ -46,14 +50,14 @@ final class EnforcedProbe {
             Arena arena = Arena.create(new ArenaSpec(ARENA, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 64 << 10));
             try (SealSession session = SealSession.open(folder.resolve("holder"), arena, file)) {
                 parent.send(session.number(), file.fd());
-                run(parent, arena, file, session.seals(BOUND, 1));
+                run(folder, parent, arena, file, session.seals(BOUND, 1));
                 openAnother(folder);
                 System.out.println("all went well");
             }
         }
     }
 
-    private static void run(UnixSocket parent, Arena arena, SharedFile file, Seals seals) {
+    private static void run(Path folder, UnixSocket parent, Arena arena, SharedFile file, Seals seals) {
         Scope scope = arena.newScope();
         long ref = scope.allocate(64);
         MemorySegment memory = arena.memory();
@@ -62,7 +66,9 @@ final class EnforcedProbe {
         parent.send(ByteBuffer.allocate(16).putLong(seal).putLong(ref).array());
         require(!parent.receive(BOUND).orElseThrow().isEnd(), "the parent is there");
         long page = memory.address() + Ref.offset(scope.firstRun());
-        attacks(page, Ref.offset(scope.firstRun()), file.fd()).forEach((name, attack) -> {
+        Map<String, LongSupplier> attacks = attacks(page, Ref.offset(scope.firstRun()), file.fd());
+        attacks.put("a second session", () -> openAgain(folder, arena, file));
+        attacks.forEach((name, attack) -> {
             long result = attack.getAsLong();
             System.out.println(name + ": " + result);
             require(isRefused(memory, Ref.offset(ref)), "a store was refused after " + name);
@@ -105,6 +111,18 @@ final class EnforcedProbe {
         parent.send(ByteBuffer.allocate(16).putLong(seal).putLong(ref).array());
         require(!parent.receive(BOUND).orElseThrow().isEnd(), "the parent is there");
         return seal;
+    }
+
+    /** By its end, if not before, the holder would open what it had registered. */
+    private static long openAgain(Path folder, Arena arena, SharedFile file) {
+        MemorySegment memory = arena.memory();
+        try (UnixSocket holder = UnixSocket.connect(folder.resolve("holder"));
+                SharedFile requests = SharedFile.memfd("probe-requests", HolderLayout.REQUEST_BYTES)) {
+            holder.send(HolderMessage.sealer(memory.address() + PAGE, PAGE, PAGE, ARENA), requests.fd(), file.fd());
+            Message answer = holder.receive(BOUND).orElseThrow();
+            answer.closeFds();
+            return answer.bytes()[0] == HolderMessage.REFUSED ? -1 : 0;
+        }
     }
 
     /** A further arena of the same process, which may not open a userfaultfd any more. */
@@ -167,6 +185,12 @@ final class EnforcedProbe {
         attacks.put("io_uring", () -> Raw.call("syscall", 425, 1, vectors));
         attacks.put("MADV_REMOVE", () -> Raw.call("madvise", page, PAGE, 9));
         attacks.put("MADV_DOFORK", () -> Raw.call("madvise", page, PAGE, 11));
+        attacks.put("process_madvise to MADV_DOFORK", () -> {
+            iov.set(JAVA_LONG, 16, page);
+            iov.set(JAVA_LONG, 24, PAGE);
+            long self = Raw.call("syscall", SYS_PIDFD_OPEN, pid, 0);
+            return Raw.call("syscall", SYS_PROCESS_MADVISE, self, vectors + 16, 1, MADV_DOFORK, 0);
+        });
         attacks.put("fork", () -> Forked.readsInto(page, "/proc/self/maps"));
         // Allowed, but without effect on the seal.
         attacks.put("(MADV_DONTNEED)", () -> Raw.call("madvise", page, PAGE, 4));
