@@ -72,19 +72,23 @@ public final class ArgumentSpace extends RefSpace {
     }
 
     /**
-     * As {@link #fence(Arena, long)}, for a scope that its sender has sealed for this call: what is read stays as it is until the seal is marked done.
+     * As {@link #fence(Arena, long)}, for a scope that its sender has sealed for this call: what is read stays as it is until the seal is marked done. If this
+     * fails, no call reads under the seal, and it is marked done unless another call has claimed it.
      *
      * @param seal its number, as a peer gave it
      * @throws SealException if that is no seal in force, has served a call before, or does not cover the whole scope
      * @throws RefException if there is no such scope
      */
     public void fence(Arena arena, SealedScopes seals, long seal) {
-        fence(arena, seals.claim(seal));
+        long firstRun = seals.claim(seal);
         try {
+            fence(arena, firstRun);
             // Only now, since the scope's links could change until the claim.
             seals.requireCovered(seal, read);
-        } catch (SealException e) {
+        } catch (SealException | RefException e) {
             leave();
+            // Nobody else may: it was claimed.
+            seals.markDone(seal);
             throw e;
         }
     }

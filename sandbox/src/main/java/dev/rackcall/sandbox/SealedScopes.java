@@ -51,12 +51,15 @@ public final class SealedScopes {
      */
     public long claim(long seal) {
         int index = SealRingLayout.index(seal);
+        requirePlace(seal, index);
+        // Before the descriptor: if both this seal and its successor are claimed and done between the two looks, the
+        // exchange below fails.
+        int before = claimed.get(index);
         long run = sealedRun(seal, index, 0);
         if (Ref.arenaId(run) != arena.id()) {
             throw new SealException(
                     SealRingLayout.describe(seal) + " is for " + Ref.describe(run) + ", not for " + arena);
         }
-        int before = claimed.get(index);
         if (before == SealRingLayout.sequence(seal)
                 || !claimed.compareAndSet(index, before, SealRingLayout.sequence(seal))) {
             throw new SealException(SealRingLayout.describe(seal)
@@ -65,12 +68,16 @@ public final class SealedScopes {
         return run;
     }
 
-    /** Ref of the run that the seal's descriptor number {@code position} is for. */
-    private long sealedRun(long seal, int index, int position) {
+    private void requirePlace(long seal, int index) {
         if (index < 0 || index >= capacity) {
             throw new SealException(
                     SealRingLayout.describe(seal) + " has no place in a ring of " + capacity + " descriptors");
         }
+    }
+
+    /** Ref of the run that the seal's descriptor number {@code position} is for. */
+    private long sealedRun(long seal, int index, int position) {
+        requirePlace(seal, index);
         int at = (index + position) % capacity;
         long word = SealRingLayout.word(ring, at);
         int expected = position == 0 ? SealRingLayout.SEALED : SealRingLayout.CONTINUED;

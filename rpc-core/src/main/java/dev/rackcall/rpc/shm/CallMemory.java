@@ -67,14 +67,17 @@ final class CallMemory {
         try {
             SealedScopes seals = link.seals().scopes();
             if (copy) {
-                arguments.snapshot(link.requestArena(), seals.claim(number));
+                long firstRun = seals.claim(number);
+                // Before the copy, which may fail: who has claimed it marks it done.
+                seal = number;
+                arguments.snapshot(link.requestArena(), firstRun);
             } else {
                 arguments.fence(link.requestArena(), seals, number);
+                seal = number;
             }
         } catch (SealException e) {
             throw new RefException(e.getMessage());
         }
-        seal = number;
     }
 
     private static RpcException notEnforced(MethodDescriptor method) {

@@ -147,7 +147,7 @@ final class CallObjects {
             memory.leave();
         }
         if (unread) {
-            connection.link.markDone(request.isolation());
+            connection.link.giveUp(request.isolation());
         }
     }
 }

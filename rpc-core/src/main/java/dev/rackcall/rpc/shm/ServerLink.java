@@ -5,6 +5,7 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.sandbox.SealException;
+import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.Ref;
@@ -204,11 +205,26 @@ final class ServerLink {
         return seals;
     }
 
-    /** Tells the client that a call no longer needs what it has sealed. */
+    /** Tells the client that a call no longer needs what it has sealed. The call has claimed the seal. */
     void markDone(long seal) {
+        finish(seal, false);
+    }
+
+    /** As {@link #markDone}, of a seal that a request names but its call did not read under, as it failed before. */
+    void giveUp(long seal) {
+        finish(seal, true);
+    }
+
+    private void finish(long seal, boolean claims) {
         try {
-            seals().scopes().markDone(seal);
+            SealedScopes scopes = seals().scopes();
+            if (claims) {
+                // Or its client could have a seal marked done under which another call is still reading.
+                scopes.claim(seal);
+            }
+            scopes.markDone(seal);
         } catch (SealException e) {
+            // It is another call's, or none.
             // Without memory for marks the client takes its seal back at the end of the connection.
             return;
         } catch (IllegalStateException e) {
