@@ -1,7 +1,5 @@
 package dev.rackcall.sandbox;
 
-import dev.rackcall.sandbox.os.ProcessMemory;
-import dev.rackcall.sandbox.os.ProcessMemory.FileMapping;
 import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.os.Futex;
 import dev.rackcall.shm.os.Mapping;
@@ -29,6 +27,7 @@ final class HolderSession implements AutoCloseable {
     /** The process's, for all its sessions. */
     private final Userfault userfault;
 
+    private final SealedMemoryCheck check;
     private final long address;
     private final long bytes;
     private final long pageBytes;
@@ -43,14 +42,10 @@ final class HolderSession implements AutoCloseable {
     private Mapping requests;
     private SharedFile answersFile;
     private Mapping answers;
-    private long fileOffset;
     private Mapping marks;
     private SharedFile marksFile;
     private boolean verified;
     private boolean receiverGone;
-
-    private final long[] refs = new long[HolderLayout.MAX_COUNT];
-    private final long[] lengths = new long[HolderLayout.MAX_COUNT];
 
     /** Takes a sealed process on, whose first message this is. */
     HolderSession(UnixSocket socket, Message hello, byte[] session, SealedProcesses.Held held) throws IOException {
@@ -72,6 +67,7 @@ final class HolderSession implements AutoCloseable {
                 || bytes % pageBytes != 0) {
             throw new IOException("an arena of " + bytes + " bytes at " + address + " cannot be sealed");
         }
+        check = new SealedMemoryCheck(socket.peer().pid(), address, bytes);
     }
 
     /** Takes over the last two descriptors of the first message; {@link #close} gives them back, also if this fails. */
@@ -127,25 +123,7 @@ final class HolderSession implements AutoCloseable {
     /** Once the process says that it is ready: whether it can lift seals in a way that can be seen. */
     void verify() throws IOException {
         HolderMessage.expect(socket, HolderMessage.READY, 0);
-        ProcessMemory process = ProcessMemory.of(socket.peer().pid());
-        if (process.hasUserfault()) {
-            throw new IOException("the process still has a userfaultfd");
-        }
-        if (!process.isFiltered()) {
-            throw new IOException("a thread of the process is not locked down");
-        }
-        FileMapping mapping = process.mappingAt(address, bytes);
-        checkMappings(process, mapping);
-        if (!process.isFixed(address)) {
-            throw new IOException("the mapping could be changed, or inherited by a child");
-        }
-        fileOffset = mapping.offset() + (address - mapping.start());
-        userfault.protect(address, pageBytes);
-        boolean closed = process.isWriteProtected(address);
-        userfault.unprotect(address, pageBytes);
-        if (!closed) {
-            throw new IOException("the userfaultfd does not close the process's own pages");
-        }
+        check.requireSealable(arena, userfault, pageBytes);
         synchronized (this) {
             verified = true;
         }
@@ -154,40 +132,6 @@ final class HolderSession implements AutoCloseable {
     /** Tells the process so. */
     void ready() {
         socket.send(HolderMessage.bare(HolderMessage.READY));
-    }
-
-    private void checkMappings(ProcessMemory process, FileMapping sealed) throws IOException {
-        try (Mapping mine = arena.mapReadOnly()) {
-            FileMapping expected = ProcessMemory.of(
-                            (int) ProcessHandle.current().pid())
-                    .mappingAt(mine.memory().address(), mine.memory().byteSize());
-            if (!sealed.isOfFile(expected)) {
-                throw new IOException("the memory that is to be sealed is not the arena's");
-            }
-        }
-        long from = sealed.offset() + (address - sealed.start());
-        for (FileMapping other : process.fileMappings()) {
-            // One for reading only will do: it could be made writable.
-            if (other.isSharedPartOf(sealed, from, bytes) && other.start() != sealed.start()) {
-                throw new IOException("the process has another mapping of the arena, by which it could write");
-            }
-        }
-    }
-
-    /** Whether a process other than the two could write the arena: whoever mapped it before writers were shut out. */
-    private void checkOtherProcesses(int receiver) throws IOException {
-        FileMapping sealed = ProcessMemory.of(socket.peer().pid()).mappingAt(address, bytes);
-        int own = (int) ProcessHandle.current().pid();
-        for (int pid : ProcessMemory.processes()) {
-            if (pid == receiver || pid == own || pid == socket.peer().pid()) {
-                continue;
-            }
-            for (FileMapping other : ProcessMemory.of(pid).visibleMappings()) {
-                if (other.isSharedPartOf(sealed, fileOffset, bytes)) {
-                    throw new IOException("process " + pid + " maps the arena, too, and could write it");
-                }
-            }
-        }
     }
 
     /** A receiver joins: from now on there can be seals. Called by the receiver's thread. */
@@ -199,7 +143,7 @@ final class HolderSession implements AutoCloseable {
         if (marks != null) {
             throw new IOException("the session has a receiver already");
         }
-        if (!arena.isSameFile(arenaOfReceiver) || offset != fileOffset) {
+        if (!arena.isSameFile(arenaOfReceiver) || offset != check.fileOffset()) {
             throw new IOException("the receiver maps another arena");
         }
         if (!marksOfReceiver.isSealed()
@@ -207,7 +151,7 @@ final class HolderSession implements AutoCloseable {
                 || marksOfReceiver.bytes() < Seals.marksBytes(DESCRIPTORS)) {
             throw new IOException("the receiver's memory for marks is too short, or others could write it");
         }
-        checkOtherProcesses(receiver);
+        check.requireNoOther(receiver);
         marksOfReceiver.reserve(0, Seals.marksBytes(DESCRIPTORS));
         marksFile = marksOfReceiver;
         marks = marksOfReceiver.mapReadOnly();
@@ -221,16 +165,19 @@ final class HolderSession implements AutoCloseable {
 
     /** Serves the process until it is gone. */
     void serve() throws InterruptedException {
-        SealTable table = table();
+        if (!awaitReceiver()) {
+            return;
+        }
+        HolderRequests served = served();
+        MemorySegment memory = requests.memory();
         int last = 0;
         int idle = 0;
-        while (table != null) {
-            MemorySegment memory = requests.memory();
+        while (true) {
             int number = HolderLayout.number(memory);
             if (number != last) {
                 last = number;
                 idle = 0;
-                answer(table, number);
+                served.answer(number);
             } else if (++idle < SPINS) {
                 Thread.onSpinWait();
             } else if (!Futex.await(memory, HolderLayout.NUMBER, last, SLEEP_NANOS) && socket.drain() < 0) {
@@ -239,17 +186,19 @@ final class HolderSession implements AutoCloseable {
         }
     }
 
-    /** Null if the process is gone before its receiver is there. */
-    private SealTable table() throws InterruptedException {
-        synchronized (this) {
-            while (marks == null) {
-                wait(TimeUnit.NANOSECONDS.toMillis(SLEEP_NANOS));
-                if (marks == null && socket.drain() < 0) {
-                    return null;
-                }
+    /** False if the process is gone before its receiver is there. */
+    private synchronized boolean awaitReceiver() throws InterruptedException {
+        while (marks == null) {
+            wait(TimeUnit.NANOSECONDS.toMillis(SLEEP_NANOS));
+            if (marks == null && socket.drain() < 0) {
+                return false;
             }
         }
-        return new SealTable(
+        return true;
+    }
+
+    private synchronized HolderRequests served() {
+        SealTable table = new SealTable(
                 answers.memory().asSlice(HolderLayout.RING),
                 marks.memory(),
                 userfault,
@@ -257,75 +206,7 @@ final class HolderSession implements AutoCloseable {
                 address,
                 bytes,
                 pageBytes);
-    }
-
-    private void answer(SealTable table, int number) {
-        MemorySegment memory = requests.memory();
-        int status = HolderLayout.DONE;
-        long value = 0;
-        String reason = "";
-        try {
-            // Once: the process may write on.
-            int op = HolderLayout.op(memory);
-            int count = HolderLayout.count(memory);
-            checkCount(count);
-            value = switch (op) {
-                case HolderLayout.SEAL -> seal(table, count);
-                case HolderLayout.RELEASE -> release(table, count);
-                case HolderLayout.RENEW -> renew(table);
-                default -> throw new SealException("there is no request " + op);
-            };
-        } catch (SealException | OsException e) {
-            status = HolderLayout.REFUSED;
-            reason = String.valueOf(e.getMessage());
-        } catch (RuntimeException e) {
-            // Nothing that a process asks may end the thread that keeps it sealed.
-            LOG.warn("a request of pid {} failed", socket.peer().pid(), e);
-            status = HolderLayout.REFUSED;
-            reason = "the holder could not serve this request: " + e;
-        }
-        HolderLayout.answer(answers.memory(), status, value, reason);
-        HolderLayout.publish(answers.memory(), number);
-        Futex.wake(answers.memory(), HolderLayout.NUMBER, 1);
-    }
-
-    private long seal(SealTable table, int count) {
-        for (int i = 0; i < count; i++) {
-            refs[i] = HolderLayout.word(requests.memory(), 2 * i);
-            lengths[i] = HolderLayout.word(requests.memory(), 2 * i + 1);
-        }
-        return table.seal(refs, lengths, count);
-    }
-
-    private long release(SealTable table, int count) {
-        for (int i = 0; i < count; i++) {
-            refs[i] = doneSeal(table, i);
-            for (int j = 0; j < i; j++) {
-                if (refs[j] == refs[i]) {
-                    throw new SealException(SealRingLayout.describe(refs[i]) + " stands twice in one request");
-                }
-            }
-        }
-        return table.release(refs, count, SealRingLayout.FREE);
-    }
-
-    private long renew(SealTable table) {
-        return table.renew(doneSeal(table, 0));
-    }
-
-    /** The seal that a request names at a position, read once. */
-    private long doneSeal(SealTable table, int position) {
-        long seal = HolderLayout.word(requests.memory(), position);
-        if (!table.isDone(seal)) {
-            throw new SealException(SealRingLayout.describe(seal) + " is not in force or its receiver is not done");
-        }
-        return seal;
-    }
-
-    private static void checkCount(int count) {
-        if (count < 1 || count > HolderLayout.MAX_COUNT) {
-            throw new SealException("a request for " + count + " runs or seals");
-        }
+        return new HolderRequests(socket.peer().pid(), table, requests.memory(), answers.memory());
     }
 
     @Override

@@ -1,0 +1,86 @@
+package dev.rackcall.sandbox;
+
+import dev.rackcall.sandbox.os.ProcessMemory;
+import dev.rackcall.sandbox.os.ProcessMemory.FileMapping;
+import dev.rackcall.sandbox.os.Userfault;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import java.io.IOException;
+
+/** What a holder can see of whether a process, or another one, could write memory that is to be sealed. SECURITY.md says what it cannot see. */
+final class SealedMemoryCheck {
+    private final int pid;
+    private final long address;
+    private final long bytes;
+    private final ProcessMemory process;
+    /** Set by {@link #requireSealable}. */
+    private FileMapping sealed;
+
+    private long fileOffset;
+
+    SealedMemoryCheck(int pid, long address, long bytes) {
+        this.pid = pid;
+        this.address = address;
+        this.bytes = bytes;
+        this.process = ProcessMemory.of(pid);
+    }
+
+    /** Where the arena begins in its file. */
+    long fileOffset() {
+        return fileOffset;
+    }
+
+    /** @throws IOException if the process can lift seals in a way that can be seen, or the memory is another */
+    void requireSealable(SharedFile arena, Userfault userfault, long pageBytes) throws IOException {
+        if (process.hasUserfault()) {
+            throw new IOException("the process still has a userfaultfd");
+        }
+        if (!process.isFiltered()) {
+            throw new IOException("a thread of the process is not locked down");
+        }
+        sealed = process.mappingAt(address, bytes);
+        fileOffset = sealed.offset() + (address - sealed.start());
+        requireOnlyMapping(arena);
+        if (!process.isFixed(address)) {
+            throw new IOException("the mapping could be changed, or inherited by a child");
+        }
+        userfault.protect(address, pageBytes);
+        boolean closed = process.isWriteProtected(address);
+        userfault.unprotect(address, pageBytes);
+        if (!closed) {
+            throw new IOException("the userfaultfd does not close the process's own pages");
+        }
+    }
+
+    private void requireOnlyMapping(SharedFile arena) throws IOException {
+        try (Mapping mine = arena.mapReadOnly()) {
+            FileMapping expected = ProcessMemory.of(
+                            (int) ProcessHandle.current().pid())
+                    .mappingAt(mine.memory().address(), mine.memory().byteSize());
+            if (!sealed.isOfFile(expected)) {
+                throw new IOException("the memory that is to be sealed is not the arena's");
+            }
+        }
+        for (FileMapping other : process.fileMappings()) {
+            // One for reading only will do: it could be made writable.
+            if (other.isSharedPartOf(sealed, fileOffset, bytes) && other.start() != sealed.start()) {
+                throw new IOException("the process has another mapping of the arena, by which it could write");
+            }
+        }
+    }
+
+    /** Whether a process other than the two could write the arena: whoever mapped it before writers were shut out. */
+    void requireNoOther(int receiver) throws IOException {
+        int own = (int) ProcessHandle.current().pid();
+        for (int other : ProcessMemory.processes()) {
+            if (other == receiver || other == own || other == pid) {
+                continue;
+            }
+            for (FileMapping mapping : ProcessMemory.of(other).visibleMappings()) {
+                if (mapping.isSharedPartOf(sealed, fileOffset, bytes)) {
+                    throw new IOException("process " + other + " maps the arena, too, and could write it");
+                }
+            }
+        }
+    }
+}
