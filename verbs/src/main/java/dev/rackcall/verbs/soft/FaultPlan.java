@@ -2,6 +2,7 @@ package dev.rackcall.verbs.soft;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,6 +14,7 @@ public final class FaultPlan {
     private final AtomicInteger completionsToLose = new AtomicInteger();
     private volatile long latencyNanos;
     private volatile double datagramLoss;
+    private volatile Runnable insideAtomics = () -> {};
 
     private FaultPlan(long seed) {
         random = new Random(seed);
@@ -60,6 +62,19 @@ public final class FaultPlan {
      */
     public int cutConnections() {
         return contexts.stream().mapToInt(SoftContext::cutConnections).sum();
+    }
+
+    /**
+     * Runs this whenever the device, doing an atomic on its memory, has read the word and not yet written it: what a program does to the word meanwhile gets
+     * lost, as on hardware, but by intention instead of by bad luck. It runs on a thread of the device, under its lock, and must not wait for the device.
+     */
+    public FaultPlan insideAtomics(Runnable action) {
+        insideAtomics = Objects.requireNonNull(action, "action");
+        return this;
+    }
+
+    void enterAtomic() {
+        insideAtomics.run();
     }
 
     void attach(SoftContext context) {

@@ -110,12 +110,16 @@ final class SoftMemoryRegion implements MemoryRegion {
     }
 
     void load(long from, MemorySegment to, long at, long length) {
+        // A READ sees memory after the WRITEs and atomics before it on its queue pair did; programs order two threads
+        // by that (Dekker, Peterson).
+        VarHandle.fullFence();
         MemorySegment.copy(memory, from - address, to, at, length);
     }
 
     /** Not atomic against the processor's own atomics: the caller holds the device's lock, no more. */
     long compareAndSwap(long at, long expected, long desired) {
         long old = (long) WORD.getAcquire(memory, at - address);
+        domain.context().faults().enterAtomic();
         if (old == expected) {
             WORD.setRelease(memory, at - address, desired);
         }
@@ -125,6 +129,7 @@ final class SoftMemoryRegion implements MemoryRegion {
     /** As {@link #compareAndSwap}. */
     long fetchAndAdd(long at, long addend) {
         long old = (long) WORD.getAcquire(memory, at - address);
+        domain.context().faults().enterAtomic();
         WORD.setRelease(memory, at - address, old + addend);
         return old;
     }
