@@ -1,0 +1,178 @@
+package dev.rackcall.rdma.lock;
+
+import dev.rackcall.rdma.lock.LockSession.Descriptor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+
+/**
+ * A lock of a {@link LockTable} as one thread uses it: for threads that share memory with it and threads that reach it by RDMA (ALock, SPAA 2024, with
+ * time-outs and recovery). First come, first served within each of the two cohorts; between them, a cohort hands over as often as its budget says. Not
+ * reentrant. Confined to its session's thread.
+ *
+ * <p>Waits without a time-out last as long as others hold the lock. What dead ones hold a {@link LockKeeper} takes from them. Every method may throw
+ * {@link LockConnectionException} if the lock is reached by RDMA, and {@link IllegalStateException} if its session or the memory it lies in is closed.
+ */
+public final class ALock implements Lock {
+    private final LockSession session;
+    private final long line;
+    private final int index;
+    private Descriptor held;
+    private int budget;
+    private long token;
+
+    ALock(LockSession session, long line, int index) {
+        this.session = session;
+        this.line = line;
+        this.index = index;
+    }
+
+    /** Waits as long as it takes; an interrupt is kept for later. */
+    @Override
+    public void lock() {
+        prepare();
+        session.waiting().forEver();
+        acquire(false);
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        prepare();
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        session.waiting().interruptibly();
+        if (!acquire(false)) {
+            Thread.interrupted();
+            throw new InterruptedException();
+        }
+    }
+
+    /** Takes it if nobody holds it or waits for it. */
+    @Override
+    public boolean tryLock() {
+        prepare();
+        session.waiting().atMost(0, false);
+        return acquire(true);
+    }
+
+    @Override
+    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+        prepare();
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        session.waiting().atMost(unit.toNanos(time), true);
+        if (acquire(false)) {
+            return true;
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        return false;
+    }
+
+    private void prepare() {
+        session.requireUsable();
+        if (held != null) {
+            throw new IllegalMonitorStateException(this + " is held by this thread already, and it is not reentrant");
+        }
+    }
+
+    private boolean acquire(boolean ifFree) {
+        try {
+            Descriptor descriptor = session.claim(line);
+            int got = ifFree
+                    ? session.queue().acquireIfFree(line, descriptor.own)
+                    : session.queue().acquire(line, descriptor.own);
+            switch (got) {
+                case CohortQueue.LEFT -> session.freed(descriptor);
+                case CohortQueue.QUEUED -> session.gone(descriptor);
+                case CohortQueue.STUCK -> session.leaveToKeeper(descriptor);
+                default -> {
+                    budget = got;
+                    token = 0;
+                    held = descriptor;
+                }
+            }
+            return got >= 0;
+        } catch (LockConnectionException e) {
+            session.lose();
+            throw e;
+        } finally {
+            session.waiting().end();
+        }
+    }
+
+    /**
+     * Hands it over. If the next in the queue has been stopped just as it entered, this takes 1 s at most, and then the keeper hands over.
+     *
+     * @throws IllegalMonitorStateException if this thread does not hold it through this object
+     */
+    @Override
+    public void unlock() {
+        session.requireUsable();
+        Descriptor descriptor = requireHeld();
+        held = null;
+        try {
+            if (session.queue().release(line, descriptor.own, budget - 1)) {
+                session.freed(descriptor);
+            } else {
+                session.leaveToKeeper(descriptor);
+            }
+        } catch (LockConnectionException e) {
+            session.lose();
+            throw e;
+        }
+    }
+
+    private Descriptor requireHeld() {
+        if (held == null) {
+            throw new IllegalMonitorStateException(this + " is not held by this thread");
+        }
+        return held;
+    }
+
+    /**
+     * A number for this acquisition, greater than all that earlier holders of this lock got. A holder that is taken for dead and is not, because its lease or
+     * its connection ended, does not know that the lock was given to another; what it guards can know, if it keeps the greatest number it was shown and
+     * refuses smaller ones.
+     *
+     * @throws IllegalMonitorStateException if this thread does not hold the lock through this object
+     */
+    public long token() {
+        session.requireUsable();
+        requireHeld();
+        if (token == 0) {
+            // Only the holder writes it, so a read and a write are enough for both cohorts.
+            try {
+                long next = session.words().load(line + LockLayout.TOKEN) + 1;
+                session.words().store(line + LockLayout.TOKEN, next);
+                // Comes back when the write has arrived: a number that is shown must never be given again, even if this
+                // connection ends now.
+                session.words().load(line + LockLayout.TOKEN);
+                token = next;
+            } catch (LockConnectionException e) {
+                session.lose();
+                throw e;
+            }
+        }
+        return token;
+    }
+
+    /** Whether this thread holds it through this object. */
+    public boolean isHeld() {
+        return held != null;
+    }
+
+    /** @throws UnsupportedOperationException always: there are no conditions */
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException("an ALock has no conditions");
+    }
+
+    @Override
+    public String toString() {
+        return "lock " + index + (session.words().isRemote() ? " (by RDMA)" : " (by memory)");
+    }
+}

@@ -1,0 +1,52 @@
+package dev.rackcall.rdma.lock;
+
+import static dev.rackcall.rdma.lock.LockLayout.KEEPER_AT;
+
+import java.util.function.LongPredicate;
+
+/**
+ * Takes dead holders and waiters out of the queues of a table, at the host where it lies. There is one at a time for each table. Any thread may use it.
+ *
+ * <p>It proves nobody's death: it must be told. What proves it is a lock that the kernel releases ({@code dev.rackcall.shm.os.RecordLock}), an arena's
+ * participants, or a lease. Nothing that a dead one has sent may arrive later: whoever says that a remote owner is dead closes this host's end of its queue
+ * pair before.
+ */
+public final class LockKeeper implements AutoCloseable {
+    private final LockWords words;
+    private final long owner;
+    private final CohortRepair local;
+    private final CohortRepair remote;
+    private boolean closed;
+
+    LockKeeper(LockWords words, LockWords loopback, long owner, int descriptors) {
+        this.words = words;
+        this.owner = owner;
+        local = new CohortRepair(words, words, false, descriptors);
+        remote = new CohortRepair(words, loopback, true, descriptors);
+    }
+
+    /**
+     * Takes what dead owners hold or wait for from them, and hands over to those who come next. To be called whenever somebody has died, and now and then
+     * while it returns something else than 0.
+     *
+     * @param isDead whether this owner, of whom the table knows something, is certainly dead; asked with any number that an owner wrote there
+     * @return how many places in queues are still those of dead owners, because somebody who lives has to take a step first
+     * @throws IllegalStateException if it is closed
+     * @throws LockConnectionException if the loopback queue pair fails: close the keeper and make another one
+     */
+    public synchronized int recover(LongPredicate isDead) {
+        if (closed) {
+            throw new IllegalStateException("this keeper is closed");
+        }
+        return local.repair(isDead) + remote.repair(isDead);
+    }
+
+    /** Lets somebody else be the keeper. */
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            words.compareAndSwap(KEEPER_AT, owner, 0);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package dev.rackcall.rdma.lock;
+
+/**
+ * How a thread reaches the words of a lock table: by the processor or by a queue pair. Offsets are bytes from the table's start, multiples of 8. Whoever
+ * compares and sets a word is always of one kind; the other kind only reads it.
+ */
+interface LockWords {
+    /** Reads with acquire. */
+    long load(long offset);
+
+    /** Writes with release. By RDMA it may stay here until this thread does something else than storing. */
+    void store(long offset, long value);
+
+    /** Writes so that what this thread reads afterwards is read after it. */
+    void publish(long offset, long value);
+
+    /** Returns what was there: {@code expected} if and only if it is {@code desired} now. What was stored before is there before. */
+    long compareAndSwap(long offset, long expected, long desired);
+
+    /** Lets {@link #seen} give the words of this line of 64 bytes. */
+    void look(long line);
+
+    /** A word of the line looked at last, as it was then or is now. */
+    long seen(long offset);
+
+    /** Lets what was stored be on its way. */
+    void flush();
+
+    /** Whether looking costs a round trip. */
+    boolean isRemote();
+}

@@ -1,0 +1,145 @@
+package dev.rackcall.rdma.lock;
+
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.VerbsException;
+import dev.rackcall.verbs.WorkRequest;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * By a queue pair that only this uses, with a completion queue of its own. Confined to one thread at a time. Requests of a queue pair take effect in order,
+ * so stores are collected and sent together with the next request that is waited for.
+ */
+final class RdmaWords implements LockWords {
+    /** Scratch memory: a line that was looked at, then a word for the results of atomics. */
+    static final long SCRATCH_BYTES = 128;
+    /** Requests that may be in the send queue. */
+    static final int DEPTH = 32;
+
+    private static final long RESULT = 64;
+    private static final int LINE_BYTES = 64;
+    private static final long PATIENCE_NANOS = 30_000_000_000L;
+    private static final int BATCH = 8;
+    private static final int SPINS = 200;
+
+    private final QueuePair queuePair;
+    private final CompletionQueue completions;
+    private final MemoryRegion scratch;
+    private final long address;
+    private final int key;
+    private final WorkRequest[] requests = new WorkRequest[BATCH];
+    private final Completions batch = Completions.create(1);
+    private int collected;
+    private long number;
+    private int unsignaled;
+    private long line;
+
+    RdmaWords(LockLink link) {
+        queuePair = link.queuePair();
+        completions = link.completions();
+        scratch = link.scratch();
+        address = link.address();
+        key = link.key();
+        for (int i = 0; i < BATCH; i++) {
+            requests[i] = WorkRequest.create(1, Long.BYTES);
+        }
+    }
+
+    @Override
+    public long load(long offset) {
+        return run(next().read(address + offset, key).from(scratch, RESULT, Long.BYTES));
+    }
+
+    @Override
+    public void store(long offset, long value) {
+        next().write(address + offset, key).inline(value);
+        // One place is kept for a request that is waited for.
+        if (++collected == BATCH - 1) {
+            flush();
+        }
+    }
+
+    @Override
+    public void publish(long offset, long value) {
+        store(offset, value);
+    }
+
+    @Override
+    public long compareAndSwap(long offset, long expected, long desired) {
+        return run(
+                next().compareAndSwap(address + offset, key, expected, desired).from(scratch, RESULT, Long.BYTES));
+    }
+
+    @Override
+    public void look(long at) {
+        line = at;
+        run(next().read(address + at, key).from(scratch, 0, LINE_BYTES));
+    }
+
+    @Override
+    public long seen(long offset) {
+        return scratch.memory().get(ValueLayout.JAVA_LONG, offset - line);
+    }
+
+    @Override
+    public void flush() {
+        if (collected > 0 && unsignaled + collected > DEPTH - BATCH) {
+            collected--;
+            run(requests[collected]);
+        } else if (collected > 0) {
+            post();
+        }
+    }
+
+    @Override
+    public boolean isRemote() {
+        return true;
+    }
+
+    private WorkRequest next() {
+        return requests[collected];
+    }
+
+    private long run(WorkRequest last) {
+        last.id(++number).signaled();
+        collected++;
+        post();
+        unsignaled = 0;
+        long start = System.nanoTime();
+        int polls = 0;
+        while (completions.poll(batch) == 0) {
+            if (++polls < SPINS) {
+                Thread.onSpinWait();
+                continue;
+            }
+            // The device may need this processor.
+            Thread.yield();
+            if (System.nanoTime() - start > PATIENCE_NANOS) {
+                throw new LockConnectionException(
+                        "the lock table's device has not answered for 30 s; close the session and connect anew");
+            }
+        }
+        if (!batch.isSuccess(0)) {
+            throw new LockConnectionException("the lock table cannot be reached: a request ended with "
+                    + batch.status(0) + "; what was held or waited for counts as dead until it is recovered at home");
+        }
+        return scratch.memory().get(ValueLayout.JAVA_LONG, RESULT);
+    }
+
+    private void post() {
+        int count = collected;
+        collected = 0;
+        unsignaled += count;
+        try {
+            if (queuePair.postSend(requests, count) != count) {
+                throw new LockConnectionException(
+                        "the send queue of a lock's queue pair is full: it must have room for " + DEPTH
+                                + ", for locks alone");
+            }
+        } catch (VerbsException e) {
+            throw new LockConnectionException("the lock table cannot be reached: " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package dev.rackcall.rdma.lock;
+
+import java.util.concurrent.locks.LockSupport;
+
+/** How one thread waits, and when it gives up. Confined to that thread. */
+class Waiting {
+    private static final int SPINS = 200;
+    private static final int YIELDS = 400;
+    private static final long SLEEP_NANOS = 50_000;
+
+    private final int spins;
+    private boolean bounded;
+    private long deadline;
+    private boolean interruptible;
+    private boolean wasInterrupted;
+    private int rounds;
+
+    /** @param looks whether each look at what is waited for takes its time, so that there is no need to spin beside it */
+    Waiting(boolean looks) {
+        spins = looks ? 0 : SPINS;
+    }
+
+    /** Until it is there; an interrupt is kept for later. */
+    final void forEver() {
+        bounded = false;
+        interruptible = false;
+    }
+
+    /** Until it is there or the thread is interrupted. */
+    final void interruptibly() {
+        bounded = false;
+        interruptible = true;
+    }
+
+    /** Until it is there or so much time is over. */
+    final void atMost(long nanos, boolean untilInterrupted) {
+        bounded = true;
+        deadline = System.nanoTime() + nanos;
+        interruptible = untilInterrupted;
+    }
+
+    /** A wait begins. */
+    final void start() {
+        rounds = 0;
+    }
+
+    /** Whether this wait ends unfinished if it takes too long. */
+    final boolean isEndable() {
+        return bounded || interruptible;
+    }
+
+    /** Lets some time pass; false if it is time to give up. */
+    boolean pause() {
+        if (!interruptible && Thread.interrupted()) {
+            // Otherwise no sleep would last.
+            wasInterrupted = true;
+        }
+        rounds++;
+        if (rounds <= spins) {
+            Thread.onSpinWait();
+        } else if (rounds <= YIELDS) {
+            Thread.yield();
+        } else {
+            LockSupport.parkNanos(SLEEP_NANOS);
+        }
+        return !(isLate() || isInterrupted());
+    }
+
+    /** As {@link #pause}, for what somebody else is just about to do: false after so many nanoseconds since {@code start}, interrupted or not. */
+    boolean pauseBriefly(long start, long nanos) {
+        pause();
+        return System.nanoTime() - start < nanos;
+    }
+
+    /** An acquisition is over: the interrupt that came meanwhile is the caller's. */
+    final void end() {
+        if (wasInterrupted) {
+            wasInterrupted = false;
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean isLate() {
+        return bounded && System.nanoTime() - deadline >= 0;
+    }
+
+    private boolean isInterrupted() {
+        return interruptible && Thread.currentThread().isInterrupted();
+    }
+}

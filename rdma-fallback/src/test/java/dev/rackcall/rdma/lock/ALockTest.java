@@ -1,0 +1,324 @@
+package dev.rackcall.rdma.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.verbs.soft.FaultPlan;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Both kinds of threads at once, over the software device, and what a user may do wrong. */
+@SuppressWarnings("LockNotBeforeTry")
+@Timeout(60)
+class ALockTest {
+    private static final int DESCRIPTORS = 40;
+    private static final int LOCKS = 4;
+    private static final int COUNTS = 200;
+    private static final long ME = 1;
+
+    private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, LOCKS), 64);
+    private final LockTable table = LockTable.create(memory, DESCRIPTORS, LOCKS);
+    private final LockHome home = new LockHome(memory);
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private int counter;
+
+    @AfterEach
+    void close() {
+        threads.close();
+        home.close();
+    }
+
+    private LockSession local() {
+        return table.localSession(ME);
+    }
+
+    private LockSession remote() {
+        return LockTable.remoteSession(home.newLink(), ME);
+    }
+
+    /** What a thread does with a lock, as often as asked. Returns how often it had it. */
+    private interface Work {
+        int with(ALock lock, Random random) throws InterruptedException;
+    }
+
+    private int count() {
+        int seen = counter;
+        Thread.onSpinWait();
+        counter = seen + 1;
+        return 1;
+    }
+
+    /** Two local and two remote threads; returns how often any of them had the lock. */
+    private int together(Work work) throws Exception {
+        int sum = 0;
+        List<Future<Integer>> results = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            LockSession session = i < 2 ? local() : remote();
+            int seed = i;
+            Callable<Integer> task = () -> {
+                Random random = new Random(seed);
+                int had = 0;
+                ALock lock = session.lock(0);
+                for (int round = 0; round < COUNTS; round++) {
+                    had += work.with(lock, random);
+                }
+                session.close();
+                return had;
+            };
+            results.add(threads.submit(task));
+        }
+        for (Future<Integer> result : results) {
+            sum += result.get();
+        }
+        return sum;
+    }
+
+    private int locked(ALock lock) {
+        lock.lock();
+        try {
+            return count();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Test
+    void shouldExcludeLocalAndRemoteThreads() throws Exception {
+        int had = together((lock, random) -> locked(lock));
+        assertThat(had).isEqualTo(4 * COUNTS);
+        assertThat(counter).isEqualTo(had);
+    }
+
+    @Test
+    void shouldKeepItsQueueWhenWaitersGiveUp() throws Exception {
+        int had = together((lock, random) -> {
+            if (random.nextBoolean()) {
+                return locked(lock);
+            }
+            if (!lock.tryLock(random.nextInt(200), TimeUnit.MICROSECONDS)) {
+                return 0;
+            }
+            try {
+                return count();
+            } finally {
+                lock.unlock();
+            }
+        });
+        assertThat(counter).isEqualTo(had);
+        assertThat(local().lock(0).tryLock()).as("the lock is free in the end").isTrue();
+    }
+
+    @Test
+    void shouldHoldSeveralLocksAtATime() {
+        for (LockSession session : List.of(local(), remote())) {
+            ALock first = session.lock(0);
+            ALock second = session.lock(1);
+            first.lock();
+            second.lock();
+            first.unlock();
+            assertThat(first.isHeld()).isFalse();
+            assertThat(second.isHeld()).isTrue();
+            assertThat(local().lock(1).tryLock()).isFalse();
+            assertThat(remote().lock(1).tryLock()).isFalse();
+            second.unlock();
+            assertThat(second.tryLock()).isTrue();
+            second.unlock();
+            session.close();
+        }
+    }
+
+    @Test
+    void shouldGiveUpInTime() throws InterruptedException {
+        ALock held = local().lock(0);
+        held.lock();
+        assertThat(local().lock(0).tryLock(1, TimeUnit.MILLISECONDS)).isFalse();
+        assertThat(remote().lock(0).tryLock(1, TimeUnit.MILLISECONDS)).isFalse();
+        held.unlock();
+        ALock next = remote().lock(0);
+        assertThat(next.tryLock(0, TimeUnit.SECONDS)).isTrue();
+        assertThat(local().lock(0).tryLock(1, TimeUnit.MILLISECONDS)).isFalse();
+        next.unlock();
+    }
+
+    @Test
+    void shouldGiveUpWhenInterrupted() throws Exception {
+        ALock held = local().lock(0);
+        held.lock();
+        for (LockSession session : List.of(local(), remote())) {
+            CountDownLatch ready = new CountDownLatch(1);
+            CountDownLatch gaveUp = new CountDownLatch(1);
+            Future<?> waiting = threads.submit(() -> {
+                ALock lock = session.lock(0);
+                ready.countDown();
+                assertThatThrownBy(lock::lockInterruptibly).isInstanceOf(InterruptedException.class);
+                gaveUp.countDown();
+            });
+            assertThat(ready.await(10, TimeUnit.SECONDS)).isTrue();
+            waiting.cancel(true);
+            assertThat(gaveUp.await(10, TimeUnit.SECONDS)).isTrue();
+        }
+        held.unlock();
+        assertThat(held.tryLock(10, TimeUnit.SECONDS)).isTrue();
+        held.unlock();
+    }
+
+    @Test
+    void shouldKeepAnInterruptForTheCallerOfLock() throws Exception {
+        ALock held = local().lock(0);
+        held.lock();
+        CountDownLatch ready = new CountDownLatch(1);
+        Thread[] waiter = new Thread[1];
+        Future<Boolean> interrupted = threads.submit(() -> {
+            waiter[0] = Thread.currentThread();
+            ALock lock = local().lock(0);
+            ready.countDown();
+            lock.lock();
+            lock.unlock();
+            return Thread.interrupted();
+        });
+        assertThat(ready.await(10, TimeUnit.SECONDS)).isTrue();
+        waiter[0].interrupt();
+        assertThat(interrupted.isDone()).isFalse();
+        held.unlock();
+        assertThat(interrupted.get(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void shouldGiveGrowingTokens() {
+        long last = 0;
+        for (int i = 0; i < 6; i++) {
+            ALock lock = (i % 2 == 0 ? local() : remote()).lock(2);
+            lock.lock();
+            long token = lock.token();
+            assertThat(token).isGreaterThan(last).isEqualTo(lock.token());
+            last = token;
+            lock.unlock();
+            assertThatThrownBy(lock::token).isInstanceOf(IllegalMonitorStateException.class);
+        }
+    }
+
+    @Test
+    void shouldRefuseToUnlockWhatIsNotHeld() throws Exception {
+        LockSession session = local();
+        ALock lock = session.lock(0);
+        assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
+        lock.lock();
+        assertThatThrownBy(lock::lock).isInstanceOf(IllegalMonitorStateException.class);
+        assertThatThrownBy(session.lock(0)::tryLock).isInstanceOf(IllegalMonitorStateException.class);
+        Future<?> unlocked = threads.submit(lock::unlock);
+        assertThatThrownBy(unlocked::get).hasCauseInstanceOf(IllegalMonitorStateException.class);
+        assertThatThrownBy(session::close)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("unlock it");
+        lock.unlock();
+        session.close();
+        assertThatThrownBy(lock::lock).isInstanceOf(IllegalStateException.class).hasMessageContaining("closed");
+        assertThatThrownBy(lock::newCondition).isInstanceOf(UnsupportedOperationException.class);
+    }
+
+    @Test
+    void shouldRefuseLocksAndTablesOutsideTheirMemory() {
+        assertThatThrownBy(() -> local().lock(LOCKS)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> local().lock(-1)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> table.localSession(0)).isInstanceOf(IllegalArgumentException.class);
+        MemorySegment fresh = Arena.ofAuto().allocate(LockTable.bytes(2, 2), 64);
+        assertThatThrownBy(() -> LockTable.create(fresh, 2, 3)).hasMessageContaining("bytes of native memory");
+        assertThatThrownBy(() -> LockTable.create(fresh.asSlice(8), 1, 1)).hasMessageContaining("aligned");
+        assertThatThrownBy(() -> LockTable.create(memory, 1, 1)).hasMessageContaining("must be zero");
+        assertThatThrownBy(() -> LockTable.attach(memory.asSlice(0, 128))).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> LockTable.attach(memory.asSlice(64))).hasMessageContaining("no lock table");
+        assertThat(LockTable.attach(memory).locks()).isEqualTo(LOCKS);
+        LockLink link = home.newLink();
+        LockLink beside =
+                new LockLink(link.queuePair(), link.completions(), link.scratch(), link.address() + 64, link.key());
+        assertThatThrownBy(() -> LockTable.remoteSession(beside, ME)).hasMessageContaining("no lock table");
+        assertThatThrownBy(() -> new LockLink(
+                        link.queuePair(), link.completions(), link.scratch(), link.address() + 8, link.key()))
+                .hasMessageContaining("multiple of 64");
+    }
+
+    @Test
+    void shouldRefuseMemoryThatIsFreed() {
+        LockSession session;
+        try (Arena arena = Arena.ofConfined()) {
+            session = LockTable.create(arena.allocate(LockTable.bytes(1, 1), 64), 1, 1)
+                    .localSession(ME);
+        }
+        assertThatThrownBy(() -> session.lock(0).lock()).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void shouldNotUseADescriptorThatIsStillQueued() throws Exception {
+        ALock held = local().lock(0);
+        held.lock();
+        LockSession session = local();
+        ALock lock = session.lock(0);
+        for (int i = 1; i < DESCRIPTORS; i++) {
+            assertThat(lock.tryLock(1, TimeUnit.MICROSECONDS)).isFalse();
+        }
+        assertThatThrownBy(() -> lock.tryLock(1, TimeUnit.MICROSECONDS))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("descriptors");
+        assertThat(lock.isHeld()).isFalse();
+        held.unlock();
+        assertThat(held.tryLock()).as("those who gave up were skipped").isTrue();
+        held.unlock();
+        session.close();
+        assertThat(local().lock(0).tryLock()).isTrue();
+    }
+
+    @Test
+    void shouldSayThatTheConnectionIsLostWhileWaiting() throws Exception {
+        ALock holder = local().lock(0);
+        holder.lock();
+        LockSession session = remote();
+        ALock lock = session.lock(0);
+        Future<?> waiting = threads.submit(lock::lock);
+        LockWords words = new ProcessorWords(memory);
+        long tail = LockLayout.lock(DESCRIPTORS, 0) + LockLayout.REMOTE_TAIL;
+        long start = System.nanoTime();
+        while (words.load(tail) == 0 && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(10)) {
+            Thread.onSpinWait();
+        }
+        home.last().cut();
+        assertThatThrownBy(() -> waiting.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(LockConnectionException.class);
+        Future<?> again = threads.submit(lock::lock);
+        assertThatThrownBy(again::get)
+                .hasCauseInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("lost");
+        session.close();
+        holder.unlock();
+    }
+
+    /** Without this the tests above would show nothing: a word that processors and a device compare and set is taken by both. */
+    @Test
+    void shouldNeedTwoCohortsBecauseTheDeviceIsNotAtomicWithTheProcessor() {
+        MemorySegment naiveLock = Arena.ofAuto().allocate(64, 64);
+        LockWords local = new ProcessorWords(naiveLock);
+        long[] foundByLocal = {-1};
+        FaultPlan faults = FaultPlan.none().insideAtomics(() -> foundByLocal[0] = local.compareAndSwap(0, 0, 1));
+        try (LockHome naive = new LockHome(naiveLock, faults)) {
+            LockWords remote = new RdmaWords(naive.newLink());
+            long foundByRemote = remote.compareAndSwap(0, 0, 2);
+            assertThat(foundByRemote)
+                    .as("the remote thread found the lock free")
+                    .isZero();
+            assertThat(foundByLocal[0])
+                    .as("and so did the local one, meanwhile")
+                    .isZero();
+            assertThat(local.load(0)).as("whose number is lost").isEqualTo(2);
+        }
+    }
+}

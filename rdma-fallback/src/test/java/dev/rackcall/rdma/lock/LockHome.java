@@ -1,0 +1,94 @@
+package dev.rackcall.rdma.lock;
+
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.CompletionQueueSpec;
+import dev.rackcall.verbs.Context;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.ProtectionDomain;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.soft.FaultPlan;
+import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.SoftOptions;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+
+/** A host with memory that others reach by RDMA: one device, and a queue pair for each of them. */
+final class LockHome implements AutoCloseable {
+    /** This host's end of somebody's queue pair. */
+    final class Accepted {
+        final QueuePair queuePair;
+
+        private Accepted(QueuePair queuePair) {
+            this.queuePair = queuePair;
+        }
+
+        String describe() {
+            return context.gid(1, 0) + " " + queuePair.number() + " " + region.address() + " " + region.remoteKey();
+        }
+
+        /** What he sent and has not arrived will not arrive any more. */
+        void cut() {
+            queuePair.toError();
+        }
+    }
+
+    private final Context context;
+    private final ProtectionDomain domain;
+    private final CompletionQueue completions;
+    private final MemoryRegion region;
+    private final List<Accepted> accepted = new ArrayList<>();
+    private final List<LockEnd> ends = new ArrayList<>();
+
+    LockHome(MemorySegment memory) {
+        this(memory, FaultPlan.none());
+    }
+
+    LockHome(MemorySegment memory, FaultPlan faults) {
+        context = SoftDevice.of("lock", SoftOptions.local().withFaults(faults)).open();
+        domain = context.allocateProtectionDomain();
+        completions = context.createCompletionQueue(CompletionQueueSpec.of(64));
+        region = domain.register(memory, EnumSet.allOf(Access.class));
+    }
+
+    /** Connects to what {@link LockEnd#describe} says. */
+    synchronized Accepted accept(String description) {
+        String[] words = description.split(" ");
+        QueuePair queuePair = LockEnd.queuePair(domain, completions);
+        LockEnd.connect(queuePair, words[0], words[1]);
+        Accepted here = new Accepted(queuePair);
+        accepted.add(here);
+        return here;
+    }
+
+    /** A queue pair of somebody else in this process. */
+    synchronized LockLink newLink() {
+        return link(LockEnd.stranger());
+    }
+
+    /** A queue pair from this device to itself. */
+    synchronized LockLink newLoopback() {
+        return link(LockEnd.on(context));
+    }
+
+    private LockLink link(LockEnd end) {
+        ends.add(end);
+        return end.connectTo(accept(end.describe()).describe()).link();
+    }
+
+    Accepted last() {
+        return accepted.getLast();
+    }
+
+    @Override
+    public synchronized void close() {
+        ends.forEach(LockEnd::close);
+        accepted.forEach(here -> here.queuePair.close());
+        region.close();
+        completions.close();
+        domain.close();
+        context.close();
+    }
+}

@@ -1,0 +1,241 @@
+package dev.rackcall.rdma.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rdma.lock.Schedule.Mortal;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** The code itself, one memory access at a time, in an order that a seed decides; with threads that give up and threads that die.
+ * {@code -Drackcall.cases} says how many orders, {@code -Drackcall.seed} which. */
+class ScheduledLockTest {
+    private static final int DESCRIPTORS = 12;
+    private static final int LOCKS = 2;
+    private static final int ROUNDS = 6;
+    private static final int CASES = Integer.getInteger("rackcall.cases", 300);
+
+    /** One schedule. */
+    private static final class Case {
+        private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, LOCKS), 64);
+        private final LockTable table = LockTable.create(memory, DESCRIPTORS, LOCKS);
+        private final LockWords words = new ProcessorWords(memory);
+        private final ScheduledWords.Nic nic = new ScheduledWords.Nic();
+        private final Schedule schedule;
+        private final Random random;
+        private final boolean givesUp;
+        private final Set<Long> dead = new HashSet<>();
+        private final long[] inside = new long[LOCKS];
+        private final long[] tokens = new long[LOCKS];
+        private int counter;
+        private int counted;
+        private int working;
+
+        Case(long seed, boolean givesUp, int deadlyOneIn) {
+            schedule = new Schedule(seed, deadlyOneIn);
+            random = schedule.random();
+            this.givesUp = givesUp;
+        }
+
+        /** Waits that end when chance wants it. */
+        private final class ScheduledWaiting extends Waiting {
+            private final Mortal mortal;
+
+            ScheduledWaiting(Mortal mortal) {
+                super(true);
+                this.mortal = mortal;
+            }
+
+            @Override
+            boolean pause() {
+                schedule.step(mortal);
+                return !isEndable() || random.nextInt(10) != 0;
+            }
+
+            @Override
+            boolean pauseBriefly(long start, long nanos) {
+                schedule.step(mortal);
+                return random.nextInt(100) != 0;
+            }
+        }
+
+        void add(long owner, boolean remote, int budget) {
+            Mortal mortal = new Mortal(true);
+            ScheduledWords own = new ScheduledWords(words, schedule, mortal, nic, remote);
+            LockSession session = LockTable.session(own, new ScheduledWaiting(mortal), owner, budget, table.sizes());
+            working++;
+            schedule.add(
+                    () -> {
+                        for (int i = 0; i < ROUNDS; i++) {
+                            use(session, mortal, owner);
+                        }
+                        session.close();
+                        own.end();
+                        working--;
+                    },
+                    () -> {
+                        own.die();
+                        dead.add(owner);
+                        for (int i = 0; i < LOCKS; i++) {
+                            inside[i] = inside[i] == owner ? 0 : inside[i];
+                        }
+                        working--;
+                    });
+        }
+
+        private void use(LockSession session, Mortal mortal, long owner) throws InterruptedException {
+            int index = random.nextInt(LOCKS);
+            ALock lock = session.lock(index);
+            if (!take(lock)) {
+                return;
+            }
+            enter(index, lock, owner);
+            if (index == 0 && random.nextInt(4) == 0) {
+                ALock second = session.lock(1);
+                if (take(second)) {
+                    enter(1, second, owner);
+                    leave(1, second, owner, mortal);
+                }
+            }
+            leave(index, lock, owner, mortal);
+        }
+
+        private boolean take(ALock lock) throws InterruptedException {
+            switch (givesUp ? random.nextInt(4) : 0) {
+                case 1 -> {
+                    return lock.tryLock();
+                }
+                case 2 -> {
+                    return lock.tryLock(1, TimeUnit.DAYS);
+                }
+                case 3 -> {
+                    try {
+                        lock.lockInterruptibly();
+                        return true;
+                    } catch (InterruptedException e) {
+                        return false;
+                    }
+                }
+                default -> {
+                    lock.lock();
+                    return true;
+                }
+            }
+        }
+
+        private void enter(int index, ALock lock, long owner) {
+            assertThat(inside[index]).as("nobody else holds lock %s", index).isZero();
+            inside[index] = owner;
+            if (random.nextInt(3) == 0) {
+                long token = lock.token();
+                assertThat(token).as("tokens grow").isGreaterThan(tokens[index]);
+                tokens[index] = token;
+            }
+        }
+
+        private void leave(int index, ALock lock, long owner, Mortal mortal) {
+            int seen = counter;
+            for (int i = random.nextInt(6); i > 0; i--) {
+                schedule.step(mortal);
+            }
+            if (index == 0) {
+                counter = seen + 1;
+                counted++;
+            }
+            assertThat(inside[index]).as("who holds lock %s", index).isEqualTo(owner);
+            inside[index] = 0;
+            lock.unlock();
+        }
+
+        /** A keeper that may die between any two steps, and another after it. */
+        private void addKeepers(int deadly) {
+            for (int i = 0; i <= deadly; i++) {
+                long owner = 1000L + i;
+                boolean last = i == deadly;
+                Mortal mortal = new Mortal(!last);
+                ScheduledWords own = new ScheduledWords(words, schedule, mortal, nic, false);
+                ScheduledWords loopback = new ScheduledWords(words, schedule, mortal, nic, true);
+                schedule.add(() -> keep(own, loopback, owner, mortal, last), () -> {
+                    own.die();
+                    dead.add(owner);
+                });
+            }
+        }
+
+        private void keep(LockWords own, LockWords loopback, long owner, Mortal mortal, boolean last) {
+            while (true) {
+                schedule.step(mortal);
+                if (!last && working == 0) {
+                    return;
+                }
+                try (LockKeeper keeper = table.keeper(own, loopback, owner, dead::contains)) {
+                    boolean over = working == 0;
+                    if (keeper.recover(dead::contains) == 0 && over) {
+                        return;
+                    }
+                } catch (IllegalStateException other) {
+                    // Another keeper lives.
+                }
+            }
+        }
+
+        void run() throws InterruptedException {
+            schedule.run();
+            assertThat(counter).as("what lock 0 guards").isEqualTo(counted);
+            for (int i = 0; i < LOCKS; i++) {
+                long line = LockLayout.lock(DESCRIPTORS, i);
+                assertThat(words.load(line + LockLayout.LOCAL_TAIL))
+                        .as("local tail")
+                        .isZero();
+                assertThat(words.load(line + LockLayout.REMOTE_TAIL))
+                        .as("remote tail")
+                        .isZero();
+            }
+            for (int number = 1; number <= 2 * DESCRIPTORS; number++) {
+                long at = LockLayout.descriptor(number);
+                assertThat(LockLayout.kind(words.load(at + LockLayout.STATE)))
+                        .as("descriptor %s, owner %s; dead %s", number, words.load(at + LockLayout.OWNER), dead)
+                        .isEqualTo(LockLayout.FREE);
+                assertThat(words.load(at + LockLayout.OWNER)).as("owner").isZero();
+            }
+        }
+    }
+
+    private static void explore(int cases, boolean givesUp, int deaths) throws InterruptedException {
+        long first = Long.getLong("rackcall.seed", System.nanoTime());
+        for (int i = 0; i < cases; i++) {
+            long seed = first + i;
+            Case one = new Case(seed, givesUp, deaths == 0 ? 0 : 60);
+            one.schedule.letDie(deaths);
+            Random shape = new Random(seed);
+            for (int owner = 1; owner <= 4; owner++) {
+                one.add(owner, owner > 2, 1 + shape.nextInt(2));
+            }
+            one.addKeepers(deaths == 0 ? 0 : 1);
+            try {
+                one.run();
+            } catch (AssertionError error) {
+                throw new AssertionError("case " + i + "; repeat with -Drackcall.seed=" + seed, error);
+            }
+        }
+    }
+
+    @Test
+    void shouldExcludeInAnyOrder() throws InterruptedException {
+        explore(CASES, false, 0);
+    }
+
+    @Test
+    void shouldStayWholeWhenWaitersGiveUp() throws InterruptedException {
+        explore(CASES, true, 0);
+    }
+
+    @Test
+    void shouldTakeTheDeadOutInAnyOrder() throws InterruptedException {
+        explore(CASES, true, 3);
+    }
+}

@@ -1,0 +1,159 @@
+package dev.rackcall.rdma.lock;
+
+import dev.rackcall.rdma.lock.Schedule.Mortal;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * Words as unkind as the hardware may be, one step of a schedule each: a processor's stores wait in its store buffer, and are seen even if the thread dies; a
+ * device's atomics read and write in two steps, atomic only among themselves, and end even if the thread dies; its READs of a line are not of one moment; what
+ * was not yet posted is lost with the thread.
+ */
+final class ScheduledWords implements LockWords {
+    private record Store(long offset, long value) {}
+
+    /** The device of the host where the table lies. */
+    static final class Nic {
+        private boolean busy;
+    }
+
+    private final LockWords memory;
+    private final Schedule schedule;
+    private final Mortal mortal;
+    private final Nic nic;
+    private final boolean remote;
+    private final Deque<Store> stores = new ArrayDeque<>();
+    private final long[] line = new long[LockLayout.LINE / Long.BYTES];
+    private long lineAt;
+
+    ScheduledWords(LockWords memory, Schedule schedule, Mortal mortal, Nic nic, boolean remote) {
+        this.memory = memory;
+        this.schedule = schedule;
+        this.mortal = mortal;
+        this.nic = nic;
+        this.remote = remote;
+    }
+
+    private void step() {
+        if (!remote) {
+            while (!stores.isEmpty() && schedule.random().nextBoolean()) {
+                drainOne();
+            }
+        }
+        schedule.step(mortal);
+    }
+
+    /** The thread is dead: what is in the store buffer of its processor will be seen. */
+    void die() {
+        while (!remote && !stores.isEmpty()) {
+            drainOne();
+        }
+    }
+
+    private void drainOne() {
+        Store store = stores.removeFirst();
+        memory.store(store.offset(), store.value());
+    }
+
+    private void drain() {
+        while (!stores.isEmpty()) {
+            if (remote) {
+                step();
+            }
+            drainOne();
+        }
+    }
+
+    private long own(long offset) {
+        long value = memory.load(offset);
+        for (Store store : stores) {
+            value = store.offset() == offset ? store.value() : value;
+        }
+        return value;
+    }
+
+    @Override
+    public long load(long offset) {
+        if (remote) {
+            drain();
+        }
+        step();
+        return own(offset);
+    }
+
+    @Override
+    public void store(long offset, long value) {
+        step();
+        stores.addLast(new Store(offset, value));
+    }
+
+    @Override
+    public void publish(long offset, long value) {
+        store(offset, value);
+        if (!remote) {
+            drain();
+        }
+    }
+
+    @Override
+    public long compareAndSwap(long offset, long expected, long desired) {
+        drain();
+        step();
+        drain();
+        if (!remote) {
+            return memory.compareAndSwap(offset, expected, desired);
+        }
+        while (nic.busy) {
+            step();
+        }
+        nic.busy = true;
+        long old = memory.load(offset);
+        try {
+            step();
+        } finally {
+            if (old == expected) {
+                memory.store(offset, desired);
+            }
+            nic.busy = false;
+        }
+        return old;
+    }
+
+    @Override
+    public void look(long at) {
+        if (remote) {
+            drain();
+            lineAt = at;
+            for (int i = 0; i < line.length; i++) {
+                step();
+                line[i] = memory.load(at + (long) Long.BYTES * i);
+            }
+        }
+    }
+
+    @Override
+    public long seen(long offset) {
+        if (remote) {
+            return line[(int) (offset - lineAt) / Long.BYTES];
+        }
+        step();
+        return own(offset);
+    }
+
+    @Override
+    public void flush() {
+        if (remote) {
+            drain();
+        }
+    }
+
+    /** The thread has ended well. */
+    void end() {
+        drain();
+    }
+
+    @Override
+    public boolean isRemote() {
+        return remote;
+    }
+}
