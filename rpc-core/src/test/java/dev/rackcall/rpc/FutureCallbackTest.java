@@ -212,13 +212,13 @@ class FutureCallbackTest {
                 .directory(directory)
                 .interceptor(call -> status -> {
                     ended.incrementAndGet();
-                    for (int i = ended.get() % 200; i > 0; i--) {
+                    for (int i = ended.get() % 20; i > 0; i--) {
                         Thread.onSpinWait();
                     }
                 })
                 .open()) {
             Echo late = observed.stub(Echo.class);
-            for (int i = 1; i <= 1_000; i++) {
+            for (int i = 1; i <= 300; i++) {
                 CountDownLatch ran = new CountDownLatch(1);
                 CompletableFuture<Integer> future = late.later(i, 0);
                 long bound = System.nanoTime() + BOUND.toNanos();

@@ -12,6 +12,7 @@ import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.shm.os.UnixSocket;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
 
 /** Makes the memory of new connections to one channel: one sealed memfd each, cut into control region, request arena and reply arena. */
@@ -47,7 +48,7 @@ final class ConnectionFactory implements AutoCloseable {
     }
 
     /**
-     * For clients whose memory comes from elsewhere: {@link #plan} and {@link #connect}.
+     * For clients whose memory comes from elsewhere: {@link #join} and {@link #connect}.
      *
      * @param arenaQuota the most that a connection's arenas may have, in bytes
      * @param makesShared makes the arena of that number that all clients share
@@ -134,7 +135,13 @@ final class ConnectionFactory implements AutoCloseable {
         ConnectionPlan.Made made =
                 ConnectionPlan.make(channel(), hello.slots(), quota(hello), spec.hugePages(), sealsHeld);
         SharedFile file = made.file();
-        Handshake.Welcome welcome = welcome(hello, made.plan(), seat.number());
+        Handshake.Welcome welcome;
+        try {
+            welcome = welcome(hello, made.plan(), seat.number());
+        } catch (RuntimeException | Error e) {
+            file.close();
+            throw e;
+        }
         ShmServerConnection connection = connect(new SocketBell(socket), file, welcome, peer, count, () -> {});
         return new Offer(connection, socket, welcome, file, seat);
     }
@@ -218,8 +225,23 @@ final class ConnectionFactory implements AutoCloseable {
         }
     }
 
+    /**
+     * A place in the shared arena and memory for a client whose memory comes from elsewhere.
+     *
+     * @param hasLeft whether that client does not use the shared arena any more, and never will
+     */
+    Handshake.Welcome join(Handshake.Hello hello, BooleanSupplier hasLeft) {
+        int number = shared.join(hasLeft);
+        try {
+            return plan(hello, number);
+        } catch (RuntimeException | Error e) {
+            shared.leave(number);
+            throw e;
+        }
+    }
+
     /** What a client gets, with numbers for its arenas, which {@link #connect} gives back in the end. */
-    Handshake.Welcome plan(Handshake.Hello hello, int participant) {
+    private Handshake.Welcome plan(Handshake.Hello hello, int participant) {
         return welcome(hello, ConnectionPlan.of(hello.slots(), quota(hello), ControlLayout.PAGE), participant);
     }
 
@@ -228,13 +250,21 @@ final class ConnectionFactory implements AutoCloseable {
     }
 
     private Handshake.Welcome welcome(Handshake.Hello hello, ConnectionPlan plan, int participant) {
+        int requestId = ids.take();
+        int replyId;
+        try {
+            replyId = ids.take();
+        } catch (RuntimeException | Error e) {
+            ids.give(requestId);
+            throw e;
+        }
         return new Handshake.Welcome(
                 Status.OK,
                 INSTANCES.nextLong(),
                 hello.slots(),
                 participant,
-                new Handshake.ArenaPlace(ids.take(), plan.requestAt(), plan.quota()),
-                new Handshake.ArenaPlace(ids.take(), plan.replyAt(), plan.quota()),
+                new Handshake.ArenaPlace(requestId, plan.requestAt(), plan.quota()),
+                new Handshake.ArenaPlace(replyId, plan.replyAt(), plan.quota()),
                 new Handshake.ArenaPlace(sharedId, 0, shared.bytes()),
                 binding.service().definition().fingerprint(),
                 binding.service().definition().type().getName(),

@@ -74,7 +74,9 @@ final class ControlRequests {
     private static void pull(ShmServerCall call, ServerStream<?> stream, long id) {
         if (stream == null) {
             call.fail(Status.Code.NOT_FOUND
-                    .with("the server has no open stream %d on this connection", id)
+                    .with(
+                            "the server has no open stream %d on this connection; nobody read on for too long, or it was closed",
+                            id)
                     .asException());
         } else {
             call.defer();

@@ -50,7 +50,13 @@ final class PoolBell implements Bell {
         MemorySegment server = BellLayout.half(page, true);
         MemorySegment client = BellLayout.half(page, false);
         PoolBell bell = new PoolBell(isServer ? server : client, isServer ? client : server, UnixSocket.pair());
-        PoolWatcher.shared().add(bell);
+        try {
+            PoolWatcher.shared().add(bell);
+        } catch (RuntimeException | Error e) {
+            bell.inner.close();
+            bell.outer.close();
+            throw e;
+        }
         return bell;
     }
 

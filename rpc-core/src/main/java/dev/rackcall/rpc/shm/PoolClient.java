@@ -120,6 +120,9 @@ final class PoolClient {
 
     private ClientConnection open(Handshake.Welcome welcome, PoolKnock.Window window, PoolKnock.Window shared)
             throws Handshake.MalformedException {
+        if (window.bytes() < BellLayout.BYTES) {
+            throw new Handshake.MalformedException("a window of " + window.bytes() + " bytes has no room for a bell");
+        }
         SharedFile file = pool.window(window.place(), window.bytes());
         SharedFile sharedFile = null;
         PoolBell bell = null;
@@ -134,11 +137,13 @@ final class PoolClient {
             link.start(connection);
             return connection;
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
-            if (link != null) {
-                link.discard();
-            }
+            // In this order: who has left must not write into the bell's page any more.
             if (bell != null) {
                 bell.close();
+            }
+            if (link != null) {
+                link.discard();
+            } else if (bell != null) {
                 bell.leave();
             }
             if (sharedFile != null) {

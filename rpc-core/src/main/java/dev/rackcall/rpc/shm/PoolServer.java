@@ -150,10 +150,13 @@ final class PoolServer extends PolledServer {
         try {
             knock = PoolKnock.at(pool, place);
         } catch (Handshake.MalformedException e) {
-            LOG.warn(
-                    "somebody has scribbled on channel {}'s door: {}",
-                    entrance.factory().channel(),
-                    e.getMessage());
+            if (LOG_LIMIT.allows()) {
+                LOG.warn(
+                        "somebody has scribbled on channel {}'s door: {}{}",
+                        entrance.factory().channel(),
+                        e.getMessage(),
+                        LOG_LIMIT.skipped());
+            }
             return;
         }
         try {
@@ -171,6 +174,12 @@ final class PoolServer extends PolledServer {
                     Status.Code.RESOURCE_EXHAUSTED.with(
                             "the pool has no memory left for a connection: %s; ask for a smaller arenaQuota",
                             e.getMessage()));
+        } catch (RuntimeException | Error e) {
+            // Who is not answered waits for nothing until its time-out.
+            refuse(
+                    knock,
+                    Status.Code.RESOURCE_EXHAUSTED.with("the server cannot take a connection: %s", e.getMessage()));
+            throw e;
         }
     }
 
@@ -181,8 +190,8 @@ final class PoolServer extends PolledServer {
     private void connect(Entrance entrance, PoolKnock knock, Handshake.Hello hello) {
         ConnectionFactory factory = entrance.factory();
         PoolMemory.Tenant tenant = entrance.memory().admit(knock);
-        int number = factory.shared().join(tenant::hasLeft);
-        Handshake.Welcome welcome = factory.plan(hello, number);
+        Handshake.Welcome welcome = factory.join(hello, tenant::hasLeft);
+        int number = welcome.participant();
         connections.comes();
         ShmServerConnection connection;
         SharedFile file;

@@ -13,6 +13,7 @@ import org.slf4j.LoggerFactory;
  */
 final class PoolWatcher {
     private static final Logger LOG = LoggerFactory.getLogger(PoolWatcher.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
     private static final long BUSY_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** Looks without news after which there is nothing to see. */
@@ -30,13 +31,14 @@ final class PoolWatcher {
     }
 
     synchronized void add(PoolBell bell) {
-        bells.add(bell);
         if (!running) {
-            running = true;
             Thread thread = new Thread(this::run, "rackcall-pool-watcher");
             thread.setDaemon(true);
             thread.start();
+            running = true;
         }
+        // The thread looks for it once this has returned.
+        bells.add(bell);
     }
 
     /** Once this has returned, the watcher does not touch the bell's words any more: a bell that is closed is only looked at under its lock. */
@@ -56,12 +58,20 @@ final class PoolWatcher {
         }
     }
 
-    private static boolean look(PoolBell bell) {
+    private boolean look(PoolBell bell) {
         try {
             return bell.look(System.nanoTime());
         } catch (IllegalStateException e) {
             LOG.debug("a connection's pool was closed before the connection", e);
             bell.lose();
+            return false;
+        } catch (RuntimeException | Error e) {
+            // All other connections of this process through pools depend on this thread.
+            if (LOG_LIMIT.allows()) {
+                LOG.error("a connection through a pool failed; it ends{}", LOG_LIMIT.skipped(), e);
+            }
+            bell.lose();
+            bells.remove(bell);
             return false;
         }
     }

@@ -161,8 +161,7 @@ final class RemoteServer extends PolledServer {
 
         static Seat of(RemoteServer server, ConnectionFactory factory, Handshake.Hello hello) {
             // A number that nobody uses: there is nothing that this client could leave in the shared arena.
-            int number = factory.shared().join(() -> true);
-            Handshake.Welcome welcome = factory.plan(hello, number);
+            Handshake.Welcome welcome = factory.join(hello, () -> true);
             SharedFile file = null;
             try {
                 file = SharedFile.memfd("rackcall" + hello.channel(), ConnectionFactory.bytes(welcome));
@@ -173,7 +172,7 @@ final class RemoteServer extends PolledServer {
                     file.close();
                 }
                 factory.giveIds(welcome);
-                factory.shared().leave(number);
+                factory.shared().leave(welcome.participant());
                 throw e;
             }
         }

@@ -67,15 +67,29 @@ final class ServerStream<T> {
     /** What one pull gets. Taken under the lock and encoded without it, since encoding runs users' code: whoever closes the stream must not wait for that. */
     private record Answer<T>(ShmServerCall call, List<T> elements, boolean last, Optional<Throwable> failure) {}
 
+    /** Begins to take elements; a pull that waits is answered in any case. */
     void start() {
-        Thread thread = Thread.ofVirtual().name("rackcall-stream-" + id).unstarted(this::produce);
-        lock.lock();
         try {
-            producer = thread;
-        } finally {
-            lock.unlock();
+            Thread thread = Thread.ofVirtual().name("rackcall-stream-" + id).unstarted(this::produce);
+            lock.lock();
+            try {
+                producer = thread;
+            } finally {
+                lock.unlock();
+            }
+            thread.start();
+        } catch (RuntimeException | Error e) {
+            fail(e);
         }
-        thread.start();
+    }
+
+    /** There will be no elements. */
+    private void fail(Throwable why) {
+        try (elements) {
+            end(why);
+        } finally {
+            leaveArgumentsIfOver();
+        }
     }
 
     private void produce() {

@@ -17,15 +17,24 @@ final class ServerStreams {
     private long lastId;
     private boolean closed;
 
-    synchronized <T> ServerStream<T> open(
-            Stream<T> elements, ResultWriter<T> writer, String method, CallMemory memory) {
-        if (closed || open.size() >= MAX_OPEN) {
+    <T> ServerStream<T> open(Stream<T> elements, ResultWriter<T> writer, String method, CallMemory memory) {
+        ServerStream<T> stream = tryOpen(elements, writer, method, memory);
+        if (stream == null) {
+            // Users' code, and so without the lock.
             elements.close();
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with(
                             "%s: %d streams are open on this connection; read them to their end or close them",
-                            method, open.size())
+                            method, MAX_OPEN)
                     .asException();
+        }
+        return stream;
+    }
+
+    private synchronized <T> ServerStream<T> tryOpen(
+            Stream<T> elements, ResultWriter<T> writer, String method, CallMemory memory) {
+        if (closed || open.size() >= MAX_OPEN) {
+            return null;
         }
         long id = ++lastId;
         ServerStream<T> stream = new ServerStream<>(this, id, elements, writer, method, memory);

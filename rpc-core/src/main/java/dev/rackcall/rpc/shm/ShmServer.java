@@ -91,7 +91,7 @@ final class ShmServer extends PolledServer {
                 int count = events.await(
                         awake ? Math.min(TICK_NANOS, spec.stuckAfter().toNanos()) : TICK_NANOS);
                 for (int i = 0; i < count; i++) {
-                    handle(events.tag(i));
+                    tryHandle(events.tag(i));
                 }
                 pollers.relieveIfStuck();
                 if (System.nanoTime() - lastTick > TICK_NANOS) {
@@ -100,12 +100,25 @@ final class ShmServer extends PolledServer {
                     doors.values().forEach(door -> door.factory().tick());
                 }
             } catch (RuntimeException | Error e) {
-                if (LOG_LIMIT.allows()) {
-                    LOG.error("accepting a connection failed; the server goes on{}", LOG_LIMIT.skipped(), e);
-                }
-                LockSupport.parkNanos(FAILED_ACCEPT_NANOS);
+                failed(e);
             }
         }
+    }
+
+    /** Whatever keeps a client out, want of descriptors mostly, handlers must be relieved and silent guests dropped all the same. */
+    private void tryHandle(long tag) {
+        try {
+            handle(tag);
+        } catch (RuntimeException | Error e) {
+            failed(e);
+        }
+    }
+
+    private static void failed(Throwable thrown) {
+        if (LOG_LIMIT.allows()) {
+            LOG.error("accepting a connection failed; the server goes on{}", LOG_LIMIT.skipped(), thrown);
+        }
+        LockSupport.parkNanos(FAILED_ACCEPT_NANOS);
     }
 
     private void handle(long tag) {

@@ -2,11 +2,14 @@ package dev.rackcall.rpc.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.EchoService;
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.PoolCommons;
 import dev.rackcall.shm.TwoHosts;
 import java.lang.foreign.Arena;
@@ -141,6 +144,63 @@ class PoolDoorTest {
             assertThat(BellLayout.take(server, client, told::add)).isEqualTo(BellLayout.NUMBERS);
             client.set(ValueLayout.JAVA_LONG, 192, -1L);
             assertThat(BellLayout.take(server, client, told::add)).isZero();
+        }
+    }
+
+    /** Answers the next knock at the door of /a as a server would, but for where it says that the memory is. */
+    private Thread answer(PoolDoor door, PoolKnock.Window window) {
+        Handshake.ArenaPlace none = new Handshake.ArenaPlace(0, 0, 0);
+        byte[] welcome = new Handshake.Welcome(Status.OK, 1, 64, 2, none, none, none, 0, "", "").encode();
+        return Thread.ofPlatform().daemon().start(() -> {
+            long[] place = new long[1];
+            Await.until("a knock", () -> (place[0] = door.take(0)) != 0);
+            try {
+                PoolKnock.at(first, place[0]).answer(welcome, window, window);
+            } catch (Handshake.MalformedException e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    @Test
+    void shouldRefuseMemoryThatIsNone() throws Exception {
+        PoolDoor door = PoolDoor.findOrMake(first, "/a");
+        assertThat(door.change(0, 42)).isTrue();
+        long before = hosts.second().arena().usedBytes();
+        for (PoolKnock.Window window : List.of(
+                PoolKnock.Window.NONE,
+                new PoolKnock.Window(8192, 64),
+                new PoolKnock.Window(-4096, 8192),
+                new PoolKnock.Window(Long.MAX_VALUE & -4096, 8192),
+                new PoolKnock.Window(8192, Long.MAX_VALUE))) {
+            Thread server = answer(door, window);
+            Assertions.assertThatThrownBy(
+                            () -> RpcChannel.builder("/a").pool(hosts.second()).open())
+                    .as("%s", window)
+                    .isInstanceOf(RpcException.class);
+            assertThat(server.join(Duration.ofSeconds(20))).isTrue();
+            assertThat(hosts.second().arena().usedBytes()).as("%s", window).isEqualTo(before);
+        }
+    }
+
+    /** All connections of a process depend on one thread. */
+    @Test
+    void shouldRingOnAfterABellThatCannotBeLookedAt() {
+        try (Arena ofThisThread = Arena.ofConfined();
+                Arena ofAll = Arena.ofShared()) {
+            PoolBell broken = PoolBell.of(ofThisThread.allocate(BellLayout.BYTES, 64), true);
+            MemorySegment page = ofAll.allocate(BellLayout.BYTES, 64);
+            PoolBell server = PoolBell.of(page, true);
+            PoolBell client = PoolBell.of(page, false);
+            try {
+                Await.until("the broken one ends", () -> broken.drain(number -> {}) < 0);
+                assertThat(client.ring()).isTrue();
+                Await.until("it rings", () -> server.drain(number -> {}) > 0);
+            } finally {
+                broken.close();
+                client.close();
+                server.close();
+            }
         }
     }
 }

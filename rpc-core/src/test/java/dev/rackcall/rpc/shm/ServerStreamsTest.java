@@ -1,0 +1,50 @@
+package dev.rackcall.rpc.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.RpcException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How many streams a client may leave open. */
+@Timeout(60)
+class ServerStreamsTest {
+    private static final int MOST = 256;
+
+    private final ServerStreams streams = new ServerStreams();
+
+    private ServerStream<Integer> open(Stream<Integer> elements) {
+        return streams.open(elements, (out, call, value) -> {}, "Test.method", null);
+    }
+
+    /** Closing one runs users' code, which must not keep the connection's poller from finding the others. */
+    @Test
+    void shouldRefuseMoreThanItMayHaveAndCloseThemWithoutALock() {
+        for (int i = 0; i < MOST; i++) {
+            assertThat(open(Stream.of(i))).isNotNull();
+        }
+        AtomicBoolean found = new AtomicBoolean();
+        Stream<Integer> oneTooMany = Stream.of(1).onClose(() -> {
+            Thread other = Thread.ofPlatform().daemon().start(() -> found.set(streams.find(1) != null));
+            try {
+                assertThat(other.join(Duration.ofSeconds(5)))
+                        .as("others find their streams")
+                        .isTrue();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        assertThatThrownBy(() -> open(oneTooMany))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("256 streams are open");
+        assertThat(found).isTrue();
+        streams.close(1);
+        assertThat(open(Stream.of(1))).isNotNull();
+        streams.closeAll();
+        assertThatThrownBy(() -> open(Stream.of(1))).isInstanceOf(RpcException.class);
+    }
+}
