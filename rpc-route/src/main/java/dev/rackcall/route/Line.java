@@ -18,8 +18,8 @@ final class Line {
     private static final int MOST_DOUBLINGS = 6;
     /** What calls have returned by pointer stays readable that long after their line was left. */
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** What is under way when the memory itself is gone gets that long. */
-    private static final long HURRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** For calls that have picked the line just before it was left. */
+    private static final long LATECOMERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** Why calls no longer go there. */
     enum Left {
@@ -27,7 +27,7 @@ final class Line {
         FOR_A_BETTER_ONE,
         /** Its peer takes no calls any more. */
         ENDED,
-        /** What it stands on is no longer shared, so that nothing there can be waited for. */
+        /** What it stands on is no longer shared, so that nobody is to build anything there any more. */
         MEMORY_GONE
     }
 
@@ -150,9 +150,8 @@ final class Line {
         long since = System.nanoTime() - leftAt;
         boolean idle = connection.callsUnderWay() == 0;
         boolean over = switch (how) {
-            case MEMORY_GONE -> idle || since > HURRY_NANOS;
-            // Its server may be draining, and calls under way end in any case.
-            case ENDED -> idle;
+            // Calls under way end in any case: by their answers, or with the connection.
+            case MEMORY_GONE, ENDED -> idle && since > LATECOMERS_NANOS;
             case FOR_A_BETTER_ONE -> idle && since > GRACE_NANOS && !hasScopes();
         };
         if (over) {

@@ -143,9 +143,10 @@ final class RoutedCall extends ClientCall {
                 told.tellNobody();
                 told.onClose(e.status());
                 // Nothing was sent, so that another line may have it whatever it does.
-                if (!mayTryAnother(line, e)) {
-                    failure = e.status();
-                    throw e;
+                RpcException why = wasLeft(line, e) ? leftMeanwhile(line, e) : e;
+                if (!mayTryAnother(line, why)) {
+                    failure = why.status();
+                    throw why;
                 }
                 continue;
             }
@@ -184,6 +185,17 @@ final class RoutedCall extends ClientCall {
         for (int i = 0; i < shared.size(); i++) {
             inner.share(shared.get(i), sharedNames.get(i));
         }
+    }
+
+    /** Whether the line was closed because calls go elsewhere now, which is no end of this channel. */
+    private boolean wasLeft(Line line, RpcException e) {
+        return e.code() == Status.Code.CANCELLED && !line.isUsable() && !routes.isClosed();
+    }
+
+    private RpcException leftMeanwhile(Line line, RpcException e) {
+        return Status.Code.UNAVAILABLE
+                .with("%s: the connection to %s was closed since calls go elsewhere now", method, line)
+                .asException(e);
     }
 
     private boolean mayTryAnother(Line line, RpcException e) {

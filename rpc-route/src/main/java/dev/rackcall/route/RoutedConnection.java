@@ -59,7 +59,8 @@ final class RoutedConnection extends ClientConnection {
                 try {
                     return only.begin(method, deadline, headers, isolation, observer);
                 } catch (RpcException e) {
-                    if (e.code() != Status.Code.UNAVAILABLE || only.isUsable()) {
+                    // It has ended meanwhile, or was closed because calls go elsewhere.
+                    if (only.isUsable() || (e.code() != Status.Code.UNAVAILABLE && e.code() != Status.Code.CANCELLED)) {
                         throw e;
                     }
                 }

@@ -34,7 +34,7 @@ final class Way {
 
     private volatile Optional<Line> line = Optional.empty();
     private volatile State state = State.NOT_NEEDED;
-    private volatile String reason = "a better way works";
+    private volatile String reason = "it was not tried yet";
     private volatile Optional<RpcException> failure = Optional.empty();
     private long connectedAt;
     private volatile long retryAt = System.nanoTime();
@@ -174,6 +174,9 @@ final class Way {
 
     /** Tries; blocks as long as the channel's connect timeout. */
     boolean connect(ChannelRoutes routes) {
+        if (state != State.FAILED) {
+            reason = "it is being tried, and its server has not answered yet";
+        }
         try {
             ClientConnection connection = Transports.first().connect(spec());
             Line fresh = new Line(this, connection);

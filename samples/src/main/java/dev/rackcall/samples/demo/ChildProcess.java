@@ -47,12 +47,8 @@ final class ChildProcess implements AutoCloseable {
 
     /** Starts a JVM; it is ready once {@link #await} has returned. */
     static ChildProcess start(Setup setup, Workplace workplace) {
-        List<String> command = new ArrayList<>();
-        command.add(ProcessHandle.current().info().command().orElse(System.getProperty("java.home") + "/bin/java"));
-        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(flag -> NOT_INHERITED.stream().noneMatch(flag::startsWith))
-                .forEach(command::add);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), DemoProcess.class.getName()));
+        List<String> command = new ArrayList<>(java());
+        command.add(DemoProcess.class.getName());
         command.add(Messages.MAPPER.writeValueAsString(setup));
         try {
             Process process = new ProcessBuilder(command)
@@ -65,6 +61,17 @@ final class ChildProcess implements AutoCloseable {
         } catch (IOException e) {
             throw new DemoException("a Java process cannot be started: " + e.getMessage(), e);
         }
+    }
+
+    /** The start of a command that runs a class as this JVM would. */
+    static List<String> java() {
+        List<String> command = new ArrayList<>();
+        command.add(ProcessHandle.current().info().command().orElse(System.getProperty("java.home") + "/bin/java"));
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> NOT_INHERITED.stream().noneMatch(flag::startsWith))
+                .forEach(command::add);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+        return command;
     }
 
     void order(Order order) {

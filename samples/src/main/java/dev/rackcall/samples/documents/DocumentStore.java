@@ -24,10 +24,10 @@ public interface DocumentStore {
     int put(Batch batch);
 
     /** The documents that have that text at that path. */
-    @Rpc
+    @Rpc(idempotent = true)
     Found withText(List<String> path, String text, int limit);
 
     /** The documents that have a number from {@code low} to {@code high}, both included, at that path. Numbers compare as doubles. */
-    @Rpc
+    @Rpc(idempotent = true)
     Found withNumber(List<String> path, double low, double high, int limit);
 }

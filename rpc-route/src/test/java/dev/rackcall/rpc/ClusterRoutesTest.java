@@ -1,0 +1,160 @@
+package dev.rackcall.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingCluster;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Calls whose servers are found in ZooKeeper: an ensemble of three, in this process, of which members are lost. */
+@Timeout(120)
+class ClusterRoutesTest {
+    private static final int TICK_MILLIS = 500;
+    private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
+
+    private static TestingCluster ensemble;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeAll
+    static void start() throws Exception {
+        List<InstanceSpec> specs = new ArrayList<>();
+        for (int i = 1; i <= 3; i++) {
+            specs.add(new InstanceSpec(null, -1, -1, -1, true, i, TICK_MILLIS, 200));
+        }
+        ensemble = new TestingCluster(specs);
+        ensemble.start();
+    }
+
+    @AfterAll
+    static void stop() throws IOException {
+        ensemble.close();
+    }
+
+    private URI members() {
+        return URI.create("zk://" + ensemble.getConnectString() + "/" + folder.getFileName());
+    }
+
+    private RpcServer.Builder server(String host, NumbersService service) {
+        return RpcServer.builder()
+                .service(Numbers.class, service)
+                .directory(folder.resolve(host))
+                .arenaQuota(4 << 20)
+                .listen(ANY_PORT)
+                .directory(members())
+                .host(host);
+    }
+
+    private RpcChannel channel(String host) {
+        return RpcChannel.builder("/test/numbers")
+                .directory(folder.resolve(host))
+                .arenaQuota(4 << 20)
+                .directory(members())
+                .host(host)
+                .open();
+    }
+
+    @Test
+    void shouldLoseNoCallWithAMemberOfTheEnsemble() throws Exception {
+        AtomicBoolean ending = new AtomicBoolean();
+        AtomicLong calls = new AtomicLong();
+        List<RpcException> failures = new ArrayList<>();
+        try (RpcServer one = server("a", new NumbersService("one")).start();
+                RpcChannel channel = channel("b")) {
+            Numbers numbers = channel.stub(Numbers.class);
+            Thread caller = Thread.ofPlatform().start(() -> {
+                while (!ending.get()) {
+                    try {
+                        numbers.who();
+                        calls.incrementAndGet();
+                    } catch (RpcException e) {
+                        failures.add(e);
+                    }
+                }
+            });
+            InstanceSpec lost = ensemble.getInstances().iterator().next();
+            ensemble.killServer(lost);
+            long before = calls.get();
+            Await.until("calls while a member is lost", () -> calls.get() > before + 100);
+
+            // What is new is found, too: two members are enough.
+            try (RpcServer two = server("c", new NumbersService("two")).start()) {
+                Await.until(
+                        "the second server",
+                        () -> channel.routes().stream()
+                                .anyMatch(route -> route.host().equals("c") && route.state() == Route.State.USED));
+                assertThat(two.channels()).isEqualTo(one.channels());
+            }
+            ensemble.restartServer(lost);
+            ending.set(true);
+            caller.join();
+        }
+        assertThat(failures).allSatisfy(each -> assertThat(each.code()).isEqualTo(Status.Code.UNAVAILABLE));
+        // The second server ended under calls that may not be repeated.
+        assertThat(failures.size()).isLessThan(10);
+    }
+
+    @Test
+    void shouldStopNamingAServerThatWasKilledOnceItsLeaseHasEnded() throws Exception {
+        try (ChildJvm child = ChildJvm.start(
+                NumbersChild.class, folder.resolve("a"), members().toString(), "one")) {
+            child.awaitLine("READY");
+            try (RpcChannel channel = channel("b")) {
+                Numbers numbers = channel.stub(Numbers.class);
+                assertThat(numbers.who()).isEqualTo("one");
+
+                child.kill();
+
+                // Its entry stands until its lease of 10 s has ended; nobody is misled by it.
+                RpcException stale = catchThrowableOfType(RpcException.class, numbers::whoAgain);
+                assertThat(stale.code()).isEqualTo(Status.Code.UNAVAILABLE);
+                assertThat(stale).hasMessageContaining("nobody listens at");
+                Await.until("the end of its lease", () -> channel.routes().isEmpty());
+                RpcException gone = catchThrowableOfType(RpcException.class, numbers::whoAgain);
+                assertThat(gone).hasMessageContaining("names no server of channel /test/numbers any more");
+
+                try (RpcServer next = server("c", new NumbersService("two")).start()) {
+                    Await.until("the next server", () -> answers(numbers));
+                    assertThat(next.channels()).containsExactly("/test/numbers");
+                }
+            }
+        }
+    }
+
+    private static boolean answers(Numbers numbers) {
+        try {
+            return numbers.who().equals("two");
+        } catch (RpcException e) {
+            assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+            return false;
+        }
+    }
+
+    @Test
+    void shouldSayThatNoMemberAnswers() {
+        URI nobody = URI.create("zk://127.0.0.1:1/x");
+        RpcException server = catchThrowableOfType(
+                RpcException.class,
+                () -> RpcServer.builder()
+                        .service(Numbers.class, new NumbersService("one"))
+                        .directory(folder.resolve("a"))
+                        .directory(nobody)
+                        .start());
+
+        assertThat(server.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(server).hasMessageContaining("127.0.0.1:1").hasMessageContaining("are they running");
+    }
+}

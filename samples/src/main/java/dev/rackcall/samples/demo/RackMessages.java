@@ -1,0 +1,55 @@
+package dev.rackcall.samples.demo;
+
+import java.net.URI;
+import java.nio.file.Path;
+
+/**
+ * What the rack demo's conductor and its hosts say to each other: {@link Setup} as a host's argument, and on its standard output {@link #READY},
+ * {@link #SAMPLE} with a {@link Sample}, or {@link #FAILED} with a sentence. A host ends with its standard input.
+ */
+final class RackMessages {
+    static final String READY = "ready";
+    static final String SAMPLE = "sample ";
+    static final String FAILED = "failed ";
+
+    private RackMessages() {}
+
+    /** What a host does. */
+    enum Role {
+        /** Serves the store. */
+        SERVE,
+        /** Puts all documents into it, then searches. */
+        FILL_AND_SEARCH,
+        SEARCH
+    }
+
+    /**
+     * What a host is told at its start.
+     *
+     * @param workplace of the whole demo, which a host removes if its conductor is dead
+     * @param runtime the host's runtime directory: what stands for its memory
+     */
+    record Setup(Role role, String host, Path workplace, Path runtime, URI directory, int count, long seed) {}
+
+    /**
+     * What a host has done since its last sample.
+     *
+     * @param server the host that it talks to
+     * @param over by which way
+     * @param memory whether that is memory
+     * @param searches that found what they had to find
+     * @param failed searches that failed or found nothing
+     * @param problem what the last of those ended with
+     */
+    record Sample(
+            String host,
+            String server,
+            String over,
+            boolean memory,
+            long searches,
+            long failed,
+            String problem,
+            long p50Nanos,
+            long p99Nanos,
+            double seconds) {}
+}
