@@ -1,0 +1,350 @@
+/*
+ * ALock as docs/alock.md describes it and CohortQueue and CohortRepair do it, for Spin. Threads 1..L reach the lock by memory (cohort 0), the next R by RDMA
+ * (cohort 1). Each access to shared memory is one step, and only what is atomic within one cohort is used as such. What nobody else can see yet, of a thread that
+ * cannot die, is put together with the step that follows. ./check runs it.
+ *
+ *   L, R          threads of each cohort              BL, BR     budgets
+ *   ROUNDS        acquisitions of each thread; undefined: for ever
+ *   TIMEOUTS      waiters may give up, at any time
+ *   DEATHS        how many threads may die, between any two steps; then a keeper is there
+ *   BUG_...       a mistake that must be found
+ */
+#ifndef L
+#define L 2
+#endif
+#ifndef R
+#define R 2
+#endif
+#ifndef BL
+#define BL 1
+#endif
+#ifndef BR
+#define BR 1
+#endif
+#ifndef DEATHS
+#define DEATHS 0
+#endif
+#define N (L + R)
+#define SLOTS (N + 1)
+
+/*
+ * A reference names a descriptor and its generation; 0 is none. With ROUNDS generations never come again; without, nobody dies, and what a stale reference could
+ * do harm to is not there, so there is one generation.
+ */
+#ifdef ROUNDS
+#define REF(d) ((d) + SLOTS * gen[d])
+#define NEWER(d) gen[d]++
+#define ENDED(n) n
+#else
+#define REF(d) (d)
+#define NEWER(d) skip
+#define ENDED(n) 0
+#endif
+#define SLOT(r) ((r) % SLOTS)
+#define COHORT(d) ((d) > L)
+#define BUDGET(c) ((c) -> BR : BL)
+#ifdef ROUNDS
+#define SAME(r) (gen[SLOT(r)] == (r) / SLOTS)
+#else
+#define SAME(r) true
+#endif
+
+#define FREE 0
+#define WAITING 1
+#define HEAD 2
+#define GONE 3
+
+byte tail[2], victim;
+/* state, budget and gen of a descriptor are one word. */
+byte state[SLOTS], budget[SLOTS], next[SLOTS];
+#ifdef ROUNDS
+byte gen[SLOTS];
+#endif
+#if DEATHS > 0
+byte prev[SLOTS], skipped[SLOTS];
+bool dead[SLOTS], keeping;
+#endif
+
+/* Who holds the lock, and who waits for it in its queue: what the properties speak about. */
+byte inside;
+bool wants[SLOTS];
+
+inline leaves(d) { if :: inside == d -> inside = 0 :: else fi }
+inline freed(d) { d_step { state[d] = FREE; budget[d] = 0; next[d] = ENDED(next[d]); NEWER(d) } }
+
+/* d leaves the queue and hands over with this budget. */
+inline release(d, grant) {
+    do
+    :: n = next[d];
+       if
+       :: n == 0 ->
+          if
+          :: d_step { tail[c] == REF(d) -> tail[c] = 0; leaves(d) } break
+          :: tail[c] != REF(d) -> d_step { next[d] != 0 -> n = next[d] }
+          fi
+       :: else
+       fi;
+       if
+       :: d_step { state[SLOT(n)] == WAITING -> state[SLOT(n)] = HEAD; budget[SLOT(n)] = grant; leaves(d) } break
+       :: d_step { state[SLOT(n)] != WAITING -> assert(SAME(n) && state[SLOT(n)] == GONE); m = next[SLOT(n)] }
+          if
+          :: m == 0 ->
+             if
+             :: d_step { tail[c] == n -> tail[c] = 0; leaves(d) } freed(SLOT(n)); break
+             :: tail[c] != n -> d_step { next[SLOT(n)] != 0 -> m = next[SLOT(n)] }
+             fi
+          :: else
+          fi;
+#if DEATHS > 0
+          skipped[d] = n;
+#endif
+#ifdef BUG_FREES_FIRST
+          freed(SLOT(n));
+          next[d] = m
+#else
+          next[d] = m;
+          freed(SLOT(n))
+#endif
+       fi
+    od;
+    freed(d);
+    d_step { n = 0; m = 0 }
+}
+
+proctype Thread(byte me) {
+    byte t, n, m, c, rounds;
+    c = COHORT(me);
+#if DEATHS > 0
+    {
+#endif
+    do
+#ifdef ROUNDS
+    :: rounds == ROUNDS -> break
+    :: rounds < ROUNDS -> rounds++;
+#else
+    :: true ->
+#endif
+       /* One that has given up is used again when it is freed. */
+#if DEATHS > 0
+       (state[me] == FREE);
+       next[me] = 0;
+join:  t = tail[c];
+       prev[me] = t;
+       state[me] = (t -> WAITING : HEAD);
+       if
+       :: d_step { tail[c] == t -> tail[c] = REF(me); wants[me] = true }
+       :: tail[c] != t -> goto join
+       fi;
+#else
+       d_step { state[me] == FREE -> next[me] = 0; t = tail[c]; state[me] = (t -> WAITING : HEAD); tail[c] = REF(me); wants[me] = true }
+#endif
+       if
+       :: t != 0 ->
+          next[SLOT(t)] = REF(me);
+          if
+          :: state[me] == HEAD
+#ifdef TIMEOUTS
+          :: d_step { state[me] == WAITING -> state[me] = GONE; wants[me] = false } goto again
+#endif
+          fi;
+          if
+          :: budget[me] > 0 -> goto critical
+          :: else
+          fi
+       :: else
+       fi;
+       if
+       :: tail[1 - c] == 0 -> goto won
+       :: tail[1 - c] != 0
+       fi;
+#ifndef BUG_NO_VICTIM
+       victim = c;
+#endif
+       if
+       :: tail[1 - c] == 0
+       :: victim != c
+#ifdef TIMEOUTS
+       :: wants[me] = false; release(me, 0); goto again
+#endif
+       fi;
+won:   budget[me] = BUDGET(c);
+critical: skip;
+       d_step { assert(inside == 0); inside = me; wants[me] = false; t = budget[me] - 1 }
+#ifdef BUG_NO_BUDGET
+       t = BUDGET(c);
+#endif
+       release(me, t);
+again: t = 0
+    od;
+#if DEATHS > 0
+    skip
+    } unless { dead[me] };
+    skip;
+    d_step { t = 0; n = 0; m = 0; rounds = 0 }
+#endif
+}
+
+#if DEATHS > 0
+/* Somebody who is not free has seen d as the last of the queue. One look at each, as the keeper does. */
+inline findFollower(d) {
+    k = 1; found = false;
+    do
+    :: k > N || found -> break
+    :: else -> d_step { found = prev[k] == REF(d) && state[k] != FREE; k++ }
+    od;
+    k = 0
+}
+
+inline settleHead(x) {
+    do
+    :: n = next[x];
+       if
+       :: n == 0 ->
+          if
+          :: d_step { tail[c] == REF(x) -> tail[c] = 0; leaves(x) }
+          :: tail[c] != REF(x) -> findFollower(x); if :: found -> goto later :: else fi
+          fi;
+          break
+       :: else
+       fi;
+       if
+       :: d_step { SAME(n) && state[SLOT(n)] == WAITING -> state[SLOT(n)] = HEAD; budget[SLOT(n)] = 0; leaves(x) } break
+       :: d_step { SAME(n) && state[SLOT(n)] == GONE -> m = next[SLOT(n)] }
+          if
+          :: m == 0 ->
+             if
+             :: d_step { tail[c] == n -> tail[c] = 0; leaves(x) }
+             :: tail[c] != n -> findFollower(SLOT(n)); if :: found -> goto later :: else fi
+             fi;
+             freed(SLOT(n));
+             break
+          :: else
+          fi;
+          skipped[x] = n;
+          next[x] = m;
+          freed(SLOT(n))
+       :: !SAME(n) || (state[SLOT(n)] != WAITING && state[SLOT(n)] != GONE) -> break
+       fi
+    od;
+    d_step { leaves(x); freed(x) }
+}
+
+#define SEES(y, d) (prev[y] == REF(d) && state[y] != FREE)
+#if N == 2
+#define FOLLOWED(d) (SEES(1, d) || SEES(2, d))
+#elif N == 3
+#define FOLLOWED(d) (SEES(1, d) || SEES(2, d) || SEES(3, d))
+#else
+#define FOLLOWED(d) (SEES(1, d) || SEES(2, d) || SEES(3, d) || SEES(4, d))
+#endif
+#define LAST(d) (next[d] -> SLOT(next[d]) : d)
+
+/*
+ * What the keeper does for x, who is dead. It does so for one at a time. Where it would come again later, it waits here for what it would find then, so that a
+ * wait without end is found.
+ */
+proctype Keeper(byte x) {
+    byte n, m, k, c, p;
+    bool found;
+    c = COHORT(x);
+again: skip;
+    d_step { !keeping -> keeping = true }
+    if
+    :: d_step { skipped[x] != 0 && next[x] != skipped[x] && SAME(skipped[x]) && state[SLOT(skipped[x])] == GONE -> n = skipped[x] }
+       freed(SLOT(n))
+    :: else
+    fi;
+    if
+    :: state[x] == FREE -> goto over
+    :: state[x] == WAITING ->
+       if
+       :: next[x] == 0 ->
+          if
+          :: tail[c] != REF(x) ->
+             findFollower(x);
+             if
+             :: !found -> freed(x); goto over
+             :: else
+             fi
+          :: tail[c] == REF(x)
+          fi
+       :: else
+       fi;
+#ifndef BUG_NO_LINK
+       p = prev[x];
+       if
+       :: d_step { SAME(p) && next[SLOT(p)] == 0 -> skip }
+          if
+          :: SAME(p) -> next[SLOT(p)] = REF(x)
+          :: else
+          fi
+       :: else
+       fi;
+#endif
+       if
+       :: d_step { state[x] == WAITING -> state[x] = GONE }
+       :: state[x] == HEAD -> settleHead(x); goto over
+       fi
+    :: state[x] == HEAD -> settleHead(x); goto over
+    :: state[x] == GONE
+    fi;
+later: skip;
+    d_step { keeping = false; n = 0; m = 0; k = 0; p = 0; found = false }
+    if
+    :: state[x] == GONE -> (state[x] == FREE)
+    :: else -> (next[LAST(x)] != 0 || !FOLLOWED(LAST(x)))
+    fi;
+    goto again;
+over: skip;
+    d_step { keeping = false; n = 0; m = 0; k = 0; p = 0; found = false }
+}
+
+/* Kills whom it likes, when it likes; the kernel's lock or the lease tells the keeper. */
+proctype Killer() {
+    byte x, deaths;
+    do
+    :: deaths < DEATHS -> select(x : 1 .. N); skip;
+       if
+       :: !dead[x] -> atomic { dead[x] = true; deaths++; run Keeper(x); x = 0 }
+       :: else -> x = 0
+       fi
+    :: break
+    od;
+    x = 0; deaths = 0
+}
+#endif
+
+#ifdef ROUNDS
+/* When nobody can take a step any more, all have left. */
+proctype End() {
+    byte i = 1;
+    timeout;
+    assert(tail[0] == 0 && tail[1] == 0);
+    do
+    :: i <= N -> assert(state[i] == FREE); i++
+    :: else -> break
+    od
+}
+#endif
+
+init {
+    atomic {
+        byte i = 1;
+        do
+        :: i <= N -> run Thread(i); i++
+        :: else -> break
+        od;
+#if DEATHS > 0
+        run Killer();
+#endif
+#ifdef ROUNDS
+        run End();
+#endif
+    }
+}
+
+#ifdef LIVE
+/* Whoever is in a queue gets the lock, if every thread that can go on does. */
+ltl locals { [] (wants[1] -> <> !wants[1]) }
+ltl remotes { [] (wants[N] -> <> !wants[N]) }
+#endif
