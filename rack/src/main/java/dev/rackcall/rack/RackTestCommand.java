@@ -48,7 +48,7 @@ public final class RackTestCommand implements Callable<Integer> {
 
     @Option(
             names = "--seconds",
-            defaultValue = "360",
+            defaultValue = "480",
             description = "The most that guests may run (default: ${DEFAULT-VALUE}).")
     private int seconds;
 

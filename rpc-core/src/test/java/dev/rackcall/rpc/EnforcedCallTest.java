@@ -240,6 +240,25 @@ class EnforcedCallTest {
         }
     }
 
+    /** It could not lift them any more once others are enforced. */
+    @Test
+    void shouldNotEnforceTheSealsOfAProcessThatHoldsSomeItself() {
+        try (SealHolder holder = SealHolder.start(socket);
+                RpcServer server = serve(SandboxPolicy.STRICT.withEnforcedSeals(socket, Wish.PREFER));
+                Userfault own = Userfault.open()) {
+            RpcChannel.Builder required =
+                    RpcChannel.builder("/test/sealed").directory(directory).enforcedSeals(socket, Wish.REQUIRE);
+            assertThatThrownBy(required::open)
+                    .isInstanceOfSatisfying(
+                            RpcException.class,
+                            refused -> assertThat(refused.code()).isEqualTo(Status.Code.FAILED_PRECONDITION))
+                    .hasMessageContaining("this process holds seals itself");
+            assertThat(own.fd()).isPositive();
+            assertThat(holder).isNotNull();
+            Await.equal("connections", 0, server::connections);
+        }
+    }
+
     @Test
     void shouldSayThatNoHolderServes() {
         try (RpcServer server = serve(SandboxPolicy.STRICT.withEnforcedSeals(socket, Wish.PREFER))) {

@@ -55,10 +55,10 @@ public final class SealSession implements AutoCloseable {
      */
     public static SealSession open(Path holder, Arena arena, SharedFile file) {
         synchronized (ChosenHolder.LOCK) {
-            ChosenHolder.require(holder);
-            file.shutOutWriters();
             UnixSocket socket = connect(holder);
             try {
+                ChosenHolder.require(holder);
+                file.shutOutWriters();
                 return open(socket, arena, file, holder);
             } catch (IOException | OsException e) {
                 socket.close();

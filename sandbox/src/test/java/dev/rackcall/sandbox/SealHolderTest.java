@@ -50,7 +50,9 @@ class SealHolderTest {
 
     @Test
     void shouldKeepASealThatTheSealedProcessTriesToLift() throws Exception {
-        try (UnixSocket listener = UnixSocket.listen(folder.resolve("s"), 1)) {
+        try (UnixSocket listener = UnixSocket.listen(folder.resolve("s"), 1);
+                SealHolder another = SealHolder.start(folder.resolve("other"))) {
+            assertThat(another).isNotNull();
             Path output = folder.resolve("output.txt");
             Process process = new ProcessBuilder(ChildJvm.command(List.of(), EnforcedProbe.class, folder.toString()))
                     .redirectErrorStream(true)

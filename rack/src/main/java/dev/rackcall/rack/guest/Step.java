@@ -14,10 +14,10 @@ public enum Step {
     VERBS("C", "the verbs contract suite on rxe0"),
     /** Calls between two kernels, through that pool only. */
     CALLS("AB", "calls from B to A through the pool alone: values, pointers, results, streams, futures, isolation"),
-    /** Protection keys of an emulated processor: tests that are skipped on most machines. */
-    KEYS("C", "the tests of protection keys, on a processor that has them"),
     /** Calls between hosts that share no memory. */
     REMOTE("AC", "calls from C to A by RDMA over rxe0: values, pointers, results, streams, futures"),
+    /** Protection keys of an emulated processor: tests that are skipped on most machines. After what others wait for, since it takes two minutes. */
+    KEYS("C", "the tests of protection keys, on a processor that has them"),
     /** The host of a server and participant is gone; the other goes on. Last: it ends a guest. */
     DEATH(
             "AB",
