@@ -18,6 +18,7 @@ import org.slf4j.LoggerFactory;
 final class HolderSession implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HolderSession.class);
     private static final int SPINS = 20_000;
+    private static final int ROUNDS = 1 << 20;
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int DESCRIPTORS = 2048;
 
@@ -153,9 +154,10 @@ final class HolderSession implements AutoCloseable {
         }
         check.requireNoOther(receiver);
         marksOfReceiver.reserve(0, Seals.marksBytes(DESCRIPTORS));
-        marksFile = marksOfReceiver;
-        marks = marksOfReceiver.mapReadOnly();
+        // First what may fail: who has marks has a receiver, whose end is waited for.
         socket.send(HolderMessage.bare(HolderMessage.MARKS), marksOfReceiver.fd());
+        marks = marksOfReceiver.mapReadOnly();
+        marksFile = marksOfReceiver;
         notifyAll();
     }
 
@@ -172,7 +174,11 @@ final class HolderSession implements AutoCloseable {
         MemorySegment memory = requests.memory();
         int last = 0;
         int idle = 0;
-        while (true) {
+        for (int rounds = 1; ; rounds++) {
+            if (rounds % ROUNDS == 0 && socket.drain() < 0) {
+                // Somebody else who has that memory could go on asking.
+                return;
+            }
             int number = HolderLayout.number(memory);
             if (number != last) {
                 last = number;

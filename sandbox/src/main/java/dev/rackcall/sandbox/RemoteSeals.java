@@ -113,7 +113,8 @@ final class RemoteSeals implements SealAuthority {
 
     @Override
     public boolean hasEnded() {
-        return silent || session.hasEnded();
+        // One that is only silent keeps the pages closed.
+        return session.hasEnded();
     }
 
     // ---- what stands in the ring, which only the holder writes

@@ -17,6 +17,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,6 +34,7 @@ public final class SealHolder implements AutoCloseable {
     private static final int MAX_SESSIONS = 256;
     private static final int BACKLOG = 64;
     private static final Duration BOUND = Duration.ofSeconds(10);
+    private static final long PAUSE_NANOS = 200_000_000;
     private static final SecureRandom NUMBERS = new SecureRandom();
 
     private final UnixSocket listener;
@@ -77,20 +80,31 @@ public final class SealHolder implements AutoCloseable {
                 Optional<UnixSocket> socket = listener.accept();
                 if (socket.isEmpty()) {
                     TimeUnit.MILLISECONDS.sleep(1);
-                } else if (connections.incrementAndGet() > MAX_SESSIONS) {
-                    connections.decrementAndGet();
-                    socket.get().close();
                 } else {
-                    Thread.ofPlatform().daemon().name("rackcall-seal-session").start(() -> serve(socket.get()));
+                    admit(socket.get());
                 }
             } catch (OsException | IllegalStateException e) {
                 if (!closed) {
                     LOG.warn("accepting failed: {}", e.getMessage());
+                    // Whoever waits at the door would make this a busy loop.
+                    LockSupport.parkNanos(PAUSE_NANOS);
                 }
             } catch (InterruptedException e) {
                 return;
             }
         }
+    }
+
+    private void admit(UnixSocket socket) {
+        if (connections.incrementAndGet() > MAX_SESSIONS) {
+            connections.decrementAndGet();
+            try (socket) {
+                socket.send(HolderMessage.refused("it has " + MAX_SESSIONS
+                        + " connections and takes no more; close channels, or start another holder"));
+            }
+            return;
+        }
+        Thread.ofPlatform().daemon().name("rackcall-seal-session").start(() -> serve(socket));
     }
 
     private void serve(UnixSocket socket) {
@@ -163,17 +177,41 @@ public final class SealHolder implements AutoCloseable {
         }
         receivers.add(socket);
         try (SharedFile arena = hello.adopt(1)) {
-            session.join(socket.peer().pid(), hello.adopt(0), arena, offset);
-            socket.send(
-                    HolderMessage.bare(HolderMessage.ACCEPTED),
-                    session.answersFile().fd());
-            while (!closed && !socket.receive(BOUND).map(Message::isEnd).orElse(false)) {
-                // It has nothing more to say, but its end is news.
-                Thread.onSpinWait();
+            join(session, socket, hello.adopt(0), arena, offset);
+            try {
+                socket.send(
+                        HolderMessage.bare(HolderMessage.ACCEPTED),
+                        session.answersFile().fd());
+                awaitEnd(socket, () -> closed);
+            } finally {
+                session.receiverGone();
             }
         } finally {
             receivers.remove(socket);
-            session.receiverGone();
+        }
+    }
+
+    /** The session has the marks from then on. */
+    private static void join(HolderSession session, UnixSocket socket, SharedFile marks, SharedFile arena, long offset)
+            throws IOException {
+        try {
+            session.join(socket.peer().pid(), marks, arena, offset);
+        } catch (IOException | RuntimeException e) {
+            marks.close();
+            throw e;
+        }
+    }
+
+    /** A receiver has nothing more to say, but its end is news. */
+    static void awaitEnd(UnixSocket socket, BooleanSupplier closed) {
+        while (!closed.getAsBoolean()) {
+            Message message = socket.receive(BOUND).orElse(null);
+            if (message != null) {
+                message.closeFds();
+                if (message.isEnd()) {
+                    return;
+                }
+            }
         }
     }
 

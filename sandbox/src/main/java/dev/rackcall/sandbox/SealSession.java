@@ -89,16 +89,25 @@ public final class SealSession implements AutoCloseable {
             Message accepted = HolderMessage.expect(socket, HolderMessage.ACCEPTED, 1);
             SealSession session = new SealSession(
                     socket, arena, file.pageBytes(), HolderMessage.session(HolderMessage.fields(accepted)));
-            session.requests = session.keep(requests.map()).memory();
-            session.answers = session.mapAnswers(accepted);
-            if (!ChosenHolder.isChosen()) {
-                Lockdown.forbidLifting();
-                ChosenHolder.choose(holder);
+            try {
+                session.requests = session.keep(requests.map()).memory();
+                session.answers = session.mapAnswers(accepted);
+                session.lockDown(holder);
+                return session;
+            } catch (IOException | RuntimeException e) {
+                session.close();
+                throw e;
             }
-            socket.send(HolderMessage.bare(HolderMessage.READY));
-            HolderMessage.expect(socket, HolderMessage.READY, 0);
-            return session;
         }
+    }
+
+    private void lockDown(Path holder) throws IOException {
+        if (!ChosenHolder.isChosen()) {
+            Lockdown.forbidLifting();
+            ChosenHolder.choose(holder);
+        }
+        socket.send(HolderMessage.bare(HolderMessage.READY));
+        HolderMessage.expect(socket, HolderMessage.READY, 0);
     }
 
     /** By which the receiver finds this session. Whoever knows it can join; give it to nobody else. */
@@ -217,7 +226,7 @@ public final class SealSession implements AutoCloseable {
     }
 
     /**
-     * Hangs up. What a process has sealed stays sealed until its receiver has hung up, too, or the process has ended. Idempotent.
+     * Hangs up. What a process has sealed stays sealed until its receiver has hung up, too. Idempotent.
      */
     @Override
     public synchronized void close() {

@@ -15,13 +15,18 @@ import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.shm.os.UnixSocket;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 /** Main of a child: a process whose memory a holder seals, and that then tries all it can to write there. */
 final class EnforcedProbe {
@@ -50,8 +55,10 @@ final class EnforcedProbe {
             Arena arena = Arena.create(new ArenaSpec(ARENA, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 64 << 10));
             try (SealSession session = SealSession.open(folder.resolve("holder"), arena, file)) {
                 parent.send(session.number(), file.fd());
-                run(folder, parent, arena, file, session.seals(BOUND, 1));
+                Seals seals = session.seals(BOUND, 1);
+                run(folder, parent, arena, file, seals);
                 openAnother(folder);
+                hangUp(folder, parent, arena, file, session, seals);
                 System.out.println("all went well");
             }
         }
@@ -138,6 +145,7 @@ final class EnforcedProbe {
             } catch (SealException e) {
                 require(e.getMessage().contains("another mapping"), e.getMessage());
             }
+            require(descriptors("rackcall-seals") == 1, "only the first session's descriptors are open");
             another.close();
             SealSession.open(folder.resolve("holder"), arena, file).close();
             try {
@@ -146,6 +154,46 @@ final class EnforcedProbe {
             } catch (SealException e) {
                 require(e.getMessage().contains("for as long as it lives"), e.getMessage());
             }
+        }
+    }
+
+    /** While the receiver reads: neither its own end opens the pages, nor that it tries to be the receiver, too. */
+    private static void hangUp(
+            Path folder, UnixSocket parent, Arena arena, SharedFile file, SealSession session, Seals seals) {
+        Scope scope = arena.newScope();
+        long ref = scope.allocate(64);
+        arena.memory().set(JAVA_LONG, Ref.offset(ref), SECRET);
+        markedDone(parent, seals.seal(scope, "the last call"), ref);
+        try (UnixSocket holder = UnixSocket.connect(folder.resolve("holder"));
+                SharedFile marks = SharedFile.memfdForSomeWriters("probe-marks", 1 << 20)) {
+            marks.shutOutWriters();
+            holder.send(HolderMessage.receiver(session.number(), 0), marks.fd(), file.fd());
+            Message answer = holder.receive(BOUND).orElseThrow();
+            require(answer.bytes()[0] == HolderMessage.REFUSED, "there is a receiver already");
+        }
+        session.close();
+        // Four times what the holder takes to notice.
+        long end = System.nanoTime() + 400_000_000;
+        while (System.nanoTime() - end < 0) {
+            require(isRefused(arena.memory(), Ref.offset(ref)), "closed although it has hung up");
+            LockSupport.parkNanos(20_000_000);
+        }
+        parent.send(new byte[] {1});
+    }
+
+    /** Descriptors of this process of a memfd. */
+    static long descriptors(String name) {
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            return all.filter(descriptor -> {
+                        try {
+                            return Files.readSymbolicLink(descriptor).toString().startsWith("/memfd:" + name + " ");
+                        } catch (IOException e) {
+                            return false;
+                        }
+                    })
+                    .count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

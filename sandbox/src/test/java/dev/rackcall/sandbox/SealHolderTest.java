@@ -108,9 +108,13 @@ class SealHolderTest {
             assertThatThrownBy(() -> SealSession.join(folder.resolve("holder"), hello.bytes(), arena, file, PAGE))
                     .isInstanceOf(SealException.class)
                     .hasMessageContaining("another arena");
+            assertThat(EnforcedProbe.descriptors("rackcall-seal-marks"))
+                    .as("of receivers that were refused")
+                    .isZero();
             try (SealSession.Receiver receiver =
                     SealSession.join(folder.resolve("holder"), hello.bytes(), arena, file, 0)) {
                 judge(child, receiver.scopes(), mapping, output);
+                judgeTheLast(child, receiver, mapping, output);
             }
         }
     }
@@ -133,6 +137,33 @@ class SealHolderTest {
             assertThat(mapping.memory().get(JAVA_LONG, Ref.offset(ref))).isEqualTo(EnforcedProbe.SECRET);
             assertThat(scopes.markDone(seal)).isTrue();
             child.send(new byte[] {1});
+        }
+    }
+
+    /** During which its caller hangs up. */
+    private static void judgeTheLast(UnixSocket child, SealSession.Receiver receiver, Mapping mapping, Path output) {
+        ByteBuffer fields = ByteBuffer.wrap(child.receive(BOUND).orElseThrow().bytes());
+        receiver.scopes().claim(fields.getLong());
+        child.send(new byte[] {1});
+        assertThat(child.receive(BOUND).orElseThrow().isEnd())
+                .as(() -> text(output))
+                .isFalse();
+        assertThat(receiver.isHeld()).isTrue();
+        assertThat(mapping.memory().get(JAVA_LONG, Ref.offset(fields.getLong())))
+                .isEqualTo(EnforcedProbe.SECRET);
+    }
+
+    @Test
+    void shouldCloseWhatAReceiverSends() {
+        UnixSocket.Pair pair = UnixSocket.pair();
+        try (UnixSocket here = pair.left();
+                SharedFile file = SharedFile.memfd("sent-by-a-receiver", PAGE)) {
+            for (int i = 0; i < 3; i++) {
+                pair.right().send(new byte[] {1}, file.fd(), file.fd());
+            }
+            pair.right().close();
+            SealHolder.awaitEnd(here, () -> false);
+            assertThat(EnforcedProbe.descriptors("sent-by-a-receiver")).isEqualTo(1);
         }
     }
 
