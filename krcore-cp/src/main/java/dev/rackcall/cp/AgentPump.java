@@ -81,7 +81,7 @@ final class AgentPump implements AutoCloseable {
         Optional<SessionQueues> queues = session.queues();
         try {
             return queues.isPresent() && queues.get().step();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.warn("{} ends after a failure", session, e);
             session.end();
             return true;

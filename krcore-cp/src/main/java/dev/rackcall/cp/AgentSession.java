@@ -117,7 +117,8 @@ final class AgentSession {
             return Optional.empty();
         }
         String asked = hello.text();
-        name = asked.substring(0, Math.min(MAX_NAME, asked.length()));
+        // It will stand in logs and in messages.
+        name = asked.substring(0, Math.min(MAX_NAME, asked.length())).replaceAll("\\p{Cntrl}", "?");
         LocalTenant tenant = terms.agent().admitHere(name);
         SessionQueues made;
         try {

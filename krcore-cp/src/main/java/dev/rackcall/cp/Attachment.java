@@ -311,6 +311,9 @@ final class Attachment implements AutoCloseable {
 
     /** Goes through the agent's hands and back; false if it takes longer. */
     boolean ping(long atMostNanos) {
+        if (dead) {
+            return false;
+        }
         int place = places.take();
         try {
             long id = numbers.incrementAndGet();

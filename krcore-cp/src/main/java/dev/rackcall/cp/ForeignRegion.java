@@ -58,8 +58,11 @@ final class ForeignRegion implements MemoryRegion {
     public void close() {
         if (tenant.forget(this)) {
             Registered last = registered;
-            last.attachment().deregister(last.localKey());
-            release();
+            try {
+                last.attachment().deregister(last.localKey());
+            } finally {
+                release();
+            }
         }
     }
 

@@ -21,10 +21,11 @@ final class ForeignTenant implements Tenant {
 
     private final Path socket;
     private final String name;
-    /** Guarded by the monitor, with what follows; replaced when the agent has died. */
-    private Attachment attachment;
-
+    /** Replaced, with the monitor, when the agent has died. */
+    private volatile Attachment attachment;
+    /** Guarded by the monitor, with what follows. */
     private final List<ForeignRegion> regions = new ArrayList<>();
+
     private boolean closed;
 
     ForeignTenant(Path socket, String name) {
@@ -85,11 +86,8 @@ final class ForeignTenant implements Tenant {
 
     @Override
     public boolean ping(Duration atMost) {
-        Attachment now;
-        synchronized (this) {
-            now = attachment;
-        }
-        return now.ping(atMost.toNanos());
+        // Without the monitor: who connects may hold it for seconds, waiting for the next agent.
+        return attachment.ping(atMost.toNanos());
     }
 
     private synchronized Attachment current() {
@@ -110,9 +108,7 @@ final class ForeignTenant implements Tenant {
                 Attachment next = Attachment.open(socket, name);
                 attachment.close();
                 attachment = next;
-                for (ForeignRegion region : regions) {
-                    region.renew(next);
-                }
+                renewRegions();
                 return next;
             } catch (ControlPlaneException e) {
                 if (e.kind() != Kind.UNREACHABLE || System.nanoTime() - start > RETURN_NANOS) {
@@ -120,6 +116,18 @@ final class ForeignTenant implements Tenant {
                 }
             }
             LockSupport.parkNanos(PAUSE_NANOS);
+        }
+    }
+
+    private void renewRegions() {
+        try {
+            for (ForeignRegion region : regions) {
+                region.renew(attachment);
+            }
+        } catch (RuntimeException e) {
+            // Or the next to connect would find it alive, and regions with the keys of another life.
+            attachment.close();
+            throw e;
         }
     }
 

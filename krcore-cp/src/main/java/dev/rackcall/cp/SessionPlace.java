@@ -12,7 +12,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** The agent's side of one place of a session: a virtual queue at a time, whose completions it writes where the tenant's process looks. Belongs to one thread at a time. */
+/**
+ * The agent's side of one place of a session: a virtual queue at a time, whose completions it writes where the tenant's process looks. The pump and a
+ * look-up for the same tenant may be here at once.
+ */
 final class SessionPlace implements QueueWatcher {
     private final SessionQueues session;
     private final SessionLayout layout;
@@ -32,7 +35,7 @@ final class SessionPlace implements QueueWatcher {
         at = layout.place(index);
     }
 
-    Optional<LocalQueue> queue() {
+    synchronized Optional<LocalQueue> queue() {
         return queue;
     }
 
@@ -50,7 +53,7 @@ final class SessionPlace implements QueueWatcher {
     }
 
     /** The queue that was asked for is there. */
-    void open(long id, LocalQueue made) {
+    synchronized void open(long id, LocalQueue made) {
         queue = Optional.of(made);
         flushed = 0;
         failed = false;
@@ -64,13 +67,13 @@ final class SessionPlace implements QueueWatcher {
     }
 
     /** There is no queue, or none any more. */
-    void refuse(long id, ControlPlaneException.Kind kind, String text) {
+    synchronized void refuse(long id, ControlPlaneException.Kind kind, String text) {
         memory.set(JAVA_INT, at + SessionLayout.OUTCOME, 1 + kind.ordinal());
         say(text);
         answer(id);
     }
 
-    void close(long id) {
+    synchronized void close(long id) {
         queue.ifPresent(LocalQueue::close);
         queue = Optional.empty();
         answer(id);
@@ -91,7 +94,7 @@ final class SessionPlace implements QueueWatcher {
     }
 
     /** Hands over what has completed. */
-    void deliver(Completions batch) {
+    synchronized void deliver(Completions batch) {
         if (queue.isEmpty()) {
             return;
         }
@@ -114,7 +117,7 @@ final class SessionPlace implements QueueWatcher {
     }
 
     /** Ends a request that came when the queue had failed already. */
-    void flush(long id) {
+    synchronized void flush(long id) {
         publish(id, CompletionStatus.FLUSHED, CompletionOpcode.UNKNOWN, 0);
         flushed++;
         queue.ifPresent(open -> tellCounts(open.ended()));

@@ -262,6 +262,39 @@ class AgentServerTest {
         }
     }
 
+    /** Their keys would be those of an agent that has gone. */
+    @Test
+    void shouldNotConnectUntilAllRegionsAreRegisteredAgain() {
+        AgentServer first = serve();
+        try (Tenant tenant = AgentLink.join(folder, "t")) {
+            MemoryRegion tooLarge = tenant.allocate(8192, EnumSet.of(Access.LOCAL_WRITE));
+            first.close();
+            assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+            hosts.keep(AgentServer.open(agent, folder, Uid.current(), 4096));
+            for (int i = 0; i < 2; i++) {
+                fails(Kind.QUOTA_EXCEEDED, "may share 4096", () -> tenant.connect(peer.host()));
+            }
+            tooLarge.close();
+            works(tenant);
+        }
+    }
+
+    @Test
+    void shouldAnswerAPingWhileAnotherThreadWaitsForTheNextAgent() throws Exception {
+        AgentServer server = serve();
+        try (Tenant tenant = AgentLink.join(folder, "t")) {
+            server.close();
+            assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+            Thread waiting = Thread.ofPlatform()
+                    .start(() ->
+                            fails(Kind.UNREACHABLE, "no agent process listens", () -> tenant.connect(peer.host())));
+            Hosts.waitUntil("it waits", () -> waiting.getState() == Thread.State.TIMED_WAITING);
+            assertThat(tenant.ping(Duration.ofMillis(1))).isFalse();
+            assertThat(waiting.join(Duration.ofMillis(300))).as("has ended").isFalse();
+            waiting.join(Duration.ofSeconds(20));
+        }
+    }
+
     @Test
     void shouldShareAFileThatThisProcessHasMadeItself() {
         serve();
