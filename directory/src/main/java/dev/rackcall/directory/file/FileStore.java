@@ -4,23 +4,14 @@ import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryOptions;
 import dev.rackcall.directory.spi.DirectoryStore;
-import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.OwnerLock;
-import dev.rackcall.shm.os.Uid;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFileAttributes;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -36,12 +27,9 @@ import org.slf4j.LoggerFactory;
 final class FileStore implements DirectoryStore {
     private static final Logger LOG = LoggerFactory.getLogger(FileStore.class);
     private static final long LOOK_MILLIS = 50;
-    private static final long LOCK_RETRY_MILLIS = 2;
-    private static final String OURS = "rwx------";
-    private static final int MAX_ATTEMPTS = 16;
 
     private final Path root;
-    private final Path lockFile;
+    private final ChangeLock changes;
     private final DirectoryOptions options;
     private final Tree tree;
     private final Members members;
@@ -51,11 +39,13 @@ final class FileStore implements DirectoryStore {
     private volatile OwnerLock membership;
     private volatile boolean leaseHeld = true;
     private volatile boolean closed;
+    /** Of the store's thread: whether its last look has succeeded. */
+    private boolean readable = true;
 
     private FileStore(Path root, OwnerLock membership, DirectoryOptions options) {
         this.root = root;
         this.options = options;
-        this.lockFile = root.resolve("changes.lock");
+        this.changes = new ChangeLock(root, options.timeout());
         this.tree = new Tree(entries(root));
         this.members = members(root);
         this.membership = membership;
@@ -74,96 +64,17 @@ final class FileStore implements DirectoryStore {
 
     static FileStore open(Path path, DirectoryOptions options) {
         Path root = path.toAbsolutePath().normalize();
-        try {
-            for (int attempt = 1; ; attempt++) {
-                try {
-                    makeOrCheck(root);
-                    return new FileStore(root, members(root).join(), options);
-                } catch (NoSuchFileException e) {
-                    // The last member that was in it has removed it just now.
-                    if (attempt == MAX_ATTEMPTS) {
-                        throw e;
-                    }
-                } catch (OsException e) {
-                    if (attempt == MAX_ATTEMPTS || e.errno() != Errno.ENOENT) {
-                        throw e;
-                    }
-                }
-            }
-        } catch (IOException | OsException e) {
-            throw new DirectoryException(
-                    Reason.UNAVAILABLE,
-                    "the directory " + root + " cannot be opened: " + e + "; is it a folder that you can write?",
-                    e);
-        }
-    }
-
-    private static void makeOrCheck(Path root) throws IOException {
-        if (!Files.isDirectory(root, LinkOption.NOFOLLOW_LINKS)) {
-            Files.createDirectories(root, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(OURS)));
-        }
-        PosixFileAttributes attributes =
-                Files.readAttributes(root, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-        String mode = PosixFilePermissions.toString(attributes.permissions());
-        int uid = (Integer) Files.getAttribute(root, "unix:uid", LinkOption.NOFOLLOW_LINKS);
-        if (mode.charAt(4) == 'w' || mode.charAt(7) == 'w' || uid != Uid.current()) {
-            throw new DirectoryException(
-                    Reason.INVALID,
-                    "the directory " + root + " must belong to uid " + Uid.current() + " and nobody else may write it"
-                            + " (found uid " + uid + ", " + mode + "); chmod 700 it, or name another one");
-        }
+        return new FileStore(root, RootFolder.join(root, members(root)), options);
     }
 
     // --- Changes
     // -----------------------------------------------------------------------------------------------------------------------------
 
-    /** A change, which may use the files. */
-    @FunctionalInterface
-    private interface Change<T> {
-        T make() throws IOException;
-    }
-
-    private <T> T change(String what, Change<T> change) {
+    private <T> T change(String what, ChangeLock.Change<T> change) {
         if (closed) {
             throw new DirectoryException(Reason.CLOSED, what + ": this directory has been closed; open another one");
         }
-        return locked(what, change);
-    }
-
-    private <T> T locked(String what, Change<T> change) {
-        try (OwnerLock held = lock(what)) {
-            return change.make();
-        } catch (IOException | OsException e) {
-            throw failed(what, e);
-        }
-    }
-
-    private OwnerLock lock(String what) {
-        long end = System.nanoTime() + options.timeout().toNanos();
-        while (true) {
-            Optional<OwnerLock> lock = OwnerLock.tryAcquire(lockFile);
-            if (lock.isPresent()) {
-                return lock.get();
-            }
-            if (System.nanoTime() >= end) {
-                throw new DirectoryException(
-                        Reason.UNAVAILABLE,
-                        what + ": another process has held " + lockFile + " for "
-                                + options.timeout().toMillis() + " ms; the file names it: is it stopped?");
-            }
-            try {
-                Thread.sleep(LOCK_RETRY_MILLIS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new DirectoryException(
-                        Reason.UNAVAILABLE, what + ": interrupted while it waited for its turn", e);
-            }
-        }
-    }
-
-    private DirectoryException failed(String what, Exception e) {
-        return new DirectoryException(
-                Reason.UNAVAILABLE, what + ": the files in " + root + " do not allow it: " + e, e);
+        return changes.under(what, change);
     }
 
     private String me() {
@@ -231,7 +142,7 @@ final class FileStore implements DirectoryStore {
                     .filter(entry -> members.isAlive(entry.owner()))
                     .map(Entry::value);
         } catch (IOException | OsException e) {
-            throw failed("reading " + path, e);
+            throw changes.failed("reading " + path, e);
         }
     }
 
@@ -240,54 +151,15 @@ final class FileStore implements DirectoryStore {
         try {
             return tree.children(folder);
         } catch (IOException e) {
-            throw failed("listing " + folder, e);
+            throw changes.failed("listing " + folder, e);
         }
     }
 
     @Override
     public Following follow(String folder, Follower follower) {
-        FolderFollowing following = new FolderFollowing(folder, follower);
+        FolderFollowing following = new FolderFollowing(tree, folder, follower, followings::remove);
         followings.add(following);
         return following;
-    }
-
-    /** What is followed of one folder; used by the store's thread, except for its end. */
-    private final class FolderFollowing implements Following {
-        private final String folder;
-        private final Follower follower;
-        private Optional<Map<String, Entry>> told = Optional.empty();
-        private volatile boolean current;
-
-        FolderFollowing(String folder, Follower follower) {
-            this.folder = folder;
-            this.follower = follower;
-        }
-
-        void look(Map<String, Boolean> alive) throws IOException {
-            Map<String, Entry> now = new HashMap<>();
-            for (String name : tree.entries(folder)) {
-                tree.read(folder + "/" + name)
-                        .filter(entry -> entry.owner().isEmpty() || alive.getOrDefault(entry.owner(), false))
-                        .ifPresent(entry -> now.put(name, entry));
-            }
-            current = true;
-            if (!told.equals(Optional.of(now))) {
-                told = Optional.of(now);
-                SortedMap<String, byte[]> values = new TreeMap<>();
-                now.forEach((name, entry) -> values.put(name, entry.value()));
-                follower.changed(values);
-            }
-        }
-
-        @Override
-        public boolean isCurrent() {
-            return current && !closed;
-        }
-
-        @Override
-        public void close() {
-            followings.remove(this);
-        }
     }
 
     /** Store's thread, now and then. */
@@ -306,14 +178,18 @@ final class FileStore implements DirectoryStore {
                     buryTheDead(member.getKey());
                 }
             }
+            readable = true;
         } catch (IOException | RuntimeException e) {
-            followings.forEach(following -> following.current = false);
-            LOG.warn("the directory {} cannot be read now: {}", root, e.toString());
+            followings.forEach(FolderFollowing::lose);
+            if (readable) {
+                readable = false;
+                LOG.warn("the directory {} cannot be read now, which is tried again: {}", root, e.toString());
+            }
         }
     }
 
     private void buryTheDead(String member) {
-        locked("removing what a dead process has left", () -> {
+        changes.under("removing what a dead process has left", () -> {
             if (!members.isAlive(member)) {
                 tree.removeAllOf(member);
                 members.bury(member);
@@ -335,7 +211,7 @@ final class FileStore implements DirectoryStore {
         if (!leaseHeld) {
             // What belongs to the old name is removed before anything can be made under the new one.
             String old = me();
-            locked("ending the old lease", () -> {
+            changes.under("ending the old lease", () -> {
                 tree.removeAllOf(old);
                 return true;
             });
@@ -369,12 +245,13 @@ final class FileStore implements DirectoryStore {
             return;
         }
         closed = true;
+        followings.forEach(FolderFollowing::lose);
         thread.shutdown();
         try {
             if (!thread.awaitTermination(options.timeout().toMillis(), TimeUnit.MILLISECONDS)) {
                 LOG.warn("the directory {} is closed while its files are still being read", root);
             }
-            locked("closing", () -> {
+            changes.under("closing", () -> {
                 tree.removeAllOf(me());
                 tree.removeIfEmpty();
                 return true;
