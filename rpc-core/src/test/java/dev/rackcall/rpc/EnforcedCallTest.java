@@ -24,9 +24,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Seals that callers cannot lift: a holder in a process of its own, the server here, hostile callers in processes of theirs, since these are restricted for good. */
-@Timeout(90)
+@Timeout(180)
 class EnforcedCallTest {
-    private static final int SECONDS = 30;
+    private static final int SECONDS = 60;
     private static final List<String> ATTACKS = List.of(
             "mprotect",
             "munmap",
