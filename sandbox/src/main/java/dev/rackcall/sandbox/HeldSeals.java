@@ -21,10 +21,9 @@ final class HeldSeals {
     private final RunsToSeal runs = new RunsToSeal();
     private final Held[] held;
     private final long[] single = new long[1];
+    private boolean closed;
     /** One that no seal uses now, or null. */
     private Held spare;
-
-    private boolean closed;
 
     HeldSeals(Arena arena, SealAuthority authority, int threshold) {
         this.arena = arena;
