@@ -1,5 +1,6 @@
 package dev.rackcall.rdma;
 
+import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.MemoryRegion;
@@ -23,6 +24,9 @@ final class Posting implements Shadow.Pieces {
     /** How long an end waits for what was posted last to arrive. */
     private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** Stands for a request that was not posted. */
+    private static final long FAILED = -1;
+
     private final RdmaCarrier carrier;
     private final RdmaEnd end;
     private final ReentrantLock lock = new ReentrantLock();
@@ -41,6 +45,10 @@ final class Posting implements Shadow.Pieces {
     private Shadow shadow;
 
     private MemoryRegion shadowRegion;
+    /** Null until something is to be fetched. */
+    private MemoryRegion areaRegion;
+
+    private long fetchedBytes;
 
     Posting(RdmaCarrier carrier, RdmaEnd end) {
         this.carrier = carrier;
@@ -142,6 +150,75 @@ final class Posting implements Shadow.Pieces {
             return failed(e);
         } finally {
             leave();
+        }
+    }
+
+    // ---- fetching
+
+    void fetchInto(SharedFile area) {
+        lock.lock();
+        try {
+            if (isAlive()) {
+                areaRegion = end.own(area);
+            }
+        } catch (VerbsException e) {
+            failed(e);
+        } finally {
+            leave();
+        }
+    }
+
+    boolean fetch(long offset, long areaOffset, long length, long deadline) {
+        long last = request(offset, areaOffset, length);
+        while (last != FAILED && !hasCompleted(last)) {
+            if (carrier.hasEnded() || System.nanoTime() - deadline >= 0) {
+                return false;
+            }
+            carrier.look();
+            Thread.onSpinWait();
+        }
+        return last != FAILED && !carrier.hasEnded();
+    }
+
+    /** Returns the number of the last READ, or {@link #FAILED}. */
+    private long request(long offset, long areaOffset, long length) {
+        lock.lock();
+        try {
+            for (long done = 0; done < length && isAlive(); done += MAX_PIECE) {
+                int piece = (int) Math.min(MAX_PIECE, length - done);
+                check(offset + done, piece);
+                add(batch[batched]
+                        .read(peerAddress + offset + done, peerKey)
+                        .from(areaRegion, areaOffset + done, piece)
+                        .signaled());
+            }
+            fetchedBytes += length;
+            return isAlive() && flushBatch() ? added : FAILED;
+        } catch (VerbsException e) {
+            return failed(e) ? added : FAILED;
+        } finally {
+            leave();
+        }
+    }
+
+    private boolean hasCompleted(long request) {
+        lock.lock();
+        try {
+            if (isAlive()) {
+                reap();
+            }
+            return completed >= request;
+        } finally {
+            leave();
+        }
+    }
+
+    long fetchedBytes() {
+        lock.lock();
+        try {
+            return fetchedBytes;
+        } finally {
+            lock.unlock();
         }
     }
 

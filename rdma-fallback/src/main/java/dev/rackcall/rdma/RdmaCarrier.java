@@ -1,6 +1,7 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.VerbsException;
 import java.io.IOException;
@@ -123,6 +124,21 @@ final class RdmaCarrier implements Carrier {
     @Override
     public boolean flush() {
         return posting.flush();
+    }
+
+    @Override
+    public void fetchInto(SharedFile area) {
+        posting.fetchInto(area);
+    }
+
+    @Override
+    public boolean fetch(long offset, long areaOffset, long length, long deadline) {
+        return posting.fetch(offset, areaOffset, length, deadline);
+    }
+
+    /** Bytes that {@link #fetch} has asked for. */
+    long fetchedBytes() {
+        return posting.fetchedBytes();
     }
 
     // ---- delivering

@@ -22,6 +22,7 @@ import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumSet;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,6 +39,8 @@ final class RdmaEnd {
     private static final int ACK_TIMEOUT = 17;
 
     private static final int ACK_TRIES = 6;
+    /** What the peer may do: push, and fetch. There is nothing in the memory that is not meant for it. */
+    private static final Set<Access> PEER = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE, Access.REMOTE_READ);
 
     final MemorySegment memory;
     final MemoryRegion region;
@@ -65,7 +68,7 @@ final class RdmaEnd {
         try {
             // Its own, so that the keys of other connections are worth nothing here.
             domain = keep(device.context().allocateProtectionDomain());
-            region = keep(domain.register(memory, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE)));
+            region = keep(domain.register(memory, PEER));
             Arena arena = keep(Arena.ofShared());
             notices = arena.allocate((long) depth * Long.BYTES, Long.BYTES);
             noticeRegion = keep(domain.register(notices, EnumSet.of(Access.LOCAL_WRITE)));
@@ -78,7 +81,7 @@ final class RdmaEnd {
                     .withReceiveQueue(receives)
                     .withDepth(SENDS, depth)
                     .withInline(Long.BYTES)));
-            queuePair.toInit(InitAttributes.connected(EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE)));
+            queuePair.toInit(InitAttributes.connected(PEER));
         } catch (RuntimeException | Error e) {
             closeParts();
             throw e;
@@ -122,7 +125,11 @@ final class RdmaEnd {
 
     /** Memory as long as the connection's, all zero, from which the device may send; it lives as long as this end. */
     MemoryRegion twin() {
-        SharedFile file = keep(SharedFile.memfd("rackcall-shadow", memory.byteSize()));
+        return own(keep(SharedFile.memfd("rackcall-shadow", memory.byteSize())));
+    }
+
+    /** A file of this process, known to the device as long as this end lives. */
+    MemoryRegion own(SharedFile file) {
         Mapping mapping = keep(file.map());
         return keep(domain.register(mapping.memory(), EnumSet.of(Access.LOCAL_WRITE)));
     }

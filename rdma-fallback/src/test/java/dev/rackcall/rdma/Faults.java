@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -35,6 +36,11 @@ public final class Faults implements AutoCloseable {
         plan.cutConnections();
     }
 
+    /** From now on whatever is posted sets out so much later. */
+    public void slow(Duration delay) {
+        plan.latency(delay);
+    }
+
     /** The next completions, of whatever. */
     public void loseCompletions(int count) {
         plan.loseCompletions(count);
@@ -53,6 +59,20 @@ public final class Faults implements AutoCloseable {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
+        }
+    }
+
+    /** Bytes of memory that have travelled over the connections that are open, to and from clients of this host: pushed because they had changed, or fetched. */
+    public long moved() {
+        RdmaDevice clients = RdmaDevice.acquire(InetAddress.getLoopbackAddress());
+        try {
+            return Stream.of(device, clients)
+                    .distinct()
+                    .flatMap(each -> each.carriers().stream())
+                    .mapToLong(carrier -> carrier.carriedBytes() + carrier.fetchedBytes())
+                    .sum();
+        } finally {
+            clients.release();
         }
     }
 

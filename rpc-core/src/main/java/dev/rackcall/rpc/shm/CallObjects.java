@@ -49,7 +49,11 @@ final class CallObjects {
             return isolated();
         }
         CallMemory.requireTrusted(connection.service.demanded(request.methodIndex()), request.method(), argument);
-        return connection.link.refs();
+        return trusted();
+    }
+
+    private RefSpace trusted() {
+        return request.isFetched() ? connection.link.fetched(request.deadline()) : connection.link.refs();
     }
 
     private RefSpace isolated() {
@@ -69,7 +73,7 @@ final class CallObjects {
 
     /** Where the handler allocates what it needs until the call has ended. */
     Scope temporaryScope() {
-        return memory().temporaryScope(request.isIsolated() ? isolated() : connection.link.refs());
+        return memory().temporaryScope(request.isIsolated() ? isolated() : trusted());
     }
 
     /** Where the handler allocates what it returns by pointer. */

@@ -209,10 +209,22 @@ final class ClientMemory implements AutoCloseable {
         return memory.scope().equals(mapping.memory().scope()) || isSharedHere(memory);
     }
 
-    /** Before an object in the request arena is passed; what lies in the reply arena came from the server, which has it. */
-    void carryOver(long ref) throws RefException {
-        if (mirror != null && Ref.arenaId(ref) == requestArena.id()) {
-            mirror.carryScope(requestArena, welcome.request().offset(), ref);
+    /**
+     * Before an object in the request arena is passed; what lies in the reply arena came from the server, which has it.
+     *
+     * @param mayStay whether the server may fetch what it needs of a large scope
+     * @return whether it has to
+     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if the object lies in no whole scope
+     */
+    boolean carryOver(long ref, boolean mayStay, String method, String argument) {
+        if (mirror == null || Ref.arenaId(ref) != requestArena.id()) {
+            return false;
+        }
+        try {
+            return !mirror.carryScope(
+                    requestArena, welcome.request().offset(), ref, mayStay ? MirrorBell.FETCHED_FROM : Long.MAX_VALUE);
+        } catch (RefException e) {
+            throw PassedObjects.cannotBePassed(method, argument, e);
         }
     }
 

@@ -25,6 +25,8 @@ final class ClientRequest {
 
     private long seal;
     private boolean encoding;
+    /** An argument stays here, for the server to fetch what it needs. */
+    private boolean fetched;
 
     ClientRequest(ShmClientConnection connection, long slot) {
         this.arenas = connection.arenas;
@@ -46,6 +48,7 @@ final class ClientRequest {
             isolation = callIsolation;
         }
         encoding = false;
+        fetched = false;
         seal = SentArguments.NO_SEAL;
     }
 
@@ -63,6 +66,7 @@ final class ClientRequest {
     /** The Ref under which the server finds a shared argument. */
     long share(Object sharedObject, MethodDescriptor method, String argument) {
         long ref = PassedObjects.pass(arenas, sharedObject, method.fullName(), argument);
+        fetched |= arenas.carryOver(ref, !isolated, method.fullName(), argument);
         if (isolated) {
             if (sharedArguments == null) {
                 sharedArguments = new SentArguments(arenas);
@@ -95,6 +99,9 @@ final class ClientRequest {
         if (isolated && sharedArguments != null && !sharedArguments.isEmpty()) {
             seal = sharedArguments.isolate(isolation, method, memory, slot);
             allFlags |= seal == SentArguments.NO_SEAL ? SlotLayout.SNAPSHOT : SlotLayout.SEALED;
+        }
+        if (fetched) {
+            allFlags |= SlotLayout.FETCHED;
         }
         if (deadline != 0) {
             allFlags |= SlotLayout.DEADLINE;

@@ -25,6 +25,9 @@ import java.util.function.LongConsumer;
  * <p>Pollers and callers that spin look for what arrives by themselves. Those that sleep listen before, and a ring goes through a socket pair of this process.
  */
 abstract class MirrorBell implements Bell, Carrier.Arrivals {
+    /** A scope of so many bytes, or more, is fetched page by page by whoever follows Refs into it, where that is allowed. */
+    static final long FETCHED_FROM = 4 << 20;
+
     /** How long an end waits for the thread that is just carrying. */
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** How long a second closer waits for the first: it carries the rest, and its carrier lets that arrive. */
@@ -97,17 +100,26 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
         }
     }
 
-    /** Carries the scope that an object is in, before the word that passes the object. Any thread. */
-    final void carryScope(Arena arena, long arenaOffset, long ref) throws RefException {
+    /**
+     * Carries the scope that an object is in, before the word that passes the object. Any thread.
+     *
+     * @param least bytes of a scope that is left where it is
+     * @return false if it was left
+     */
+    final boolean carryScope(Arena arena, long arenaOffset, long ref, long least) throws RefException {
         scopeLock.lock();
         try {
             runs.read(arena, arena.scopeOf(ref));
+            if (runs.totalBytes() >= least) {
+                return false;
+            }
             // The arena may have grown since.
             carrier.carryChanged(arenaOffset, Arena.headerBytes());
             for (int i = 0; i < runs.count(); i++) {
                 // A peer that is gone is noticed by the ring that follows.
                 carrier.carryChanged(arenaOffset + Ref.offset(runs.ref(i)), runs.bytes(i));
             }
+            return true;
         } finally {
             runs.clear();
             scopeLock.unlock();

@@ -48,11 +48,6 @@ final class PassedObjects {
                             method, argument, Ref.arenaId(ref))
                     .asException();
         }
-        try {
-            connection.carryOver(ref);
-        } catch (RefException e) {
-            throw cannotBePassed(method, argument, e);
-        }
         return ref;
     }
 
@@ -73,7 +68,7 @@ final class PassedObjects {
         }
     }
 
-    private static RpcException cannotBePassed(String method, String argument, RuntimeException cause) {
+    static RpcException cannotBePassed(String method, String argument, RuntimeException cause) {
         return Status.Code.INVALID_ARGUMENT
                 .with("%s: argument '%s' cannot be passed: %s", method, argument, cause.getMessage())
                 .asException(cause);

@@ -49,6 +49,9 @@ final class ServerLink {
     /** Null in shared memory. Set before the connection is used. */
     private ServerMirror mirror;
 
+    /** Null until the first arguments come that are to be fetched. */
+    private volatile FetchedArena fetched;
+
     private final ReceivedSeals seals;
     /** Reply scopes that callers have not released, by the Refs that were returned from them. */
     private final Map<Long, ReplyScope> replies = new HashMap<>();
@@ -235,6 +238,28 @@ final class ServerLink {
         }
     }
 
+    /**
+     * Where Refs are followed of arguments that have stayed with the client.
+     *
+     * @param deadline until when the call's caller waits; 0 if it has not said so
+     * @throws RefException if this client shares its memory, so that there is nothing to fetch
+     * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if there is no memory for what is fetched
+     */
+    RefSpace fetched(long deadline) {
+        if (mirror == null) {
+            throw new RefException("arguments that are to be fetched came from a client that shares its memory");
+        }
+        FetchedArena present = fetched;
+        return (present != null ? present : makeFetched()).space(refs, deadline);
+    }
+
+    private synchronized FetchedArena makeFetched() {
+        if (fetched == null) {
+            fetched = FetchedArena.open(mirror.carrier, welcome.request());
+        }
+        return fetched;
+    }
+
     /** The only arena in which scopes can be sealed: others than its client could write in the shared one. */
     Arena requestArena() {
         return requestArena;
@@ -244,7 +269,8 @@ final class ServerLink {
         long ref = SharedObject.refOf(sharedObject);
         // By memory, not by arena number: a server that is a client of others meets their numbers, too.
         MemorySegment.Scope mapped = mappingOf(sharedObject, ref, method);
-        boolean isOwn = mapped.equals(mapping.memory().scope());
+        FetchedArena fetching = fetched;
+        boolean isOwn = mapped.equals(mapping.memory().scope()) || (fetching != null && fetching.isIn(mapped));
         if (isMirrored()) {
             carryOver(ref, isOwn, method);
         } else if (!isOwn && !mapped.equals(sharedScope())) {
@@ -269,7 +295,7 @@ final class ServerLink {
                     .asException();
         }
         if (Ref.arenaId(ref) == replyArena.id()) {
-            mirror.carryScope(replyArena, welcome.reply().offset(), ref);
+            mirror.carryScope(replyArena, welcome.reply().offset(), ref, Long.MAX_VALUE);
         }
     }
 
@@ -367,6 +393,9 @@ final class ServerLink {
         if (released.compareAndSet(false, true)) {
             try {
                 wall.close();
+                if (fetched != null) {
+                    fetched.close();
+                }
                 mapping.close();
                 // After it: a handler whose answer is late may mark a seal done, and looks for the memory's end only.
                 seals.close();

@@ -118,11 +118,17 @@ final class ServerRequest {
     }
 
     boolean isIsolated() {
-        return (flags & (SlotLayout.SNAPSHOT | SlotLayout.SEALED)) != 0;
+        int how = flags & SlotLayout.FETCHED;
+        return how != 0 && how != SlotLayout.FETCHED;
     }
 
     boolean isSealed() {
-        return (flags & SlotLayout.SEALED) != 0;
+        return (flags & SlotLayout.FETCHED) == SlotLayout.SEALED;
+    }
+
+    /** Whether what the shared arguments lead to has stayed with the client. */
+    boolean isFetched() {
+        return (flags & SlotLayout.FETCHED) == SlotLayout.FETCHED;
     }
 
     /** The first run of the arguments' scope, or their seal's number. Only of an isolated request. */

@@ -61,6 +61,9 @@ final class SlotLayout {
     /** The shared arguments lie in the scope whose seal the isolation field names. */
     static final int SEALED = 128;
 
+    /** Both together: nothing is isolated, and the server has to fetch what the shared arguments' Refs lead to. Only where memory is mirrored. */
+    static final int FETCHED = SNAPSHOT | SEALED;
+
     private static final int LOW_SHIFT = 32;
     private static final int FLAGS_SHIFT = 48;
     private static final int LENGTH_SHIFT = 56;

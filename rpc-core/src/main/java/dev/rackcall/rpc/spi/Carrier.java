@@ -1,5 +1,7 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.shm.os.SharedFile;
+
 /**
  * Carries what one end of a connection has written into the memory of the other end, at the same offsets. Everything arrives in the order in which it was
  * given, by whichever thread; what is carried or stored sets out with what is published next, or at {@link #flush}. Thread-safe; methods wait for room on the way, at
@@ -57,6 +59,23 @@ public interface Carrier extends AutoCloseable {
 
     /** The next publication is to be {@link Arrivals#published told of}. To be called by a thread that is about to sleep, before its last look at the memory. */
     void listen();
+
+    /**
+     * Where {@link #fetch} reads into. To be called once, before that.
+     *
+     * @param area a file that the caller reserves as it fetches, and keeps open; the carrier maps it for itself until it is closed
+     */
+    void fetchInto(SharedFile area);
+
+    /**
+     * Reads bytes of the peer's memory into the area, as they are there now, and waits for them.
+     *
+     * @param offset in the peer's memory
+     * @param areaOffset where in the area they go
+     * @param deadline {@link System#nanoTime} until which to wait
+     * @return false if the peer is gone, or has not answered in time; the bytes may still come then
+     */
+    boolean fetch(long offset, long areaOffset, long length, long deadline);
 
     /** Ends the connection for the peer. Afterwards neither the peer nor the carrier touches the memory. Idempotent. */
     @Override

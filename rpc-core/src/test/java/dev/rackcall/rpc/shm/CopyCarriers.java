@@ -3,6 +3,8 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
@@ -73,6 +75,7 @@ public final class CopyCarriers implements CarrierProvider {
         private final CountDownLatch started = new CountDownLatch(1);
         private CopyCarrier peer;
         private Arrivals arrivals;
+        private Mapping area;
         private boolean closed;
 
         CopyCarrier(MemorySegment memory) {
@@ -147,6 +150,23 @@ public final class CopyCarriers implements CarrierProvider {
         }
 
         @Override
+        public void fetchInto(SharedFile file) {
+            area = file.map();
+        }
+
+        @Override
+        public boolean fetch(long offset, long areaOffset, long length, long deadline) {
+            return peer.read(offset, area.memory().asSlice(areaOffset, length));
+        }
+
+        private synchronized boolean read(long offset, MemorySegment into) {
+            if (!closed) {
+                MemorySegment.copy(memory, offset, into, 0, into.byteSize());
+            }
+            return !closed;
+        }
+
+        @Override
         public boolean tell(long number) {
             return later(() -> {
                 if (peer.isStarted()) {
@@ -196,6 +216,9 @@ public final class CopyCarriers implements CarrierProvider {
                 thread.awaitTermination(1, TimeUnit.SECONDS);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
+            }
+            if (area != null) {
+                area.close();
             }
             peer.hearOfTheEnd();
         }
