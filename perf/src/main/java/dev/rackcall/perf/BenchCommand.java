@@ -34,7 +34,8 @@ import picocli.CommandLine.TypeConversionException;
             "",
             "Targets: rtt (round trips), throughput (calls in flight), connect (new connections), idle (idle processes and connections),",
             "start (from JVM start to the first reply), isolation (snapshots, seals, sandboxes), verbs (ping-pong over the software RDMA device),",
-            "rdma (calls over the software RDMA device, and grpc-java over TCP), jmh (micro-benchmarks). Without a target: a short run of rtt and throughput.",
+            "rdma (calls over the software RDMA device, and grpc-java over TCP), alock (locks for threads of one",
+            "host and of others), jmh (micro-benchmarks). Without a target: a short run of rtt and throughput.",
         })
 public final class BenchCommand implements Callable<Integer> {
     private static final List<Integer> ALL_DEPTHS = List.of(1, 2, 4, 8, 16, 32, 64);
@@ -92,7 +93,7 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--only",
             split = ",",
             paramLabel = "NAME",
-            description = "Only these subjects (jmh: no effect); an unknown name lists all.")
+            description = "Only these subjects (alock, jmh: no effect); an unknown name lists all.")
     private List<String> only = new ArrayList<>();
 
     @Option(
@@ -192,6 +193,7 @@ public final class BenchCommand implements Callable<Integer> {
             case CONNECT -> connect(plan, workspace, runner);
             case IDLE -> runner.run(target, Subject::takesManyConnections, new IdleTarget(plan, workspace)::measure);
             case START -> runner.run(target, Subject::takesManyConnections, new StartTarget(workspace)::measure);
+            case ALOCK -> new LockTarget(plan).measure();
             case JMH -> throw new IllegalArgumentException("JMH brings processes of its own");
         };
     }

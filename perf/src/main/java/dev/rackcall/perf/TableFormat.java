@@ -51,6 +51,8 @@ final class TableFormat {
             case VERBS -> "The software RDMA device, one message in flight";
             case RDMA ->
                 "Calls over RDMA (software device), one in flight; grpc-tcp-N beside the call over RDMA that does the same";
+            case ALOCK ->
+                "Locks: KIND-LOCALITY-LOCKS, 3 nodes with 2 threads each over the software RDMA device, empty critical sections";
             case JMH -> "Micro-benchmarks (JMH, mean time)";
         };
     }
@@ -134,6 +136,7 @@ final class TableFormat {
                         "client cpu",
                         "p50_ratio",
                         "to alone");
+            case ALOCK -> columns("x_spin", "times spin", "x_mcs", "times mcs", "ns_per_op", "ns an operation");
             case THROUGHPUT, START, JMH -> Map.of();
         };
     }

@@ -20,6 +20,8 @@ enum Target {
     VERBS,
     /** Calls over RDMA beside their floor and gRPC over TCP. */
     RDMA,
+    /** Locks for threads that share memory and threads that come by RDMA. */
+    ALOCK,
     /** Micro-benchmarks by JMH. */
     JMH;
 

@@ -2,7 +2,6 @@ package dev.rackcall.rdma.lock;
 
 import static dev.rackcall.rdma.lock.LockLayout.GONE;
 import static dev.rackcall.rdma.lock.LockLayout.HEAD;
-import static dev.rackcall.rdma.lock.LockLayout.LOCK;
 import static dev.rackcall.rdma.lock.LockLayout.NEXT;
 import static dev.rackcall.rdma.lock.LockLayout.PREVIOUS;
 import static dev.rackcall.rdma.lock.LockLayout.SKIPPED;
@@ -48,7 +47,7 @@ final class CohortQueue {
     }
 
     /**
-     * Takes the lock in this line with the free descriptor that {@code own} names.
+     * Takes the lock in this line with the free descriptor that {@code own} names, and whose {@link LockLayout#LOCK} says so.
      *
      * @return what is left of the budget, or {@link #LEFT}, {@link #QUEUED}, {@link #STUCK}
      */
@@ -86,7 +85,6 @@ final class CohortQueue {
     private long join(long line, long own, boolean queue) {
         long at = descriptorOf(own);
         long generation = generation(own);
-        words.store(at + LOCK, line);
         words.store(at + NEXT, 0);
         long previous = 0;
         while (true) {

@@ -1,6 +1,7 @@
 package dev.rackcall.rdma.lock;
 
 import static dev.rackcall.rdma.lock.LockLayout.FREE;
+import static dev.rackcall.rdma.lock.LockLayout.LOCK;
 import static dev.rackcall.rdma.lock.LockLayout.NOBODY;
 import static dev.rackcall.rdma.lock.LockLayout.OWNER;
 import static dev.rackcall.rdma.lock.LockLayout.STATE;
@@ -143,8 +144,11 @@ public final class LockSession implements AutoCloseable {
         return kind(words.load(descriptor(descriptor.number) + STATE)) == FREE;
     }
 
-    private static Descriptor take(Descriptor descriptor, long line) {
-        descriptor.line = line;
+    private Descriptor take(Descriptor descriptor, long line) {
+        if (descriptor.line != line) {
+            words.store(descriptor(descriptor.number) + LOCK, line);
+            descriptor.line = line;
+        }
         descriptor.used = true;
         descriptor.gone = false;
         return descriptor;

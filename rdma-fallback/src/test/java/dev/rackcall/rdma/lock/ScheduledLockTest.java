@@ -212,8 +212,9 @@ class ScheduledLockTest {
             Case one = new Case(seed, givesUp, deaths == 0 ? 0 : 60);
             one.schedule.letDie(deaths);
             Random shape = new Random(seed);
+            int locals = shape.nextInt(5);
             for (int owner = 1; owner <= 4; owner++) {
-                one.add(owner, owner > 2, 1 + shape.nextInt(2));
+                one.add(owner, owner > locals, 1 + shape.nextInt(2));
             }
             one.addKeepers(deaths == 0 ? 0 : 1);
             try {

@@ -1,0 +1,139 @@
+package dev.rackcall.perf;
+
+import dev.rackcall.rdma.lock.ALock;
+import dev.rackcall.rdma.lock.LockSession;
+import dev.rackcall.rdma.lock.LockTable;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** One thread of the lock benchmark, with one kind of lock. */
+interface LockUser {
+    /** Takes a lock of a node and gives it back. */
+    void lockAndUnlock(int node, int index);
+
+    /** The thread has ended. */
+    default void end() {}
+
+    /** The thread's place among all. */
+    record Place(List<LockNode> nodes, int node, int thread, int threads) {
+        /** From 1. */
+        int number() {
+            return node * threads + thread + 1;
+        }
+
+        List<LockPath> paths() {
+            return nodes.stream().map(nodes.get(node)::path).toList();
+        }
+    }
+
+    /** Locks of the own node by the processor, others by RDMA. */
+    @SuppressWarnings("LockNotBeforeTry") // there is nothing in between that could fail
+    static LockUser alock(Place place) {
+        List<LockSession> sessions = place.nodes.stream()
+                .map(node -> node == place.nodes.get(place.node)
+                        ? node.table().localSession(place.number())
+                        : LockTable.remoteSession(
+                                place.nodes.get(place.node).path(node).link(), place.number()))
+                .toList();
+        ALock[][] locks = sessions.stream()
+                .map(session -> IntStream.range(
+                                0, place.nodes.getFirst().table().locks())
+                        .mapToObj(session::lock)
+                        .toArray(ALock[]::new))
+                .toArray(ALock[][]::new);
+        return new LockUser() {
+            @Override
+            public void lockAndUnlock(int node, int index) {
+                ALock lock = locks[node][index];
+                lock.lock();
+                lock.unlock();
+            }
+
+            @Override
+            public void end() {
+                sessions.forEach(LockSession::close);
+            }
+        };
+    }
+
+    /** A word that all compare and set by RDMA until it is theirs, those of the own node by loopback. */
+    static LockUser spin(Place place) {
+        List<LockPath> paths = place.paths();
+        return (node, index) -> {
+            LockPath path = paths.get(node);
+            long word = place.nodes.get(node).word(index);
+            while (path.compareAndSwap(word, 0, place.number()) != 0) {
+                Thread.onSpinWait();
+            }
+            path.write(word, 0);
+        };
+    }
+
+    /** A queue of threads that all enter by RDMA, those of the own node by loopback, and in which each waits for a word in its own node's memory. */
+    static LockUser mcs(Place place) {
+        return new Mcs(place);
+    }
+
+    /** As {@link #mcs}. */
+    final class Mcs implements LockUser {
+        private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
+        private static final long WAITS = 0;
+        private static final long NEXT = 8;
+        private static final int SPINS = 200;
+
+        private final Place place;
+        private final List<LockPath> paths;
+        private final MemorySegment own;
+
+        private Mcs(Place place) {
+            this.place = place;
+            paths = place.paths();
+            own = place.nodes.get(place.node).threadMemory(place.thread);
+        }
+
+        @Override
+        public void lockAndUnlock(int node, int index) {
+            LockPath path = paths.get(node);
+            long word = place.nodes.get(node).word(index);
+            WORD.setVolatile(own, WAITS, 1L);
+            WORD.setVolatile(own, NEXT, 0L);
+            long before = 0;
+            long seen = path.compareAndSwap(word, 0, place.number());
+            while (seen != before) {
+                before = seen;
+                seen = path.compareAndSwap(word, before, place.number());
+            }
+            if (before != 0) {
+                write(before, NEXT, place.number());
+                await(WAITS, 0, path);
+            }
+            if (path.compareAndSwap(word, place.number(), 0) != place.number()) {
+                write(await(NEXT, -1, path), WAITS, 0);
+            }
+        }
+
+        private void write(long number, long offset, long value) {
+            int node = (int) (number - 1) / place.threads;
+            int thread = (int) (number - 1) % place.threads;
+            paths.get(node).write(place.nodes.get(node).thread(thread) + offset, value);
+        }
+
+        /** Until a word of the own line, which others write by RDMA, is {@code wanted}, or for -1 something else than 0. */
+        private long await(long offset, long wanted, LockPath path) {
+            int looks = 0;
+            long now = (long) WORD.getVolatile(own, offset);
+            while (wanted < 0 ? now == 0 : now != wanted) {
+                // The device may need this processor.
+                path.help();
+                if (++looks > SPINS) {
+                    Thread.yield();
+                }
+                now = (long) WORD.getVolatile(own, offset);
+            }
+            return now;
+        }
+    }
+}
