@@ -192,6 +192,9 @@ class ServiceProcessorTest {
                 service("@RpcService(\"/a/../b\") interface Search {}", "the channel name \"/a/../b\" must be a path"),
                 service("@RpcService(\"/a b\") interface Search {}", "the channel name \"/a b\" must be a path"),
                 service(
+                        "@RpcService(\"/" + "a".repeat(80) + "\") interface Search {}",
+                        "has 81 characters; use 80 at most"),
+                service(
                         "@RpcService(value = \"/s\", registered = Shape.class) interface Search {}",
                         "Search: registered lists sample.Shape, of which there are no objects; list the classes that"),
                 service(

@@ -23,6 +23,9 @@ final class ServiceAnnotation {
 
     private static final Pattern CHANNEL = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._-]+)+");
 
+    /** As at run time, where a name that is too long would be noticed only when somebody serves it. */
+    private static final int MAX_CHANNEL = 80;
+
     private final TypeElement service;
     private final AnnotationMirror annotation;
     private final BiConsumer<Element, String> problem;
@@ -45,6 +48,12 @@ final class ServiceAnnotation {
                     service.getSimpleName() + ": the channel name \"" + channel
                             + "\" must be a path of letters, digits, '.', '_' and '-',"
                             + " for example \"/shop/search\"");
+        }
+        if (channel.length() > MAX_CHANNEL) {
+            problem.accept(
+                    service,
+                    service.getSimpleName() + ": the channel name \"" + channel + "\" has " + channel.length()
+                            + " characters; use " + MAX_CHANNEL + " at most");
         }
         return channel;
     }

@@ -98,6 +98,13 @@ final class ServerLink {
         ControlLayout.reactorAsleep(memory(), true);
     }
 
+    /** An answer was published in that slot. */
+    void answered(int index) {
+        if (mirror != null) {
+            mirror.answered(index);
+        }
+    }
+
     boolean isMirrored() {
         return mirror != null;
     }

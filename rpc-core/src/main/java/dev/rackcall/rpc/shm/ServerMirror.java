@@ -4,12 +4,14 @@ import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.os.Mapping;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLongArray;
 
-/** Carries answers to the client: of each its payload, what its slot says about it, and its word; then how many requests were taken, and whether the server drains. */
+/** Carries answers to the client, looking at those slots only that have a new one: of each its payload, what its slot says about it, and its word; then how many requests were taken, and whether the server drains. */
 final class ServerMirror extends MirrorBell {
     private final Handshake.Welcome welcome;
+    /** A bit for each slot that has an answer which was not carried; set by who publishes, taken by who carries. */
+    private final AtomicLongArray answered;
     // Of what was carried last. Whoever carries.
-    private final long[] words;
     private long consumed;
     private int state = ControlLayout.STATE_OPEN;
 
@@ -17,19 +19,24 @@ final class ServerMirror extends MirrorBell {
     ServerMirror(Carrier carrier, Mapping mapping, Handshake.Welcome welcome) {
         super(carrier, mapping);
         this.welcome = welcome;
-        this.words = new long[welcome.slots()];
+        this.answered = new AtomicLongArray((welcome.slots() + Long.SIZE - 1) / Long.SIZE);
+    }
+
+    /** An answer was published in that slot, and whoever has done so rings. */
+    void answered(int index) {
+        // Volatile, behind the word: who takes the bit sees the answer.
+        answered.getAndAccumulate(index / Long.SIZE, 1L << index, (bits, bit) -> bits | bit);
     }
 
     @Override
     boolean carryPublished() {
         MemorySegment memory = memory();
         boolean alive = true;
-        for (int i = 0; i < words.length && alive; i++) {
-            long slot = ControlLayout.slot(i);
-            long word = SlotLayout.responseWord(memory, slot);
-            if (word != words[i]) {
-                words[i] = word;
-                alive = carryResponse(memory, slot, word);
+        for (int i = 0; i < answered.length() && alive; i++) {
+            long bits = answered.get(i) == 0 ? 0 : answered.getAndSet(i, 0);
+            for (; bits != 0 && alive; bits &= bits - 1) {
+                long slot = ControlLayout.slot(i * Long.SIZE + Long.numberOfTrailingZeros(bits));
+                alive = carryResponse(memory, slot, SlotLayout.responseWord(memory, slot));
             }
         }
         long taken = ControlLayout.consumed(memory);

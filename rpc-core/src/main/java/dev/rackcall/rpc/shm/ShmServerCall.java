@@ -243,6 +243,7 @@ final class ShmServerCall extends ServerCall {
         // fields settled.
         BUSY.setRelease(this, false);
         response.publish(word);
+        connection.link.answered(index);
         Observers.tell(toTell, ended);
     }
 
