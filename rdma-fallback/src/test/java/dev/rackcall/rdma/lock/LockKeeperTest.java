@@ -30,11 +30,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Holders and waiters that die: as threads whose death is asserted, and as processes that are killed. {@code -Drackcall.kills} says how many. */
+/** Holders and waiters that die: as threads whose death is asserted, and as processes that are killed. {@code -Drackcall.lock.kills} says how many. */
 @SuppressWarnings("LockNotBeforeTry")
 @Timeout(600)
 class LockKeeperTest {
-    private static final int KILLS = Integer.getInteger("rackcall.kills", 2);
+    private static final int KILLS = Integer.getInteger("rackcall.lock.kills", 2);
     private static final long KEEPER = 1000;
     private static final long PAUSE_NANOS = 1_000_000;
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);

@@ -12,12 +12,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** The code itself, one memory access at a time, in an order that a seed decides; with threads that give up and threads that die.
- * {@code -Drackcall.cases} says how many orders, {@code -Drackcall.seed} which. */
+ * {@code -Drackcall.schedules} says how many orders, {@code -Drackcall.seed} which. */
 class ScheduledLockTest {
     private static final int DESCRIPTORS = 12;
     private static final int LOCKS = 2;
     private static final int ROUNDS = 6;
-    private static final int CASES = Integer.getInteger("rackcall.cases", 300);
+    private static final int CASES = Integer.getInteger("rackcall.schedules", 300);
 
     /** One schedule. */
     private static final class Case {
