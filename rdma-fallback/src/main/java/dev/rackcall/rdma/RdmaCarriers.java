@@ -8,6 +8,7 @@ import dev.rackcall.verbs.VerbsException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -28,7 +29,20 @@ public final class RdmaCarriers implements CarrierProvider {
 
     @Override
     public boolean isHardware(URI address) {
-        return RdmaDevice.isReal(hostAndPort(address).getAddress());
+        return RdmaDevice.isReal(isLoopback(address.getHost()));
+    }
+
+    /** Without asking anybody what a name stands for. */
+    private static boolean isLoopback(String host) {
+        if (host == null) {
+            return false;
+        }
+        try {
+            return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();
+        } catch (IllegalArgumentException e) {
+            // A name.
+            return false;
+        }
     }
 
     @Override

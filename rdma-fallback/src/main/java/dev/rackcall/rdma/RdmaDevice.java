@@ -93,9 +93,9 @@ final class RdmaDevice {
         return new RdmaDevice(local, soft, 0);
     }
 
-    /** Whether connections with a peer at that address go over a real device: all but those within this host do, if there is one. */
-    static boolean isReal(InetAddress peer) {
-        return (peer == null || !peer.isLoopbackAddress()) && !real().isEmpty();
+    /** Whether connections go over a real device: all but those within this host do, if there is one. */
+    static boolean isReal(boolean loopback) {
+        return !loopback && !real().isEmpty();
     }
 
     private static List<Device> real() {

@@ -60,7 +60,8 @@ final class ChannelRoutes implements AutoCloseable {
         this.directory = directory;
         this.view = directory.directory().follow(ChannelName.of(spec.channel()));
         this.ticks = Background.every(LOOK_MILLIS, this::look);
-        view.listen(_ -> look());
+        // The directory's thread waits for nobody.
+        view.listen(_ -> Background.run(this::look));
     }
 
     /** Returns once there is a line. */
@@ -270,9 +271,15 @@ final class ChannelRoutes implements AutoCloseable {
         }
         follow();
         endpoints.values().forEach(each -> each.due = true);
-        if (left.removeIf(line -> line.closeIfUnused() && adopted.remove(line))) {
-            publish();
+        for (Line line : List.copyOf(left)) {
+            if (line.isForsaken()) {
+                left.remove(line);
+                adopted.remove(line);
+                // What was published last may have to be carried over first.
+                Background.run(line.connection()::close);
+            }
         }
+        publish();
         pump();
     }
 
@@ -307,8 +314,8 @@ final class ChannelRoutes implements AutoCloseable {
                 endpoints.values().stream().collect(Collectors.toMap(each -> each, EndpointWays::hope));
         for (EndpointWays each : endpoints.values()) {
             int hope = hopes.get(each);
-            boolean nearerIsTried =
-                    hopes.entrySet().stream().anyMatch(other -> other.getValue() < hope && !other.getKey().tried);
+            boolean nearerIsTried = hopes.entrySet().stream()
+                    .anyMatch(other -> other.getValue() < hope && other.getKey().mayYetAnswer());
             boolean wanted = hope <= best && !nearerIsTried;
             if (each.due && !each.busy && (wanted || each.line().isPresent())) {
                 begin(each);
@@ -322,6 +329,7 @@ final class ChannelRoutes implements AutoCloseable {
         boolean urgently = endpoint.urgent;
         boolean mayConnect = endpoint.named;
         endpoint.busy = true;
+        endpoint.busySince = System.nanoTime();
         endpoint.due = false;
         endpoint.urgent = false;
         Background.run(() -> {

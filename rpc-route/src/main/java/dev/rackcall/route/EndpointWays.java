@@ -7,12 +7,16 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.spi.ClientSpec;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** One endpoint of a channel: tries its ways, best first, and keeps the line of the first that works. */
 final class EndpointWays {
     /** The rank of an endpoint that cannot be reached at all. */
     static final int UNREACHABLE = Integer.MAX_VALUE;
+
+    /** A server that is stopped lets whoever connects wait; after this the next one is tried beside it. */
+    private static final long HOLD_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final ChannelRoutes routes;
     private final List<Way> ways;
@@ -23,6 +27,9 @@ final class EndpointWays {
 
     /** Whether somebody tries its ways now. */
     boolean busy;
+
+    /** Since when. */
+    long busySince;
     /** Whether its ways are to be looked at. */
     boolean due = true;
     /** Whether all of its ways were looked at once, which is when it is known how near it really is. */
@@ -50,6 +57,11 @@ final class EndpointWays {
 
     void update(Endpoint same) {
         endpoint = same;
+    }
+
+    /** Whether farther endpoints wait for it: until its ways were looked at, or it has let others wait for long enough. */
+    boolean mayYetAnswer() {
+        return !tried && !(busy && System.nanoTime() - busySince > HOLD_UP_NANOS);
     }
 
     /** How near it would be by the best way that may be tried. */

@@ -145,20 +145,15 @@ final class Line {
         return leaving;
     }
 
-    /** Closes a line that was left, if nobody uses it any more; returns whether it did. */
-    boolean closeIfUnused() {
+    /** Whether nobody uses a line that was left any more. */
+    boolean isForsaken() {
         long since = System.nanoTime() - leftAt;
         boolean idle = connection.callsUnderWay() == 0;
-        boolean over = switch (how) {
+        return switch (how) {
             // Calls under way end in any case: by their answers, or with the connection.
             case MEMORY_GONE, ENDED -> idle && since > LATECOMERS_NANOS;
             case FOR_A_BETTER_ONE -> idle && since > GRACE_NANOS && !hasScopes();
         };
-        if (over) {
-            connection.close();
-            return true;
-        }
-        return false;
     }
 
     @Override

@@ -24,6 +24,8 @@ import java.util.concurrent.TimeUnit;
 final class Way {
     private static final long FIRST_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long LAST_RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /** Devices seldom come and go, and to look for them costs. */
+    private static final long DEVICES_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** A connection that ends sooner counts as an attempt that has failed. */
     private static final long PROVEN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -36,6 +38,7 @@ final class Way {
     private volatile State state = State.NOT_NEEDED;
     private volatile String reason = "it was not tried yet";
     private volatile Optional<RpcException> failure = Optional.empty();
+    private volatile DeviceCheck devices = new DeviceCheck(System.nanoTime() - 2 * DEVICES_NANOS, Optional.empty());
     private long connectedAt;
     private volatile long retryAt = System.nanoTime();
     private long retryNanos = FIRST_RETRY_NANOS;
@@ -127,12 +130,24 @@ final class Way {
         if (address.isEmpty()) {
             return Optional.of(notThere);
         }
-        Optional<CarrierProvider> provider = CarrierProvider.of(address.get());
+        DeviceCheck last = devices;
+        if (System.nanoTime() - last.at() > DEVICES_NANOS) {
+            last = new DeviceCheck(System.nanoTime(), missing(address.get(), hardware, notHere));
+            devices = last;
+        }
+        return last.missing();
+    }
+
+    private static Optional<String> missing(URI address, boolean hardware, String notHere) {
+        Optional<CarrierProvider> provider = CarrierProvider.of(address);
         if (provider.isEmpty()) {
             return Optional.of("the module rdma-fallback is not on the class path here");
         }
-        return provider.get().isHardware(address.get()) == hardware ? Optional.empty() : Optional.of(notHere);
+        return provider.get().isHardware(address) == hardware ? Optional.empty() : Optional.of(notHere);
     }
+
+    /** What was missing here when it was looked at. */
+    private record DeviceCheck(long at, Optional<String> missing) {}
 
     boolean isConnected() {
         return line.isPresent() && line.get().isUsable();

@@ -161,6 +161,18 @@ class RoutesTest {
     }
 
     @Test
+    void shouldNotWaitForANearerServerThatIsStopped() throws Exception {
+        ChildJvm near = child("a", "near");
+        child("b", "far");
+        near.pause();
+        try {
+            assertThat(channel("a").stub(Numbers.class).who()).isEqualTo("far");
+        } finally {
+            near.resume();
+        }
+    }
+
+    @Test
     void shouldRepeatIdempotentCallsOfEveryStyleAndNoOthers() throws Exception {
         NumbersService one = new NumbersService("one");
         NumbersService two = new NumbersService("two");
