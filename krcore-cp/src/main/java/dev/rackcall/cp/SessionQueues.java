@@ -12,6 +12,7 @@ import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.BitSet;
 import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
@@ -31,6 +32,7 @@ final class SessionQueues implements AutoCloseable {
     /** Entries of one tenant in a row. */
     private static final int BURST = 16;
 
+    private static final int PLACES_AT_A_TIME = 64;
     private static final long CLOSE_NANOS = 10_000_000_000L;
     private static final long PAUSE_NANOS = 1_000_000;
 
@@ -42,6 +44,9 @@ final class SessionQueues implements AutoCloseable {
     private final Mapping mapping;
     private final MemorySegment memory;
     private final SessionPlace[] places;
+    /** Groups of places that have memory. */
+    private final BitSet reserved = new BitSet();
+
     private final Completions batch = Completions.create(32);
     private final Deque<SessionPlace> changed = new ArrayDeque<>();
     private volatile boolean hasChanged;
@@ -160,10 +165,21 @@ final class SessionQueues implements AutoCloseable {
 
     private SessionPlace place(int index) {
         if (places[index] == null) {
-            file.reserve(layout.place(index), layout.place(1) - layout.place(0));
+            reserve(index);
             places[index] = new SessionPlace(this, layout, memory, index);
         }
         return places[index];
+    }
+
+    /** Asking for memory takes long, so it is asked for many places at a time. */
+    private void reserve(int index) {
+        int group = index / PLACES_AT_A_TIME;
+        if (!reserved.get(group)) {
+            int first = group * PLACES_AT_A_TIME;
+            long from = layout.place(first);
+            file.reserve(from, layout.place(Math.min(places.length, first + PLACES_AT_A_TIME)) - from);
+            reserved.set(group);
+        }
     }
 
     private boolean request(SessionPlace place, LocalQueue queue, long at, long id) {

@@ -32,7 +32,7 @@ import picocli.CommandLine.TypeConversionException;
         sortOptions = false,
         footer = {
             "",
-            "Targets: rtt (round trips), throughput (calls in flight), connect (new connections), idle (idle processes and connections),",
+            "Targets: rtt (round trips), throughput (calls in flight), connect (new connections), elastic (many at a time), idle (idle processes and connections),",
             "start (from JVM start to the first reply), isolation (snapshots, seals, sandboxes), verbs (ping-pong over the software RDMA device),",
             "rdma (calls over the software RDMA device, and grpc-java over TCP), alock (locks for threads of one",
             "host and of others), jmh (micro-benchmarks). Without a target: a short run of rtt and throughput.",
@@ -191,11 +191,21 @@ public final class BenchCommand implements Callable<Integer> {
                         new RttTarget(target, plan, workspace, runner)::measure);
             case THROUGHPUT -> runner.run(target, Subject::pipelines, new ThroughputTarget(plan, workspace)::measure);
             case CONNECT -> connect(plan, workspace, runner);
+            case ELASTIC ->
+                runner.runGroups(target, elastic(plan.subjects()), new ElasticTarget(plan, workspace, runner)::measure);
             case IDLE -> runner.run(target, Subject::takesManyConnections, new IdleTarget(plan, workspace)::measure);
             case START -> runner.run(target, Subject::takesManyConnections, new StartTarget(workspace)::measure);
             case ALOCK -> new LockTarget(plan).measure();
             case JMH -> throw new IllegalArgumentException("JMH brings processes of its own");
         };
+    }
+
+    /** All in one group, to take turns. */
+    private static List<List<Subject>> elastic(List<Subject> subjects) {
+        List<Subject> group = subjects.stream()
+                .filter(subject -> subject.isOf(Target.ELASTIC))
+                .toList();
+        return group.isEmpty() ? List.of() : List.of(group);
     }
 
     /** Connections that calls go over, and those of the control plane, which are so short that they take turns. */

@@ -33,7 +33,9 @@ final class Subjects {
             new ConnectSubject(ConnectSubject.Kind.AGENT),
             new ConnectSubject(ConnectSubject.Kind.HOP),
             new ConnectSubject(ConnectSubject.Kind.FRESH_RC),
-            new ConnectSubject(ConnectSubject.Kind.READ));
+            new ConnectSubject(ConnectSubject.Kind.READ),
+            new ElasticSubject(true),
+            new ElasticSubject(false));
 
     private static final List<Subject> ALL =
             Stream.concat(CALLS.stream(), IsolationSubjects.all().stream()).toList();

@@ -44,6 +44,8 @@ final class TableFormat {
             case THROUGHPUT -> "Throughput, one client thread";
             case CONNECT ->
                 "A new connection: time to its first reply, memory of both sides; connect-*: virtual queues on the software RDMA device";
+            case ELASTIC ->
+                "Elastic start: 50 workers connect to 20 servers and read a key of each, from nothing to the last value";
             case IDLE -> "Idle: rare calls and what idle processes use; a busy connection among idle ones";
             case START -> "From the start of the client's JVM to its first reply";
             case ISOLATION ->
@@ -128,6 +130,7 @@ final class TableFormat {
                         "heap",
                         "fresh_ratio",
                         "fresh rc to it");
+            case ELASTIC -> columns("less_percent", "less than fresh");
             case IDLE ->
                 columns(
                         "server_cpu_percent",

@@ -10,6 +10,8 @@ enum Target {
     THROUGHPUT,
     /** Time and memory of a new connection. */
     CONNECT,
+    /** Many workers that connect to many servers at a time. */
+    ELASTIC,
     /** What idle processes and idle connections cost. */
     IDLE,
     /** Time from the start of a client's JVM to its first reply. */

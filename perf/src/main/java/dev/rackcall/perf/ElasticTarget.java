@@ -1,0 +1,87 @@
+package dev.rackcall.perf;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Elastic starts, by virtual queues and by fresh queue pairs in turns, so that a disturbance meets both. */
+final class ElasticTarget {
+    private static final int ROUNDS = 10;
+    private static final int LEAST_WARM_UP = 2;
+
+    private final Plan plan;
+    private final Workspace workspace;
+    private final Runner runner;
+
+    ElasticTarget(Plan plan, Workspace workspace, Runner runner) {
+        this.plan = plan;
+        this.workspace = workspace;
+        this.runner = runner;
+    }
+
+    /** One subject, its processes and what they have measured so far. */
+    private static final class Turn {
+        final Subject subject;
+        final Pair pair;
+        final LatencyRecorder recorder = new LatencyRecorder();
+
+        Turn(Subject subject, Pair pair) {
+            this.subject = subject;
+            this.pair = pair;
+        }
+
+        long once() {
+            Measurement start = pair.client().ask(Order.counted(Order.Action.OPEN, 1), Measurement.class);
+            pair.client().ask(Order.of(Order.Action.CLOSE), Measurement.class);
+            return start.p50Ns();
+        }
+    }
+
+    List<Result> measure(List<Subject> group) {
+        List<Turn> turns = new ArrayList<>();
+        try {
+            for (Subject subject : group) {
+                runner.attempt(Target.ELASTIC, subject, () -> turns.add(start(subject)));
+            }
+            turns.removeIf(turn -> !runner.attempt(Target.ELASTIC, turn.subject, () -> warmUp(turn)));
+            for (int round = 0; round < ROUNDS; round++) {
+                turns.removeIf(turn -> !runner.attempt(Target.ELASTIC, turn.subject, () -> {
+                    long nanos = turn.once();
+                    turn.recorder.record(nanos);
+                    turn.recorder.add(1, nanos);
+                }));
+            }
+            return compared(turns.stream().map(ElasticTarget::result).toList());
+        } finally {
+            turns.forEach(turn -> turn.pair.close());
+        }
+    }
+
+    private Turn start(Subject subject) throws IOException {
+        return new Turn(subject, Pair.start(subject, workspace.newPart(), Cores.UNPINNED));
+    }
+
+    private void warmUp(Turn turn) {
+        long begin = System.nanoTime();
+        for (int i = 0; i < LEAST_WARM_UP || System.nanoTime() - begin < plan.warmUpNanos(); i++) {
+            turn.once();
+        }
+    }
+
+    private static Result result(Turn turn) {
+        return Result.of(turn.subject.name(), Target.ELASTIC, 1, 0, turn.recorder.measurement());
+    }
+
+    /** How much less time each takes than fresh queue pairs, as KRCORE's authors say it: theirs 83 %. */
+    static List<Result> compared(List<Result> results) {
+        Optional<Result> fresh = results.stream()
+                .filter(result -> result.name().equals(ElasticSubject.FRESH))
+                .findFirst();
+        return fresh.map(floor -> results.stream()
+                        .map(result ->
+                                result.with("less_percent", 100.0 * (1 - (double) result.p50Ns() / floor.p50Ns())))
+                        .toList())
+                .orElse(results);
+    }
+}

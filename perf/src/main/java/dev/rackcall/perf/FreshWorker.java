@@ -1,0 +1,130 @@
+package dev.rackcall.perf;
+
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.AddressVector;
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.CompletionQueueSpec;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.Context;
+import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.InitAttributes;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.ProtectionDomain;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.QueuePairSpec;
+import dev.rackcall.verbs.QueuePairType;
+import dev.rackcall.verbs.ReadyToReceive;
+import dev.rackcall.verbs.ReadyToSend;
+import dev.rackcall.verbs.WorkRequest;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.EnumSet;
+
+/** A worker with a reliable queue pair to each server. */
+final class FreshWorker implements ElasticWorker {
+    private static final int DEPTH = 16;
+
+    /**
+     * A device that is open already. As processes of their own, workers would each have to open it, which takes real devices milliseconds; software
+     * devices, whose every connection has buffers of its own, cannot be opened fifty times.
+     */
+    static final class OpenDevice implements AutoCloseable {
+        private final Context context = ConnectEnd.device().open();
+        private final ProtectionDomain domain = context.allocateProtectionDomain();
+
+        @Override
+        public void close() {
+            domain.close();
+            context.close();
+        }
+    }
+
+    private final Deque<AutoCloseable> made = new ArrayDeque<>();
+    private final OpenDevice device;
+    private final CompletionQueue completions;
+    private final MemoryRegion region;
+    private final Completions batch = Completions.create(4);
+
+    FreshWorker(OpenDevice device) {
+        this.device = device;
+        completions = keep(device.context.createCompletionQueue(
+                CompletionQueueSpec.of(4 * DEPTH).polledBusily()));
+        region = keep(device.domain.register(Arena.ofAuto().allocate(4096, 4096), EnumSet.of(Access.LOCAL_WRITE)));
+    }
+
+    private <T extends AutoCloseable> T keep(T child) {
+        made.push(child);
+        return child;
+    }
+
+    static byte[] describe(Gid gid, int number) {
+        return ByteBuffer.allocate(Gid.BYTES + Integer.BYTES)
+                .putLong(gid.high())
+                .putLong(gid.low())
+                .putInt(number)
+                .array();
+    }
+
+    @Override
+    public OneSided connect(ElasticServer.Known server) throws IOException {
+        Socket socket = keep(new Socket(InetAddress.ofLiteral("127.0.0.1"), server.port()));
+        socket.setTcpNoDelay(true);
+        QueuePair queuePair = keep(device.domain.createQueuePair(
+                QueuePairSpec.of(QueuePairType.RC, completions).withDepth(DEPTH, 1)));
+        queuePair.toInit(InitAttributes.connected());
+        socket.getOutputStream().write(describe(device.context.gid(1, 0), queuePair.number()));
+        DataInputStream in = new DataInputStream(socket.getInputStream());
+        Gid gid = new Gid(in.readLong(), in.readLong());
+        queuePair.toReadyToReceive(ReadyToReceive.from(AddressVector.of(gid, 0), in.readInt()));
+        queuePair.toReadyToSend(ReadyToSend.defaults());
+        return new Way(queuePair, in.readLong(), in.readInt());
+    }
+
+    private final class Way extends OneSided {
+        private final QueuePair queuePair;
+        private final long table;
+        private final int key;
+        private final WorkRequest request = WorkRequest.create(1, 0);
+
+        Way(QueuePair queuePair, long table, int key) {
+            super(region.memory());
+            this.queuePair = queuePair;
+            this.table = table;
+            this.key = key;
+        }
+
+        @Override
+        void read(long tableOffset, int landingOffset, int length) {
+            request.read(table + tableOffset, key)
+                    .from(region, landingOffset, length)
+                    .signaled();
+            if (!queuePair.postSend(request)) {
+                throw new IllegalStateException("the queue pair has no room for a READ");
+            }
+        }
+
+        @Override
+        int ended() {
+            int count = completions.poll(batch);
+            for (int i = 0; i < count; i++) {
+                if (!batch.isSuccess(i)) {
+                    throw new IllegalStateException("a READ ended with " + batch.status(i));
+                }
+            }
+            return count;
+        }
+    }
+
+    @Override
+    public void close() throws Exception {
+        while (!made.isEmpty()) {
+            made.pop().close();
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package dev.rackcall.perf;
+
+import dev.rackcall.cp.AgentLink;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.WorkRequest;
+import java.nio.file.Path;
+import java.util.EnumSet;
+
+/** A worker that is a tenant of the agent process of its host, as each process would be. */
+final class VirtualWorker implements ElasticWorker {
+    private final Tenant tenant;
+    private final MemoryRegion region;
+    private final Completions batch = Completions.create(4);
+
+    VirtualWorker(Path directory) {
+        tenant = AgentLink.join(directory, "worker");
+        region = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
+    }
+
+    @Override
+    public OneSided connect(ElasticServer.Known server) {
+        return new Way(tenant.connect(server.host()), server);
+    }
+
+    private final class Way extends OneSided {
+        private final VirtualQueue queue;
+        private final ElasticServer.Known server;
+        private final WorkRequest request = WorkRequest.create(1, 0);
+
+        Way(VirtualQueue queue, ElasticServer.Known server) {
+            super(region.memory());
+            this.queue = queue;
+            this.server = server;
+        }
+
+        @Override
+        void read(long tableOffset, int landingOffset, int length) {
+            request.read(server.address() + tableOffset, server.key())
+                    .from(region, landingOffset, length)
+                    .signaled();
+            if (!queue.push(request)) {
+                throw new IllegalStateException("the virtual queue has no room for a READ");
+            }
+        }
+
+        @Override
+        int ended() {
+            int count = queue.pop(batch);
+            for (int i = 0; i < count; i++) {
+                if (!batch.isSuccess(i)) {
+                    throw new IllegalStateException("a READ ended with " + batch.status(i) + ": "
+                            + queue.failure().orElse(""));
+                }
+            }
+            return count;
+        }
+    }
+
+    @Override
+    public void close() {
+        tenant.close();
+    }
+}

@@ -1,0 +1,83 @@
+package dev.rackcall.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ElasticTargetTest {
+    @TempDir
+    private Path directory;
+
+    private static Result result(String name, long p50) {
+        return Result.of(name, Target.ELASTIC, 1, 0, new Measurement(p50, p50, p50, p50, p50, 10, 1));
+    }
+
+    @Test
+    void shouldSayHowMuchLessTimeItTakes() {
+        List<Result> compared = ElasticTarget.compared(
+                List.of(result(ElasticSubject.VIRTUAL, 170), result(ElasticSubject.FRESH, 1000)));
+        assertThat(compared.getFirst().more().get("less_percent")).isEqualTo(83.0);
+        assertThat(compared.getLast().more().get("less_percent")).isEqualTo(0.0);
+        List<Result> alone = List.of(result(ElasticSubject.VIRTUAL, 170));
+        assertThat(ElasticTarget.compared(alone)).isEqualTo(alone);
+    }
+
+    @Test
+    void shouldFindEveryKeyByWhatAClientReads() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment table = arena.allocate(RaceTable.BYTES, 8);
+            RaceTable.fill(table, 3);
+            OneSided local = new Local(table, arena.allocate(OneSided.LANDING_BYTES, 8));
+            for (long key = 1; key <= RaceTable.KEYS; key++) {
+                assertThat(local.get(key)).isEqualTo(RaceTable.value(3, key));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldStartWorkersThatReadEveryServer(boolean isVirtual) throws Exception {
+        Subject subject = new ElasticSubject(isVirtual, 3, 2);
+        try (ServerSide server = subject.serve(directory);
+                ClientSide client = subject.connect(directory)) {
+            client.call(1);
+            client.call(2);
+            assertThat(server).isNotNull();
+        }
+    }
+
+    /** READs as copies. */
+    private static final class Local extends OneSided {
+        private final MemorySegment table;
+        private final MemorySegment landing;
+        private int done;
+
+        Local(MemorySegment table, MemorySegment landing) {
+            super(landing);
+            this.table = table;
+            this.landing = landing;
+        }
+
+        @Override
+        void read(long tableOffset, int landingOffset, int length) {
+            assertThat(tableOffset % ValueLayout.JAVA_LONG.byteSize()).isZero();
+            MemorySegment.copy(table, tableOffset, landing, landingOffset, length);
+            done++;
+        }
+
+        @Override
+        int ended() {
+            int count = done;
+            done = 0;
+            return count;
+        }
+    }
+}
