@@ -77,6 +77,14 @@ class ServerMirrorTest {
         public void listen() {}
 
         @Override
+        public void fetchInto(SharedFile area) {}
+
+        @Override
+        public boolean fetch(long offset, long areaOffset, long length, long deadline) {
+            return true;
+        }
+
+        @Override
         public void close() {}
     }
 
