@@ -149,7 +149,7 @@ class ArchitectureTest {
     @Test
     void shouldKeepSamplesAndBenchmarksApart() {
         mayUseOnly(SAMPLES, SAMPLES, RPC, MEMORY);
-        mayUseOnly(PERF, PERF, RPC, CONTROL_PLANE, VERBS, SANDBOX, MEMORY);
+        mayUseOnly(PERF, PERF, RDMA, RPC, CONTROL_PLANE, VERBS, SANDBOX, MEMORY);
     }
 
     /** The machine's side of a rack needs nothing of Rackcall, and what runs in guests nothing of the machine's side. */
