@@ -104,11 +104,21 @@ final class Delivery {
         }
     }
 
+    /**
+     * Takes what is there. No more than was posted for at its begin, or a peer that sends for ever would keep this thread: what comes later than that is announced, or looked for
+     * again.
+     */
     private void takeAll() {
-        for (int count = end.receives.poll(arrived); count > 0; count = end.receives.poll(arrived)) {
+        int taken = 0;
+        while (taken < end.depth()) {
+            int count = end.receives.poll(arrived);
+            if (count == 0) {
+                return;
+            }
             for (int i = 0; i < count; i++) {
                 take(i);
             }
+            taken += count;
         }
     }
 
