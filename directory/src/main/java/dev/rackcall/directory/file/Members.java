@@ -29,8 +29,8 @@ final class Members {
         try {
             Files.createDirectory(folder);
         } catch (FileAlreadyExistsException e) {
-            // Others were here before.
-            assert Files.isDirectory(folder);
+            // Others were here before. If the last of them has removed it meanwhile, there is no such file for the
+            // lock.
         }
         return OwnerLock.tryAcquire(file(Long.toHexString(new Random().nextLong() | Long.MIN_VALUE)))
                 .orElseThrow(() -> new IOException("a new member's lock in " + folder + " is held by somebody else"));
