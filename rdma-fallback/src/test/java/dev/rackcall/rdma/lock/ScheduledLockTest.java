@@ -10,9 +10,11 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** The code itself, one memory access at a time, in an order that a seed decides; with threads that give up and threads that die.
  * {@code -Drackcall.schedules} says how many orders, {@code -Drackcall.seed} which. */
+@Timeout(900)
 class ScheduledLockTest {
     private static final int DESCRIPTORS = 12;
     private static final int LOCKS = 2;
