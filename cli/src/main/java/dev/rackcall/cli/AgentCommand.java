@@ -10,6 +10,7 @@ import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.verbs.Devices;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -27,6 +28,8 @@ import picocli.CommandLine.Spec;
         footer = "Runs until it is ended. Processes that find no agent have one of their own.")
 final class AgentCommand implements Callable<Integer> {
     private static final double DAYS = 36_500 * 86_400.0;
+    /** Between two looks whether it was told to end. */
+    private static final Duration MOMENT = Duration.ofMillis(200);
 
     @Spec
     private CommandSpec spec;
@@ -80,16 +83,15 @@ final class AgentCommand implements Callable<Integer> {
         if (capacity.isPresent()) {
             try (MetaServer server = MetaServer.open(Devices.find(device), capacity.get())) {
                 say("meta server: " + server.address());
-                serve(directory.path(), Optional.of(server::address));
+                return serve(directory.path(), Optional.of(server::address));
             }
-        } else {
-            Optional<ControlAddress> address = meta.map(ControlAddress::parse);
-            serve(directory.path(), address.map(known -> () -> known));
         }
-        return 0;
+        Optional<ControlAddress> address = meta.map(ControlAddress::parse);
+        return serve(directory.path(), address.map(known -> () -> known));
     }
 
-    private void serve(Path path, Optional<Supplier<ControlAddress>> metaServer) throws InterruptedException {
+    /** Returns the exit code. */
+    private int serve(Path path, Optional<Supplier<ControlAddress>> metaServer) throws InterruptedException {
         AgentOptions options = AgentOptions.of(HostId.named(host));
         AgentOptions chosen = metaServer.map(options::withMeta).orElse(options);
         CountDownLatch told = new CountDownLatch(1);
@@ -104,10 +106,22 @@ final class AgentCommand implements Callable<Integer> {
             say("control address: " + agent.address());
             agent.registrationProblem().ifPresent(problem -> say("not registered yet: " + problem));
             say("agent of " + host + " (" + agent.host() + ") serves in " + path);
-            double most = seconds.orElse(DAYS);
-            if (told.await((long) (most * 1e3), TimeUnit.MILLISECONDS)) {
+            long start = System.nanoTime();
+            long most = (long) (seconds.orElse(DAYS) * 1e9);
+            while (told.getCount() > 0 && System.nanoTime() - start < most) {
+                if (server.awaitFailure(MOMENT)) {
+                    spec.commandLine()
+                            .getErr()
+                            .println(
+                                    "the device of " + agent.host()
+                                            + " failed, as the log says; start the agent again, on another device if this one stays broken");
+                    return 1;
+                }
+            }
+            if (told.getCount() == 0) {
                 say("ends with " + server.tenants() + " tenants");
             }
+            return 0;
         } finally {
             ended.countDown();
             removeHook(farewell);

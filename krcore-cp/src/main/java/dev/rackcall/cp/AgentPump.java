@@ -1,8 +1,10 @@
 package dev.rackcall.cp;
 
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,15 +18,24 @@ final class AgentPump implements AutoCloseable {
     /** The bound, should a ring get lost. */
     private static final long SLEEP_NANOS = 50_000_000;
 
-    private final Agent agent;
+    /** A device that takes longer than this for one step does not answer any more. */
+    private static final Duration END_TIME = Duration.ofSeconds(5);
+
+    private final BooleanSupplier device;
+    private final Runnable failed;
     private final Thread thread;
     /** Replaced, never changed. */
     private volatile AgentSession[] sessions = {};
 
     private volatile boolean closed;
 
-    AgentPump(Agent agent) {
-        this.agent = agent;
+    /**
+     * @param device takes what has completed; returns whether requests are under way
+     * @param failed runs on the pump's thread when that ends by a failure, so that nobody waits for it
+     */
+    AgentPump(BooleanSupplier device, Runnable failed) {
+        this.device = device;
+        this.failed = failed;
         thread = Thread.ofPlatform().daemon().name("rackcall-agent-pump").unstarted(this::run);
     }
 
@@ -47,6 +58,15 @@ final class AgentPump implements AutoCloseable {
     }
 
     private void run() {
+        try {
+            work();
+        } catch (RuntimeException | Error e) {
+            LOG.error("the agent's device failed, and with it the agent", e);
+            failed.run();
+        }
+    }
+
+    private void work() {
         AgentSession[] known = {};
         int idle = 0;
         long worked = System.nanoTime();
@@ -56,7 +76,7 @@ final class AgentPump implements AutoCloseable {
                 known = now;
                 watch(now, true);
             }
-            boolean waitsForDevice = agent.lanes().pollIfBusy();
+            boolean waitsForDevice = device.getAsBoolean();
             boolean busy = false;
             for (AgentSession session : now) {
                 busy |= step(session);
@@ -113,7 +133,11 @@ final class AgentPump implements AutoCloseable {
         closed = true;
         wake();
         try {
-            thread.join();
+            if (!thread.join(END_TIME)) {
+                LOG.warn(
+                        "the agent's device has not ended a step in {} s; its thread is left behind",
+                        END_TIME.toSeconds());
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -14,7 +14,10 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,13 +48,14 @@ public final class AgentServer implements AutoCloseable {
     private final AgentPump pump;
     private final Set<AgentSession> sessions = ConcurrentHashMap.newKeySet();
     private final Thread acceptor;
+    private final CountDownLatch failure = new CountDownLatch(1);
     private volatile boolean closed;
 
-    private AgentServer(AgentSession.Terms terms, OwnerLock owner, UnixSocket socket) {
+    private AgentServer(AgentSession.Terms terms, OwnerLock owner, UnixSocket socket, BooleanSupplier device) {
         this.terms = terms;
         this.owner = owner;
         this.socket = socket;
-        pump = new AgentPump(terms.agent());
+        pump = new AgentPump(device, this::fail);
         acceptor = Thread.ofPlatform().daemon().name("rackcall-agent-door").unstarted(this::accept);
     }
 
@@ -65,7 +69,15 @@ public final class AgentServer implements AutoCloseable {
         return open(agent, folder, Uid.current(), MAX_BYTES);
     }
 
+    static AgentServer open(Agent agent, Path folder, BooleanSupplier device) {
+        return open(agent, folder, Uid.current(), MAX_BYTES, device);
+    }
+
     static AgentServer open(Agent agent, Path folder, int uid, long maxBytes) {
+        return open(agent, folder, uid, maxBytes, () -> agent.lanes().pollIfBusy());
+    }
+
+    private static AgentServer open(Agent agent, Path folder, int uid, long maxBytes, BooleanSupplier device) {
         Path owned = ownerIn(folder);
         OwnerLock owner = OwnerLock.tryAcquire(owned)
                 .orElseThrow(() -> new ControlPlaneException(
@@ -79,7 +91,8 @@ public final class AgentServer implements AutoCloseable {
             UnixSocket socket = UnixSocket.listen(path, BACKLOG);
             AgentOptions options = agent.options();
             SessionLayout layout = new SessionLayout(RING_ENTRIES, options.maxQueues(), options.queueDepth());
-            AgentServer server = new AgentServer(new AgentSession.Terms(agent, layout, maxBytes, uid), owner, socket);
+            AgentServer server =
+                    new AgentServer(new AgentSession.Terms(agent, layout, maxBytes, uid), owner, socket, device);
             server.poll.add(socket.fd(), 0);
             server.pump.start();
             server.acceptor.start();
@@ -116,6 +129,23 @@ public final class AgentServer implements AutoCloseable {
         return sessions.size();
     }
 
+    /**
+     * Waits until the agent's device has failed, no longer than that; returns whether it has. Its tenants have been told then, and nobody is admitted any more; what is left is to
+     * close the server, which lets another agent have the folder.
+     */
+    public boolean awaitFailure(Duration atMost) throws InterruptedException {
+        return failure.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    /** Nothing goes on without the pump: whoever waits hears it now. On the pump's thread. */
+    private void fail() {
+        closed = true;
+        socket.close();
+        poll.wakeUp();
+        sessions.forEach(AgentSession::end);
+        failure.countDown();
+    }
+
     private void accept() {
         while (!closed) {
             poll.await(ACCEPT_NANOS);
@@ -148,6 +178,10 @@ public final class AgentServer implements AutoCloseable {
             AgentSession session = new AgentSession(terms, tenant, pump, sessions::remove);
             sessions.add(session);
             session.start();
+            // Volatile set add above, then this look; who closes sets it before it ends all that are there.
+            if (closed) {
+                session.end();
+            }
         } catch (OsException e) {
             LOG.debug("a tenant is gone before it was admitted: {}", e.getMessage());
             tenant.close();
@@ -161,7 +195,9 @@ public final class AgentServer implements AutoCloseable {
         socket.close();
         poll.wakeUp();
         try {
-            acceptor.join();
+            if (!acceptor.join(END_TIME)) {
+                LOG.warn("the agent's door has not closed in {} s; its thread is left behind", END_TIME.toSeconds());
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
