@@ -3,6 +3,7 @@ package dev.rackcall.shm;
 import dev.rackcall.shm.os.ByteSize;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Optional;
 
 /**
  * A piece of an arena in which objects are allocated one behind the other and freed all at once: the unit of ownership. It consists of runs of
@@ -36,6 +37,9 @@ public final class Scope implements AutoCloseable {
     private final RefSpace space;
     private final Thread owner;
     private final RunChain runs;
+    /** Kept, because {@link SharedObject#scopeOf} is asked in each isolated call. */
+    final Optional<Scope> present = Optional.of(this);
+
     private volatile State state = State.OPEN;
     /** What has the scope sealed, else null. Read without order: who stores in spite of it meets write-protected pages. */
     private ScopeSeal sealedBy;

@@ -64,7 +64,8 @@ public abstract class SharedObject {
 
     /** The scope that a shared object was created in, or is attached with; what is allocated for the object goes there. */
     public static Optional<Scope> scopeOf(Object sharedObject) {
-        return Optional.ofNullable(of(sharedObject).scope);
+        Scope scope = of(sharedObject).scope;
+        return scope == null ? Optional.empty() : scope.present;
     }
 
     /** The type of a shared object. */

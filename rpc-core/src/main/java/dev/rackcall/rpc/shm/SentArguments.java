@@ -12,6 +12,7 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeException;
 import dev.rackcall.shm.SharedObject;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /**
  * The client's side of isolation: the one scope that all shared arguments of a call lie in, and how it is kept from changing. One per
@@ -49,9 +50,10 @@ final class SentArguments {
         }
         firstRun = holder;
         if (scope == null) {
-            scope = SharedObject.scopeOf(sharedObject)
-                    .filter(its -> its.isOpen() && its.firstRun() == holder)
-                    .orElse(null);
+            Optional<Scope> its = SharedObject.scopeOf(sharedObject);
+            if (its.isPresent() && its.get().isOpen() && its.get().firstRun() == holder) {
+                scope = its.get();
+            }
         }
     }
 
