@@ -167,19 +167,19 @@ public final class Agent implements AutoCloseable {
         return options;
     }
 
-    /** Whether connecting to this host asks nobody. */
-    boolean knows(HostId host) {
-        return peers.knows(host) || cache.find(host).isPresent();
+    /** The peer, for one more virtual queue, if nobody need be asked for it. */
+    Optional<Peer> knownPeer(HostId host) {
+        Optional<Peer> known = peers.acquire(host);
+        return known.isPresent() ? known : cache.find(host).map(record -> peer(host, record));
     }
 
     /** The peer, for one more virtual queue. */
     Peer peer(HostId host, Optional<ControlAddress> address) {
-        Optional<Peer> known = peers.acquire(host);
-        if (known.isPresent()) {
-            return known.get();
-        }
-        Optional<HostRecord> cached = cache.find(host);
-        HostRecord record = cached.isPresent() ? cached.get() : lookUp(host, address);
+        Optional<Peer> known = knownPeer(host);
+        return known.isPresent() ? known.get() : peer(host, lookUp(host, address));
+    }
+
+    private Peer peer(HostId host, HostRecord record) {
         return peers.acquire(host, name -> lanes.to(name, record));
     }
 
@@ -258,7 +258,7 @@ public final class Agent implements AutoCloseable {
 
     /** Something went wrong with this life of a peer: the next connection to the host asks anew. */
     void doubt(Peer peer) {
-        peer.doubt();
+        peer.regions().clear();
         if (peers.retire(peer)) {
             cache.remove(peer.host(), peer.record().epoch());
         }

@@ -12,7 +12,8 @@ import org.slf4j.LoggerFactory;
 /** The thread that works for all tenants of an agent process. It spins while there is work, and for a moment after; then it sleeps until somebody rings. */
 final class AgentPump implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AgentPump.class);
-    private static final int SPINS = 2_000;
+    /** How long it keeps the processor without work. */
+    private static final long SPIN_NANOS = 20_000;
     /** How long it stays awake without work. */
     private static final long AWAKE_NANOS = 300_000;
     /** The bound, should a ring get lost. */
@@ -68,7 +69,6 @@ final class AgentPump implements AutoCloseable {
 
     private void work() {
         AgentSession[] known = {};
-        int idle = 0;
         long worked = System.nanoTime();
         while (!closed) {
             AgentSession[] now = sessions;
@@ -81,13 +81,13 @@ final class AgentPump implements AutoCloseable {
             for (AgentSession session : now) {
                 busy |= step(session);
             }
+            long idle = busy ? 0 : System.nanoTime() - worked;
             if (busy) {
-                idle = 0;
                 worked = System.nanoTime();
-            } else if (++idle < SPINS) {
+            } else if (idle < SPIN_NANOS) {
                 Thread.onSpinWait();
-            } else if (waitsForDevice || System.nanoTime() - worked < AWAKE_NANOS) {
-                // On a machine with few cores the device's own thread may need this one.
+            } else if (waitsForDevice || idle < AWAKE_NANOS) {
+                // On a machine with few cores the device's own thread, or who waits for this one, may need it.
                 Thread.yield();
             } else {
                 sleep(now);

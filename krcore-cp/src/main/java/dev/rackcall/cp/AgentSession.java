@@ -122,7 +122,7 @@ final class AgentSession {
         LocalTenant tenant = terms.agent().admitHere(name);
         SessionQueues made;
         try {
-            made = new SessionQueues(terms.agent(), tenant, terms.layout(), pump::wake);
+            made = new SessionQueues(tenant, terms.layout(), pump::wake);
         } catch (RuntimeException e) {
             tenant.close();
             refuse(hello.number(), Kind.QUOTA_EXCEEDED, "no memory for another tenant: " + e.getMessage());

@@ -25,6 +25,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
@@ -37,6 +38,9 @@ final class Attachment implements AutoCloseable {
     private static final Duration TURN = Duration.ofSeconds(1);
     private static final int SPINS = 5_000;
     private static final int YIELDS = 100;
+    /** Threads of this process that wait for an agent's answer now. */
+    private static final AtomicInteger WAITING = new AtomicInteger();
+
     private static final long PAUSE_NANOS = 50_000;
     private static final int MAX_NAME = 100;
 
@@ -337,14 +341,24 @@ final class Attachment implements AutoCloseable {
     }
 
     private boolean awaitAnswer(int place, long id, long atMostNanos) {
-        long at = layout.place(place);
+        // Who is not alone does not spin: many that start at a time would keep the processors from the agent that they
+        // wait for.
+        int spins = WAITING.getAndIncrement() == 0 ? SPINS : 0;
+        try {
+            return awaitAnswer(layout.place(place), id, spins, atMostNanos);
+        } finally {
+            WAITING.getAndDecrement();
+        }
+    }
+
+    private boolean awaitAnswer(long at, long id, int spins, long atMostNanos) {
         long start = System.nanoTime();
         int polls = 0;
         // Partner: SessionPlace.answer.
         while ((long) SessionLayout.LONG.getAcquire(memory, at) != id) {
-            if (++polls < SPINS) {
+            if (++polls < spins) {
                 Thread.onSpinWait();
-            } else if (polls < SPINS + YIELDS) {
+            } else if (polls < spins + YIELDS) {
                 Thread.yield();
             } else if (dead || System.nanoTime() - start > atMostNanos) {
                 return false;

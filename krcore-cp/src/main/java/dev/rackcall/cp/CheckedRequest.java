@@ -41,6 +41,8 @@ final class CheckedRequest {
     private long compareOrAdd;
     private long swap;
     private String problem = "";
+    /** What {@link #isKnown} has found of the remote region. */
+    private Optional<RegionRecord> found = Optional.empty();
 
     long id() {
         return id;
@@ -63,12 +65,15 @@ final class CheckedRequest {
         return problem;
     }
 
-    int remoteKey() {
-        return remoteKey;
+    /** Whether {@link #check} asks nobody. */
+    boolean isKnown(Peer peer) {
+        found = peer.regions().known(remoteKey);
+        return found.isPresent();
     }
 
     /** Copies a request of this process. */
     void copy(WorkRequest request) {
+        found = Optional.empty();
         id = request.id();
         flags = request.flags();
         try {
@@ -96,6 +101,7 @@ final class CheckedRequest {
 
     /** Copies the request of another process out of its ring. */
     void copy(MemorySegment ring, long at) {
+        found = Optional.empty();
         id = ring.get(JAVA_LONG, at + SessionLayout.ID);
         flags = ring.get(JAVA_INT, at + SessionLayout.FLAGS);
         opcode = ring.get(JAVA_INT, at + SessionLayout.OPCODE);
@@ -197,7 +203,7 @@ final class CheckedRequest {
         }
         Optional<RegionRecord> region;
         try {
-            region = peer.region(remoteKey);
+            region = found.isPresent() ? found : peer.regions().find(remoteKey);
         } catch (StaleTableException | IllegalArgumentException e) {
             return refuse(
                     CompletionStatus.RETRY_EXCEEDED,

@@ -104,7 +104,7 @@ final class LocalQueue implements VirtualQueue {
 
     /** Whether pushing the copy asks nobody, so that it takes no time. */
     boolean isQuickToPush() {
-        return peer.isSilent() || peer.knows(checked.remoteKey());
+        return peer.isSilent() || checked.isKnown(peer);
     }
 
     /** Pushes the copy; as {@link #push}. */

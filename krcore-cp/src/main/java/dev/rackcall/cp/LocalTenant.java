@@ -23,6 +23,9 @@ final class LocalTenant implements Tenant {
     /** Replaced, never changed: requests are checked without a lock. */
     private volatile TenantRegion[] regions = {};
 
+    /** Those that are being made. */
+    private int registering;
+
     private final Set<LocalQueue> queues = new HashSet<>();
     private boolean closed;
     /** Written before the tenant is handed out, and once when it is closed. */
@@ -64,31 +67,46 @@ final class LocalTenant implements Tenant {
 
     /** @param mapping to be closed with the region */
     private TenantRegion register(MemorySegment memory, Set<Access> rights, Optional<Mapping> mapping) {
-        synchronized (this) {
-            requireOpen();
-            if (regions.length >= maxRegions) {
-                throw new ControlPlaneException(
-                        Kind.QUOTA_EXCEEDED,
-                        "tenant " + name + " has " + regions.length
-                                + " memory regions and may have no more; close some, or raise"
-                                + " AgentOptions.withQuota");
-            }
+        reserve();
+        try {
+            // Without the monitor: a device may take long to pin memory, and who connects takes the monitor, too.
             MemoryRegion region = agent.end().domain().register(memory, rights);
             TenantRegion made = new TenantRegion(this, region, Access.bits(rights), mapping);
             try {
-                if (!EnumSet.of(Access.LOCAL_WRITE).containsAll(rights)) {
-                    agent.regions()
-                            .put(
-                                    RegionRecord.keyOf(region.remoteKey()),
-                                    made.record().toBytes());
-                }
+                add(made, rights);
             } catch (RuntimeException e) {
+                agent.regions().remove(RegionRecord.keyOf(region.remoteKey()));
                 region.close();
                 throw e;
             }
-            regions = Stream.concat(Stream.of(regions), Stream.of(made)).toArray(TenantRegion[]::new);
             return made;
+        } finally {
+            synchronized (this) {
+                registering--;
+            }
         }
+    }
+
+    /** One more region is being made. */
+    private synchronized void reserve() {
+        requireOpen();
+        if (regions.length + registering >= maxRegions) {
+            throw new ControlPlaneException(
+                    Kind.QUOTA_EXCEEDED,
+                    "tenant " + name + " has " + maxRegions + " memory regions and may have no more; close some, or"
+                            + " raise AgentOptions.withQuota");
+        }
+        registering++;
+    }
+
+    private synchronized void add(TenantRegion made, Set<Access> rights) {
+        // It may have been closed meanwhile.
+        requireOpen();
+        if (!EnumSet.of(Access.LOCAL_WRITE).containsAll(rights)) {
+            agent.regions()
+                    .put(RegionRecord.keyOf(made.remoteKey()), made.record().toBytes());
+        }
+        regions = Stream.concat(Stream.of(regions), Stream.of(made)).toArray(TenantRegion[]::new);
     }
 
     synchronized void forget(TenantRegion region) {
@@ -112,7 +130,15 @@ final class LocalTenant implements Tenant {
 
     /** @param watcher hears of completions */
     LocalQueue connect(HostId host, Optional<ControlAddress> address, QueueWatcher watcher) {
-        Peer peer = agent.peer(host, address);
+        return open(agent.peer(host, address), watcher);
+    }
+
+    /** The same if nobody need be asked for the host. */
+    Optional<LocalQueue> connectIfKnown(HostId host, QueueWatcher watcher) {
+        return agent.knownPeer(host).map(peer -> open(peer, watcher));
+    }
+
+    private LocalQueue open(Peer peer, QueueWatcher watcher) {
         LocalQueue queue = new LocalQueue(agent, this, peer, agent.queueDepth(), watcher);
         synchronized (this) {
             if (!closed && queues.size() < maxQueues) {

@@ -1,18 +1,10 @@
 package dev.rackcall.cp;
 
-import dev.rackcall.cp.TableReader.StaleTableException;
-import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** One life of another host that virtual queues lead to: the way to it, and what is known of its memory regions. Any thread may use it. */
 final class Peer {
-    /** Regions of one peer that are known at a time; one more takes the place of the oldest. */
-    private static final int KEPT_REGIONS = 16;
-
-    /** The Optional is kept, too: requests are checked without making objects. */
-    private record Known(int key, Optional<RegionRecord> region, long since) {}
-
     /**
      * The way to a peer.
      *
@@ -25,12 +17,8 @@ final class Peer {
     private final HostId host;
     private final HostRecord record;
     private final Way way;
-    private final RegionSource source;
-    private final long validNanos;
+    private final KnownRegions regions;
     private final AtomicInteger underWay = new AtomicInteger();
-    /** Replaced, never changed. */
-    private volatile Known[] known = {};
-
     private volatile boolean silent;
     /** Virtual queues; guarded by {@link Peers}. */
     private int queues;
@@ -39,8 +27,7 @@ final class Peer {
         this.host = host;
         this.record = record;
         this.way = way;
-        this.source = source;
-        this.validNanos = validNanos;
+        regions = new KnownRegions(source, validNanos, System::nanoTime);
     }
 
     HostId host() {
@@ -88,52 +75,9 @@ final class Peer {
         return queues == 0 && underWay.get() == 0;
     }
 
-    /**
-     * What the peer says about the region of this key, at most as old as the expiry.
-     *
-     * @return empty if it has no such region
-     */
-    Optional<RegionRecord> region(int key) throws StaleTableException {
-        long now = System.nanoTime();
-        for (Known candidate : known) {
-            if (candidate.key() == key && now - candidate.since() < validNanos) {
-                return candidate.region();
-            }
-        }
-        Optional<RegionRecord> found = source.find(key);
-        if (found.isPresent()) {
-            keep(new Known(key, found, now));
-        }
-        return found;
-    }
-
-    /** Whether {@link #region} asks nobody. */
-    boolean knows(int key) {
-        long now = System.nanoTime();
-        for (Known candidate : known) {
-            if (candidate.key() == key && now - candidate.since() < validNanos) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private synchronized void keep(Known fresh) {
-        Known[] old = known;
-        Known[] next = new Known[KEPT_REGIONS];
-        next[0] = fresh;
-        int count = 1;
-        for (int i = 0; i < old.length && count < KEPT_REGIONS; i++) {
-            if (old[i].key() != fresh.key()) {
-                next[count++] = old[i];
-            }
-        }
-        known = Arrays.copyOf(next, count);
-    }
-
-    /** Nothing is known of its regions any more. */
-    void doubt() {
-        known = new Known[0];
+    /** What is known of its memory regions. */
+    KnownRegions regions() {
+        return regions;
     }
 
     @Override

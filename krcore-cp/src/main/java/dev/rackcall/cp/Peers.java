@@ -29,10 +29,6 @@ final class Peers implements AutoCloseable {
         return Optional.of(known);
     }
 
-    synchronized boolean knows(HostId host) {
-        return current.containsKey(host);
-    }
-
     /** The same, made if it is not there. */
     synchronized Peer acquire(HostId host, Function<HostId, Peer> maker) {
         Peer peer = current.computeIfAbsent(host, maker);

@@ -17,6 +17,7 @@ import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,7 +37,6 @@ final class SessionQueues implements AutoCloseable {
     private static final long CLOSE_NANOS = 10_000_000_000L;
     private static final long PAUSE_NANOS = 1_000_000;
 
-    private final Agent agent;
     private final LocalTenant tenant;
     private final SessionLayout layout;
     private final Runnable wake;
@@ -57,8 +57,7 @@ final class SessionQueues implements AutoCloseable {
     private boolean closed;
 
     /** @param wake makes the pump look */
-    SessionQueues(Agent agent, LocalTenant tenant, SessionLayout layout, Runnable wake) {
-        this.agent = agent;
+    SessionQueues(LocalTenant tenant, SessionLayout layout, Runnable wake) {
         this.tenant = tenant;
         this.layout = layout;
         this.wake = wake;
@@ -217,16 +216,22 @@ final class SessionQueues implements AutoCloseable {
             place.refuse(id, Kind.REFUSED, String.valueOf(e.getMessage()));
             return true;
         }
-        return agent.knows(host) ? open(place, id, host, address) : later(() -> open(place, id, host, address));
-    }
-
-    private boolean open(SessionPlace place, long id, HostId host, Optional<ControlAddress> address) {
         if (place.queue().isPresent()) {
             place.refuse(id, Kind.REFUSED, "this place has a virtual queue already");
             return true;
         }
+        return open(place, id, () -> tenant.connectIfKnown(host, place))
+                || later(() -> open(place, id, () -> Optional.of(tenant.connect(host, address, place))));
+    }
+
+    /** Returns false if there is no queue yet. */
+    private static boolean open(SessionPlace place, long id, Supplier<Optional<LocalQueue>> connection) {
         try {
-            place.open(id, tenant.connect(host, address, place));
+            Optional<LocalQueue> queue = connection.get();
+            if (queue.isEmpty()) {
+                return false;
+            }
+            place.open(id, queue.get());
         } catch (ControlPlaneException e) {
             place.refuse(id, e.kind(), String.valueOf(e.getMessage()));
         } catch (IllegalArgumentException | VerbsException e) {

@@ -1,0 +1,126 @@
+package dev.rackcall.cp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.verbs.Context;
+import dev.rackcall.verbs.Device;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.ProtectionDomain;
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A device that takes long to register memory, as real ones do that pin gigabytes. */
+class SlowRegistrationTest {
+    private static final int SLOW_BYTES = 12_352;
+
+    private final CountDownLatch begun = new CountDownLatch(1);
+    private final CountDownLatch mayEnd = new CountDownLatch(1);
+    private final Hosts hosts = new Hosts(16, this::slow);
+    private Agent agent;
+    private Agent peer;
+
+    @BeforeEach
+    void open() {
+        agent = hosts.agent("a", options -> options.withQuota(8, 2));
+        peer = hosts.agent("b");
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        mayEnd.countDown();
+        hosts.close();
+    }
+
+    private Device slow(Device device) {
+        return wrapped(
+                Device.class,
+                device,
+                opened -> opened instanceof Context context
+                        ? wrapped(
+                                Context.class,
+                                context,
+                                made -> made instanceof ProtectionDomain domain ? slow(domain) : made)
+                        : opened);
+    }
+
+    private ProtectionDomain slow(ProtectionDomain domain) {
+        return (ProtectionDomain) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {ProtectionDomain.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("register")
+                            && ((MemorySegment) arguments[0]).byteSize() == SLOW_BYTES) {
+                        begun.countDown();
+                        assertThat(mayEnd.await(60, TimeUnit.SECONDS)).isTrue();
+                    }
+                    try {
+                        return method.invoke(domain, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    private static <T> T wrapped(Class<T> type, T inner, UnaryOperator<Object> change) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+                    try {
+                        return change.apply(method.invoke(inner, arguments));
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                }));
+    }
+
+    private FutureTask<MemoryRegion> registering(Tenant tenant) throws InterruptedException {
+        FutureTask<MemoryRegion> task = new FutureTask<>(() -> Hosts.region(tenant, SLOW_BYTES));
+        Thread.ofPlatform().daemon().start(task);
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        return task;
+    }
+
+    @Test
+    void shouldConnectWhileMemoryIsBeingRegistered() throws Exception {
+        Tenant tenant = agent.admit("t");
+        FutureTask<MemoryRegion> region = registering(tenant);
+        CompletableFuture<VirtualQueue> queue = CompletableFuture.supplyAsync(() -> tenant.connect(peer.host()));
+        assertThat(queue.get(20, TimeUnit.SECONDS).host()).isEqualTo(peer.host());
+        assertThat(region).isNotDone();
+        mayEnd.countDown();
+        assertThat(region.get(20, TimeUnit.SECONDS).byteSize()).isEqualTo(SLOW_BYTES);
+    }
+
+    @Test
+    void shouldCountWhatIsBeingRegistered() throws Exception {
+        Tenant tenant = agent.admit("t");
+        FutureTask<MemoryRegion> slow = registering(tenant);
+        Hosts.region(tenant, 64);
+        assertThatThrownBy(() -> Hosts.region(tenant, 64))
+                .isInstanceOfSatisfying(
+                        ControlPlaneException.class, e -> assertThat(e.kind()).isEqualTo(Kind.QUOTA_EXCEEDED));
+        mayEnd.countDown();
+        slow.get(20, TimeUnit.SECONDS).close();
+        Hosts.region(tenant, 64);
+    }
+
+    @Test
+    void shouldNotLeaveARegionToATenantThatWasClosedMeanwhile() throws Exception {
+        Tenant tenant = agent.admit("t");
+        FutureTask<MemoryRegion> region = registering(tenant);
+        tenant.close();
+        mayEnd.countDown();
+        assertThatThrownBy(() -> region.get(20, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("is closed");
+    }
+}
