@@ -6,6 +6,7 @@
  *   L, R          threads of each cohort              BL, BR     budgets
  *   ROUNDS        acquisitions of each thread; undefined: for ever
  *   TIMEOUTS      waiters may give up, at any time
+ *   BELLS         remote threads are rung when they are granted something; a ring may arrive at any time later. With ROUNDS
  *   DEATHS        how many threads may die, between any two steps; then a keeper is there
  *   BUG_...       a mistake that must be found
  */
@@ -65,6 +66,17 @@ byte prev[SLOTS], skipped[SLOTS];
 bool dead[SLOTS], keeping;
 #endif
 
+#ifdef BELLS
+/* In the memory of the waiters, and what is under way there. */
+byte bell[SLOTS], rung[SLOTS];
+chan rings = [2] of { byte, byte };
+#ifdef BUG_ANY_RING
+#define RUNG(d) (bell[d] != 0)
+#else
+#define RUNG(d) (bell[d] == REF(d))
+#endif
+#endif
+
 /* Who holds the lock, and who waits for it in its queue: what the properties speak about. */
 byte inside;
 bool wants[SLOTS];
@@ -85,7 +97,14 @@ inline release(d, grant) {
        :: else
        fi;
        if
-       :: d_step { state[SLOT(n)] == WAITING -> state[SLOT(n)] = HEAD; budget[SLOT(n)] = grant; leaves(d) } break
+       :: d_step { state[SLOT(n)] == WAITING -> state[SLOT(n)] = HEAD; budget[SLOT(n)] = grant; leaves(d) }
+#ifdef BELLS
+          if
+          :: c == 1 -> rings ! n, grant
+          :: else
+          fi;
+#endif
+          break
        :: d_step { state[SLOT(n)] != WAITING -> assert(SAME(n) && state[SLOT(n)] == GONE); m = next[SLOT(n)] }
           if
           :: m == 0 ->
@@ -143,6 +162,10 @@ join:  t = tail[c];
           next[SLOT(t)] = REF(me);
           if
           :: state[me] == HEAD
+#ifdef BELLS
+          /* What was rung is what would be found at home. */
+          :: d_step { RUNG(me) -> assert(bell[me] == REF(me) && state[me] == HEAD && rung[me] == budget[me]) }
+#endif
 #ifdef TIMEOUTS
           :: d_step { state[me] == WAITING -> state[me] = GONE; wants[me] = false } goto again
 #endif
@@ -314,6 +337,17 @@ proctype Killer() {
 }
 #endif
 
+#ifdef BELLS
+/* Rings arrive, in any order. */
+proctype Bells() {
+    byte n, g;
+end: do
+    :: d_step { rings ? n, g -> bell[SLOT(n)] = n; rung[SLOT(n)] = g; n = 0; g = 0 }
+    :: d_step { full(rings) -> rings ? n, g; rings ! n, g; n = 0; g = 0 }
+    od
+}
+#endif
+
 #ifdef ROUNDS
 /* When nobody can take a step any more, all have left. */
 proctype End() {
@@ -336,6 +370,9 @@ init {
         od;
 #if DEATHS > 0
         run Killer();
+#endif
+#ifdef BELLS
+        run Bells();
 #endif
 #ifdef ROUNDS
         run End();

@@ -1,5 +1,6 @@
 package dev.rackcall.perf;
 
+import dev.rackcall.rdma.lock.LockBell;
 import dev.rackcall.rdma.lock.LockTable;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionQueue;
@@ -17,7 +18,7 @@ import java.util.List;
 
 /**
  * A simulated node of the lock benchmark: a software device, and memory that all nodes reach by it. The memory has a table of ALocks, then a line for each lock of the
- * baselines, then a line for each thread of this node.
+ * baselines, then a line for each thread of this node, where it waits.
  */
 final class LockNode implements AutoCloseable {
     static final int LINE = 64;
@@ -55,6 +56,11 @@ final class LockNode implements AutoCloseable {
     /** The address of what a thread of this node waits for. */
     long thread(int thread) {
         return region.address() + threadsAt + (long) LINE * thread;
+    }
+
+    /** Where a thread of this node waits for locks of another one. */
+    LockBell bell(int number, int thread, int other) {
+        return new LockBell(number, region, threadsAt + (long) LINE * thread + (long) Long.BYTES * other);
     }
 
     MemorySegment threadMemory(int thread) {

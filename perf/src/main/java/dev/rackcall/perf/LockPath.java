@@ -1,6 +1,7 @@
 package dev.rackcall.perf;
 
 import dev.rackcall.rdma.lock.LockLink;
+import dev.rackcall.rdma.lock.LockPeers;
 import dev.rackcall.rdma.lock.LockTable;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.AddressVector;
@@ -69,6 +70,11 @@ final class LockPath implements AutoCloseable {
     /** For an ALock session, which then has the path for itself. */
     LockLink link() {
         return new LockLink(queuePair, completions, scratch, tableAddress, key);
+    }
+
+    /** For ringing the bells of this path's node, for which it then is alone. */
+    void addTo(LockPeers peers, int node) {
+        peers.add(node, queuePair, completions);
     }
 
     /** Returns what was there. */

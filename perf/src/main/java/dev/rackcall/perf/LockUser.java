@@ -1,6 +1,7 @@
 package dev.rackcall.perf;
 
 import dev.rackcall.rdma.lock.ALock;
+import dev.rackcall.rdma.lock.LockPeers;
 import dev.rackcall.rdma.lock.LockSession;
 import dev.rackcall.rdma.lock.LockTable;
 import java.lang.foreign.MemorySegment;
@@ -24,19 +25,29 @@ interface LockUser {
             return node * threads + thread + 1;
         }
 
+        /** To the table of a node. */
+        private LockSession session(int other, LockPeers peers) {
+            LockNode own = nodes.get(node);
+            LockNode there = nodes.get(other);
+            return other == node
+                    ? own.table().localSession(number())
+                    : LockTable.remoteSession(own.path(there).link(), number(), own.bell(node, thread, other), peers);
+        }
+
         List<LockPath> paths() {
             return nodes.stream().map(nodes.get(node)::path).toList();
         }
     }
 
-    /** Locks of the own node by the processor, others by RDMA. */
+    /** Locks of the own node by the processor, others by RDMA; who waits for those waits at his own node. */
     @SuppressWarnings("LockNotBeforeTry") // there is nothing in between that could fail
     static LockUser alock(Place place) {
-        List<LockSession> sessions = place.nodes.stream()
-                .map(node -> node == place.nodes.get(place.node)
-                        ? node.table().localSession(place.number())
-                        : LockTable.remoteSession(
-                                place.nodes.get(place.node).path(node).link(), place.number()))
+        LockPeers peers = LockPeers.create();
+        for (int node = 0; node < place.nodes.size(); node++) {
+            place.nodes.get(place.node).path(place.nodes.get(node)).addTo(peers, node);
+        }
+        List<LockSession> sessions = IntStream.range(0, place.nodes.size())
+                .mapToObj(node -> place.session(node, peers))
                 .toList();
         ALock[][] locks = sessions.stream()
                 .map(session -> IntStream.range(

@@ -83,8 +83,8 @@ public final class ALock implements Lock {
         try {
             Descriptor descriptor = session.claim(line);
             int got = ifFree
-                    ? session.queue().acquireIfFree(line, descriptor.own)
-                    : session.queue().acquire(line, descriptor.own);
+                    ? session.queue().acquireIfFree(line, descriptor)
+                    : session.queue().acquire(line, descriptor);
             switch (got) {
                 case CohortQueue.LEFT -> session.freed(descriptor);
                 case CohortQueue.QUEUED -> session.gone(descriptor);
@@ -115,7 +115,7 @@ public final class ALock implements Lock {
         Descriptor descriptor = requireHeld();
         held = null;
         try {
-            if (session.queue().release(line, descriptor.own, budget - 1)) {
+            if (session.queue().release(line, descriptor, budget - 1)) {
                 session.freed(descriptor);
             } else {
                 session.leaveToKeeper(descriptor);

@@ -9,11 +9,16 @@ import static dev.rackcall.rdma.lock.LockLayout.STATE;
 import static dev.rackcall.rdma.lock.LockLayout.VICTIM;
 import static dev.rackcall.rdma.lock.LockLayout.WAITING;
 import static dev.rackcall.rdma.lock.LockLayout.budget;
+import static dev.rackcall.rdma.lock.LockLayout.budgetOfRing;
 import static dev.rackcall.rdma.lock.LockLayout.descriptorOf;
 import static dev.rackcall.rdma.lock.LockLayout.freed;
 import static dev.rackcall.rdma.lock.LockLayout.generation;
+import static dev.rackcall.rdma.lock.LockLayout.isRingFor;
 import static dev.rackcall.rdma.lock.LockLayout.kind;
+import static dev.rackcall.rdma.lock.LockLayout.ring;
 import static dev.rackcall.rdma.lock.LockLayout.state;
+
+import dev.rackcall.rdma.lock.LockSession.Descriptor;
 
 /**
  * One cohort's way to a lock, step by step as the model in {@code src/model/alock.pml} has it: an MCS queue whose head runs Peterson's protocol against the
@@ -36,6 +41,8 @@ final class CohortQueue {
     private final long ownTail;
     private final long otherTail;
     private final int fullBudget;
+    /** Whether somebody else was in the queue the last time. */
+    private boolean crowded;
 
     CohortQueue(LockWords words, Waiting waiting, boolean remote, int fullBudget) {
         this.words = words;
@@ -47,57 +54,72 @@ final class CohortQueue {
     }
 
     /**
-     * Takes the lock in this line with the free descriptor that {@code own} names, and whose {@link LockLayout#LOCK} says so.
+     * Takes the lock in this line with a free descriptor whose {@link LockLayout#LOCK} says so.
      *
      * @return what is left of the budget, or {@link #LEFT}, {@link #QUEUED}, {@link #STUCK}
      */
-    int acquire(long line, long own) {
-        return enter(line, own, join(line, own, true));
+    int acquire(long line, Descriptor descriptor) {
+        return enter(line, descriptor, join(line, descriptor, true));
     }
 
     /** As {@link #acquire}, if nobody holds the lock or waits for it; never {@link #QUEUED}. */
-    int acquireIfFree(long line, long own) {
+    int acquireIfFree(long line, Descriptor descriptor) {
         words.look(line);
         if (words.seen(line + ownTail) != 0 || words.seen(line + otherTail) != 0) {
             return LEFT;
         }
-        return join(line, own, false) == 0 ? enter(line, own, 0) : LEFT;
+        return join(line, descriptor, false) == 0 ? enter(line, descriptor, 0) : LEFT;
     }
 
-    private int enter(long line, long own, long previous) {
-        if (previous != 0) {
-            words.store(descriptorOf(previous) + NEXT, own);
-            long granted = awaitTurn(own);
+    private int enter(long line, Descriptor descriptor, long previous) {
+        boolean won;
+        if (previous == 0) {
+            won = competeAfterLook(line);
+        } else {
+            words.store(descriptorOf(previous) + NEXT, descriptor.own);
+            words.flush();
+            long granted = awaitTurn(descriptor.own);
             if (kind(granted) != HEAD) {
                 return QUEUED;
             }
             if (budget(granted) > 0) {
                 return budget(granted);
             }
+            words.look(line);
+            won = competeAfterLook(line);
         }
-        if (compete(line)) {
+        if (won) {
             return fullBudget;
         }
-        return release(line, own, 0) ? LEFT : STUCK;
+        return release(line, descriptor, 0) ? LEFT : STUCK;
     }
 
-    /** Enters the queue, or if not {@code queue} only an empty one, and returns whom it found there. */
-    private long join(long line, long own, boolean queue) {
+    /** Enters the queue, or if not {@code queue} only an empty one, and returns whom it found there. If nobody, the line was looked at afterwards. */
+    private long join(long line, Descriptor descriptor, boolean queue) {
+        long own = descriptor.own;
         long at = descriptorOf(own);
         long generation = generation(own);
-        words.store(at + NEXT, 0);
+        if (descriptor.linked) {
+            words.store(at + NEXT, 0);
+            descriptor.linked = false;
+        }
         long previous = 0;
         while (true) {
             // Before the tail: whoever finds this descriptor of a dead thread knows by them whether it is in a queue.
-            words.store(at + PREVIOUS, previous);
+            if (descriptor.previous != previous) {
+                words.store(at + PREVIOUS, previous);
+                descriptor.previous = previous;
+            }
             words.store(at + STATE, state(generation, 0, previous == 0 ? HEAD : WAITING));
-            long seen = words.compareAndSwap(line + ownTail, previous, own);
+            long seen = previous == 0
+                    ? words.compareAndSwapAndLook(line + ownTail, 0, own, line)
+                    : words.compareAndSwap(line + ownTail, previous, own);
             if (seen == previous) {
+                crowded = previous != 0;
                 return previous;
             }
             if (!queue) {
                 words.store(at + STATE, freed(own));
-                words.flush();
                 return seen;
             }
             previous = seen;
@@ -108,11 +130,22 @@ final class CohortQueue {
     private long awaitTurn(long own) {
         long at = descriptorOf(own) + STATE;
         long waits = state(generation(own), 0, WAITING);
+        boolean hasBell = words.hasBell();
         waiting.start();
         while (true) {
-            long now = words.load(at);
-            if (now != waits) {
-                return now;
+            if (hasBell) {
+                // Rung after the state was set. Who was to ring may die before, or have no way here: so that is looked
+                // at, too.
+                long rung = words.rung();
+                if (isRingFor(rung, own)) {
+                    return state(generation(own), budgetOfRing(rung), HEAD);
+                }
+            }
+            if (!hasBell || waiting.isTimeToLook()) {
+                long now = words.load(at);
+                if (now != waits) {
+                    return now;
+                }
             }
             if (!waiting.pause()) {
                 long gone = state(generation(own), 0, GONE);
@@ -123,8 +156,7 @@ final class CohortQueue {
     }
 
     /** Peterson's protocol. Who finds the other tail 0 after setting the own one needs not be polite: who comes later will see it, and wait. */
-    private boolean compete(long line) {
-        words.look(line);
+    private boolean competeAfterLook(long line) {
         if (words.seen(line + otherTail) == 0) {
             return true;
         }
@@ -146,29 +178,35 @@ final class CohortQueue {
      *
      * @return false if the next has not linked itself: the keeper must do the rest, and the descriptor is the keeper's
      */
-    boolean release(long line, long own, int grant) {
+    boolean release(long line, Descriptor descriptor, int grant) {
+        long own = descriptor.own;
         long at = descriptorOf(own);
+        boolean skipped = false;
+        // By RDMA the guess that nobody follows costs the round trip that a look would cost.
+        long next = words.isRemote() ? 0 : words.load(at + NEXT);
         while (true) {
-            // By RDMA the guess that nobody follows costs the round trip that a look would cost.
-            long next = words.isRemote() ? 0 : words.load(at + NEXT);
             if (next == 0) {
-                if (words.compareAndSwap(line + ownTail, own, 0) == own) {
+                if (leave(line, own)) {
                     break;
                 }
-                next = awaitLink(own);
+                next = crowded ? words.seen(at + NEXT) : 0;
+                crowded = true;
+                next = next == 0 ? awaitLink(own) : next;
             }
             if (next == 0) {
                 return false;
             }
+            descriptor.linked = true;
             long waits = state(generation(next), 0, WAITING);
             long granted = state(generation(next), grant, HEAD);
-            if (words.compareAndSwap(descriptorOf(next) + STATE, waits, granted) == waits) {
+            if (words.grant(descriptorOf(next), waits, granted, ring(next, grant)) == waits) {
                 break;
             }
             long after = words.load(descriptorOf(next) + NEXT);
             if (after == 0) {
                 if (words.compareAndSwap(line + ownTail, next, 0) == next) {
                     words.store(descriptorOf(next) + STATE, freed(next));
+                    skipped = true;
                     break;
                 }
                 after = awaitLink(next);
@@ -177,10 +215,24 @@ final class CohortQueue {
                 return false;
             }
             skip(at, next, after);
+            skipped = true;
+            next = after;
         }
+        // By RDMA this may travel with what this thread does next: nobody waits for it, but those for whom others were
+        // skipped.
         words.store(at + STATE, freed(own));
-        words.flush();
+        if (skipped) {
+            words.flush();
+        }
         return true;
+    }
+
+    /** Lets the queue be empty if nobody follows. Where others were about lately, who follows is looked at in the same go. */
+    private boolean leave(long line, long own) {
+        return own
+                == (crowded
+                        ? words.compareAndSwapAndLook(line + ownTail, own, 0, descriptorOf(own))
+                        : words.compareAndSwap(line + ownTail, own, 0));
     }
 
     /** In this order, so that whoever finishes this for a dead thread finds everybody. */

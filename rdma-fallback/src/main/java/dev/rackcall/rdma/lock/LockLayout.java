@@ -6,15 +6,17 @@ package dev.rackcall.rdma.lock;
  * <pre>
  *    header       magic (8) | descriptors of each cohort (4) | locks (4) | keeper (8)
  *    descriptors  numbers 1 to n for local threads, n + 1 to 2 n for remote ones:
- *                 state (8) | previous (8) | next (8) | owner (8) | lock (8) | skipped (8)
+ *                 state (8) | previous (8) | next (8) | owner (8) | lock (8) | skipped (8) | bell's address (8) | bell's key (4) | bell's node (4)
  *    locks        remote tail (8) | local tail (8) | victim (8) | token (8)
  * </pre>
  *
  * A reference is a descriptor's generation (48 bits) and number (16); 0 is none. A state is generation (48), budget (8), kind (8). A generation ends when its
  * descriptor becomes FREE, which begins the next one: a reference of an earlier generation names something that has left its queue.
+ *
+ * <p>A bell is a word in the memory of a waiter by RDMA, 0 as its address if there is none. What is rung there is the grant: generation (40), budget (8), number (16).
  */
 final class LockLayout {
-    static final long MAGIC = 0x524b_414c_4f43_4b32L;
+    static final long MAGIC = 0x524b_414c_4f43_4b33L;
     static final int LINE = 64;
 
     static final long MAGIC_AT = 0;
@@ -27,6 +29,8 @@ final class LockLayout {
     static final long OWNER = 24;
     static final long LOCK = 32;
     static final long SKIPPED = 40;
+    static final long BELL = 48;
+    static final long BELL_PLACE = 56;
 
     static final long REMOTE_TAIL = 0;
     static final long LOCAL_TAIL = 8;
@@ -91,6 +95,20 @@ final class LockLayout {
 
     static int budget(long state) {
         return (int) (state >>> 8 & 0xFF);
+    }
+
+    /** What is rung when the descriptor that this reference names is granted so much. Never 0. */
+    static long ring(long reference, int budget) {
+        return generation(reference) << 24 | (long) budget << 16 | number(reference);
+    }
+
+    /** Whether this was rung for that reference, and not for an earlier one of the same thread. */
+    static boolean isRingFor(long ring, long reference) {
+        return (ring & ~0xFF_0000L) == ring(reference, 0);
+    }
+
+    static int budgetOfRing(long ring) {
+        return (int) (ring >>> 16 & 0xFF);
     }
 
     static int kind(long state) {

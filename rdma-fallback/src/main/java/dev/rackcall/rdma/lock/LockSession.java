@@ -22,6 +22,11 @@ public final class LockSession implements AutoCloseable {
         /** The lock that it is used for. */
         long line;
 
+        /** What was last written as its predecessor; -1 if that is not known. */
+        long previous = -1;
+        /** Whether somebody may have been written as its next. */
+        boolean linked = true;
+
         boolean used;
         /** Given up in the queue: may be used again once whoever came before it has freed it. */
         boolean gone;
@@ -131,6 +136,7 @@ public final class LockSession implements AutoCloseable {
             boolean free = words.isRemote() || words.load(descriptor(number) + OWNER) == 0;
             if (free && words.compareAndSwap(descriptor(number) + OWNER, 0, owner) == 0) {
                 Descriptor found = new Descriptor(number);
+                words.introduce(descriptor(number));
                 found.own = reference(generation(words.load(descriptor(number) + STATE)), number);
                 own.add(found);
                 return found;
@@ -164,6 +170,7 @@ public final class LockSession implements AutoCloseable {
     void gone(Descriptor descriptor) {
         freed(descriptor);
         descriptor.gone = true;
+        descriptor.linked = true;
     }
 
     /** The keeper has to do the rest. */

@@ -7,6 +7,7 @@ import static dev.rackcall.rdma.lock.LockLayout.MAX_DESCRIPTORS;
 import static dev.rackcall.rdma.lock.LockLayout.SIZES_AT;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.function.LongPredicate;
 
 /**
@@ -132,12 +133,27 @@ public final class LockTable {
      * @throws IllegalArgumentException if there is no lock table at that address, or the owner is not positive
      */
     public static LockSession remoteSession(LockLink link, long owner) {
-        LockWords words = new RdmaWords(link);
+        return remoteSession(new RdmaWords(link), link, owner);
+    }
+
+    /**
+     * The same for a thread that waits at a word of its own memory, and not at the table's home.
+     *
+     * @param bell that word, which whoever hands over to this session writes
+     * @param peers by whose queue pairs this session rings the bells of others
+     * @throws LockConnectionException if it cannot be reached
+     * @throws IllegalArgumentException if there is no lock table at that address, or the owner is not positive
+     */
+    public static LockSession remoteSession(LockLink link, long owner, LockBell bell, LockPeers peers) {
+        return remoteSession(new RdmaWords(link, Optional.of(bell), peers), link, owner);
+    }
+
+    private static LockSession remoteSession(LockWords words, LockLink link, long owner) {
         if (words.load(MAGIC_AT) != MAGIC) {
             throw new IllegalArgumentException("there is no lock table at address " + Long.toHexString(link.address()));
         }
         Sizes sizes = Sizes.of(words.load(SIZES_AT));
-        return session(words, new Waiting(true), owner, REMOTE_BUDGET, sizes);
+        return session(words, new Waiting(!words.hasBell()), owner, REMOTE_BUDGET, sizes);
     }
 
     /**

@@ -17,6 +17,21 @@ interface LockWords {
     /** Returns what was there: {@code expected} if and only if it is {@code desired} now. What was stored before is there before. */
     long compareAndSwap(long offset, long expected, long desired);
 
+    /** As {@link #compareAndSwap}, and {@link #look} behind it, in one go. */
+    long compareAndSwapAndLook(long offset, long expected, long desired, long line);
+
+    /** As {@link #compareAndSwap} with the state of a waiter's descriptor; if that succeeds his bell rings, should he have one that can be reached. */
+    long grant(long descriptor, long waits, long granted, long ring);
+
+    /** Writes into a descriptor that this thread has claimed how its bell is rung. */
+    void introduce(long descriptor);
+
+    /** Whether this thread has a bell: then what it waits for is to be looked for there, and here only now and then. */
+    boolean hasBell();
+
+    /** What was rung last. */
+    long rung();
+
     /** Lets {@link #seen} give the words of this line of 64 bytes. */
     void look(long line);
 

@@ -37,6 +37,29 @@ final class ProcessorWords implements LockWords {
     }
 
     @Override
+    public long compareAndSwapAndLook(long offset, long expected, long desired, long line) {
+        return compareAndSwap(offset, expected, desired);
+    }
+
+    @Override
+    public long grant(long descriptor, long waits, long granted, long ring) {
+        return compareAndSwap(descriptor + LockLayout.STATE, waits, granted);
+    }
+
+    @Override
+    public void introduce(long descriptor) {}
+
+    @Override
+    public boolean hasBell() {
+        return false;
+    }
+
+    @Override
+    public long rung() {
+        return 0;
+    }
+
+    @Override
     public void look(long line) {}
 
     @Override

@@ -6,7 +6,10 @@ import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.Optional;
 
 /**
  * By a queue pair that only this uses, with a completion queue of its own. Confined to one thread at a time. Requests of a queue pair take effect in order,
@@ -18,6 +21,7 @@ final class RdmaWords implements LockWords {
     /** Requests that may be in the send queue. */
     static final int DEPTH = 32;
 
+    private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
     private static final long RESULT = 64;
     private static final int LINE_BYTES = 64;
     private static final long PATIENCE_NANOS = 30_000_000_000L;
@@ -29,14 +33,27 @@ final class RdmaWords implements LockWords {
     private final MemoryRegion scratch;
     private final long address;
     private final int key;
+    private final Optional<LockBell> bell;
+    private final LockPeers peers;
+    private final MemorySegment bellWord;
     private final WorkRequest[] requests = new WorkRequest[BATCH];
     private final Completions batch = Completions.create(1);
     private int collected;
     private long number;
     private int unsignaled;
     private long line;
+    /** Where the last of what is collected goes. */
+    private long lastStore;
 
     RdmaWords(LockLink link) {
+        this(link, Optional.empty(), LockPeers.create());
+    }
+
+    RdmaWords(LockLink link, Optional<LockBell> bell, LockPeers peers) {
+        this.bell = bell;
+        this.peers = peers;
+        bellWord = bell.map(own -> own.region().memory().asSlice(own.offset(), Long.BYTES))
+                .orElse(MemorySegment.NULL);
         queuePair = link.queuePair();
         completions = link.completions();
         scratch = link.scratch();
@@ -54,9 +71,15 @@ final class RdmaWords implements LockWords {
 
     @Override
     public void store(long offset, long value) {
+        if (collected > 0 && offset == lastStore) {
+            // Nothing comes in between: nobody misses the value before.
+            requests[collected - 1].inline(value);
+            return;
+        }
         next().write(address + offset, key).inline(value);
-        // One place is kept for a request that is waited for.
-        if (++collected == BATCH - 1) {
+        lastStore = offset;
+        // Two places are kept for what is waited for.
+        if (++collected == BATCH - 2) {
             flush();
         }
     }
@@ -68,14 +91,68 @@ final class RdmaWords implements LockWords {
 
     @Override
     public long compareAndSwap(long offset, long expected, long desired) {
-        return run(
-                next().compareAndSwap(address + offset, key, expected, desired).from(scratch, RESULT, Long.BYTES));
+        return run(swapping(offset, expected, desired));
+    }
+
+    @Override
+    public long compareAndSwapAndLook(long offset, long expected, long desired, long at) {
+        swapping(offset, expected, desired);
+        collected++;
+        return run(reading(at));
+    }
+
+    @Override
+    public long grant(long descriptor, long waits, long granted, long ring) {
+        // Looked at before the state is set: afterwards the descriptor may be used by somebody else.
+        reading(descriptor);
+        collected++;
+        long seen = run(swapping(descriptor + LockLayout.STATE, waits, granted));
+        long bellAt = seen(descriptor + LockLayout.BELL);
+        if (seen == waits && bellAt != 0) {
+            long place = seen(descriptor + LockLayout.BELL_PLACE);
+            peers.ring((int) (place >>> 32), bellAt, (int) place, ring);
+        }
+        return seen;
+    }
+
+    @Override
+    public void introduce(long descriptor) {
+        long bellAt = bell.map(own -> own.region().address() + own.offset()).orElse(0L);
+        long place = bell.map(own -> (long) own.node() << 32
+                        | Integer.toUnsignedLong(own.region().remoteKey()))
+                .orElse(0L);
+        store(descriptor + LockLayout.BELL_PLACE, place);
+        store(descriptor + LockLayout.BELL, bellAt);
+    }
+
+    @Override
+    public boolean hasBell() {
+        return bell.isPresent();
+    }
+
+    @Override
+    public long rung() {
+        // The software device moves what comes in, too, on a thread that polls. Nothing of this queue pair is under
+        // way.
+        if (completions.poll(batch) != 0) {
+            throw unreachable();
+        }
+        // Pairs with the ringer's WRITE, which the device places whole.
+        return (long) WORD.getAcquire(bellWord, 0L);
     }
 
     @Override
     public void look(long at) {
+        run(reading(at));
+    }
+
+    private WorkRequest reading(long at) {
         line = at;
-        run(next().read(address + at, key).from(scratch, 0, LINE_BYTES));
+        return next().read(address + at, key).from(scratch, 0, LINE_BYTES);
+    }
+
+    private WorkRequest swapping(long offset, long expected, long desired) {
+        return next().compareAndSwap(address + offset, key, expected, desired).from(scratch, RESULT, Long.BYTES);
     }
 
     @Override
@@ -122,10 +199,14 @@ final class RdmaWords implements LockWords {
             }
         }
         if (!batch.isSuccess(0)) {
-            throw new LockConnectionException("the lock table cannot be reached: a request ended with "
-                    + batch.status(0) + "; what was held or waited for counts as dead until it is recovered at home");
+            throw unreachable();
         }
         return scratch.memory().get(ValueLayout.JAVA_LONG, RESULT);
+    }
+
+    private LockConnectionException unreachable() {
+        return new LockConnectionException("the lock table cannot be reached: a request ended with " + batch.status(0)
+                + "; what was held or waited for counts as dead until it is recovered at home");
     }
 
     private void post() {

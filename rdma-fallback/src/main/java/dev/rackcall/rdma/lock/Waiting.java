@@ -7,6 +7,8 @@ class Waiting {
     private static final int SPINS = 200;
     private static final int YIELDS = 400;
     private static final long SLEEP_NANOS = 50_000;
+    private static final long FIRST_LOOK_NANOS = 50_000;
+    private static final long LOOK_NANOS = 2_000_000;
 
     private final int spins;
     private boolean bounded;
@@ -14,6 +16,8 @@ class Waiting {
     private boolean interruptible;
     private boolean wasInterrupted;
     private int rounds;
+    private long lookAt;
+    private long lookEvery;
 
     /** @param looks whether each look at what is waited for takes its time, so that there is no need to spin beside it */
     Waiting(boolean looks) {
@@ -42,6 +46,19 @@ class Waiting {
     /** A wait begins. */
     final void start() {
         rounds = 0;
+        lookEvery = FIRST_LOOK_NANOS;
+        lookAt = System.nanoTime() + lookEvery;
+    }
+
+    /** Whether to look where a look is dear, beside what is waited for: after 50 us, then less and less often, down to every 2 ms. */
+    boolean isTimeToLook() {
+        long now = System.nanoTime();
+        if (now - lookAt < 0) {
+            return false;
+        }
+        lookEvery = Math.min(2 * lookEvery, LOOK_NANOS);
+        lookAt = now + lookEvery;
+        return true;
     }
 
     /** Whether this wait ends unfinished if it takes too long. */

@@ -78,6 +78,10 @@ final class LockHome implements AutoCloseable {
         return end.connectTo(accept(end.describe()).describe()).link();
     }
 
+    MemoryRegion region() {
+        return region;
+    }
+
     Accepted last() {
         return accepted.getLast();
     }

@@ -26,7 +26,7 @@ class ScheduledLockTest {
         private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, LOCKS), 64);
         private final LockTable table = LockTable.create(memory, DESCRIPTORS, LOCKS);
         private final LockWords words = new ProcessorWords(memory);
-        private final ScheduledWords.Nic nic = new ScheduledWords.Nic();
+        private final ScheduledWords.Nic nic = new ScheduledWords.Nic(4);
         private final Schedule schedule;
         private final Random random;
         private final boolean givesUp;
@@ -59,15 +59,20 @@ class ScheduledLockTest {
             }
 
             @Override
+            boolean isTimeToLook() {
+                return random.nextInt(8) == 0;
+            }
+
+            @Override
             boolean pauseBriefly(long start, long nanos) {
                 schedule.step(mortal);
                 return random.nextInt(100) != 0;
             }
         }
 
-        void add(long owner, boolean remote, int budget) {
+        void add(long owner, boolean remote, int budget, boolean hasBell) {
             Mortal mortal = new Mortal(true);
-            ScheduledWords own = new ScheduledWords(words, schedule, mortal, nic, remote);
+            ScheduledWords own = new ScheduledWords(words, schedule, mortal, nic, remote, hasBell ? (int) owner : 0);
             LockSession session = LockTable.session(own, new ScheduledWaiting(mortal), owner, budget, table.sizes());
             working++;
             schedule.add(
@@ -159,8 +164,8 @@ class ScheduledLockTest {
                 long owner = 1000L + i;
                 boolean last = i == deadly;
                 Mortal mortal = new Mortal(!last);
-                ScheduledWords own = new ScheduledWords(words, schedule, mortal, nic, false);
-                ScheduledWords loopback = new ScheduledWords(words, schedule, mortal, nic, true);
+                ScheduledWords own = new ScheduledWords(words, schedule, mortal, nic, false, 0);
+                ScheduledWords loopback = new ScheduledWords(words, schedule, mortal, nic, true, 0);
                 schedule.add(() -> keep(own, loopback, owner, mortal, last), () -> {
                     own.die();
                     dead.add(owner);
@@ -216,7 +221,8 @@ class ScheduledLockTest {
             Random shape = new Random(seed);
             int locals = shape.nextInt(5);
             for (int owner = 1; owner <= 4; owner++) {
-                one.add(owner, owner > locals, 1 + shape.nextInt(2));
+                boolean remote = owner > locals;
+                one.add(owner, remote, 1 + shape.nextInt(2), remote && shape.nextInt(4) != 0);
             }
             one.addKeepers(deaths == 0 ? 0 : 1);
             try {

@@ -2,19 +2,38 @@ package dev.rackcall.rdma.lock;
 
 import dev.rackcall.rdma.lock.Schedule.Mortal;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
+import java.util.Random;
 
 /**
  * Words as unkind as the hardware may be, one step of a schedule each: a processor's stores wait in its store buffer, and are seen even if the thread dies; a
  * device's atomics read and write in two steps, atomic only among themselves, and end even if the thread dies; its READs of a line are not of one moment; what
- * was not yet posted is lost with the thread.
+ * was not yet posted is lost with the thread. What was rung arrives at any time later.
  */
 final class ScheduledWords implements LockWords {
     private record Store(long offset, long value) {}
 
-    /** The device of the host where the table lies. */
+    private record Ring(int bell, long value) {}
+
+    /** The device of the host where the table lies, and those of the waiters. */
     static final class Nic {
+        private final long[] bells;
+        private final List<Ring> underWay = new ArrayList<>();
         private boolean busy;
+
+        /** @param bells their numbers begin with 1 */
+        Nic(int bells) {
+            this.bells = new long[bells + 1];
+        }
+
+        private void deliver(Random random) {
+            while (!underWay.isEmpty() && random.nextInt(4) == 0) {
+                Ring ring = underWay.remove(random.nextInt(underWay.size()));
+                bells[ring.bell()] = ring.value();
+            }
+        }
     }
 
     private final LockWords memory;
@@ -24,9 +43,12 @@ final class ScheduledWords implements LockWords {
     private final boolean remote;
     private final Deque<Store> stores = new ArrayDeque<>();
     private final long[] line = new long[LockLayout.LINE / Long.BYTES];
+    private final int bell;
     private long lineAt;
 
-    ScheduledWords(LockWords memory, Schedule schedule, Mortal mortal, Nic nic, boolean remote) {
+    /** @param bell its number at the device, 0 for none */
+    ScheduledWords(LockWords memory, Schedule schedule, Mortal mortal, Nic nic, boolean remote, int bell) {
+        this.bell = bell;
         this.memory = memory;
         this.schedule = schedule;
         this.mortal = mortal;
@@ -40,6 +62,7 @@ final class ScheduledWords implements LockWords {
                 drainOne();
             }
         }
+        nic.deliver(schedule.random());
         schedule.step(mortal);
     }
 
@@ -117,6 +140,42 @@ final class ScheduledWords implements LockWords {
             nic.busy = false;
         }
         return old;
+    }
+
+    @Override
+    public long compareAndSwapAndLook(long offset, long expected, long desired, long at) {
+        long seen = compareAndSwap(offset, expected, desired);
+        look(at);
+        return seen;
+    }
+
+    @Override
+    public long grant(long descriptor, long waits, long granted, long ring) {
+        look(descriptor);
+        long seen = compareAndSwap(descriptor + LockLayout.STATE, waits, granted);
+        if (remote && seen == waits && seen(descriptor + LockLayout.BELL) != 0) {
+            step();
+            nic.underWay.add(new Ring((int) seen(descriptor + LockLayout.BELL), ring));
+        }
+        return seen;
+    }
+
+    @Override
+    public void introduce(long descriptor) {
+        if (remote) {
+            store(descriptor + LockLayout.BELL, bell);
+        }
+    }
+
+    @Override
+    public boolean hasBell() {
+        return bell != 0;
+    }
+
+    @Override
+    public long rung() {
+        step();
+        return nic.bells[bell];
     }
 
     @Override

@@ -1,0 +1,93 @@
+package dev.rackcall.rdma.lock;
+
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.VerbsException;
+import dev.rackcall.verbs.WorkRequest;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * How a thread rings the bells of those who wait behind it in the queues of locks: a queue pair to each node that has such threads. Confined to the thread, whose
+ * sessions may share it. A ring is a hint that saves time: who is not rung, since his node is not here or its queue pair has failed, finds out by himself, later.
+ */
+public final class LockPeers {
+    private static final int DEPTH = 32;
+    private static final int SIGNALED_EACH = 8;
+
+    private static final class Peer {
+        private final int node;
+        private final QueuePair queuePair;
+        private final CompletionQueue completions;
+        private int outstanding;
+        private boolean failed;
+
+        Peer(int node, QueuePair queuePair, CompletionQueue completions) {
+            this.node = node;
+            this.queuePair = queuePair;
+            this.completions = completions;
+        }
+    }
+
+    private final List<Peer> peers = new ArrayList<>();
+    private final WorkRequest request = WorkRequest.create(1, Long.BYTES);
+    private final Completions batch = Completions.create(DEPTH / SIGNALED_EACH);
+
+    private LockPeers() {}
+
+    /** Without peers. */
+    public static LockPeers create() {
+        return new LockPeers();
+    }
+
+    /**
+     * Adds a node. The queue pair and what belongs to it stay the caller's, and nothing else may use them.
+     *
+     * @param node as the bells of its threads name it; their own node, too, if others of its threads use the same locks
+     * @param queuePair to the device of that node, reliable and connected, with room for 32 sends and 8 bytes inline
+     * @param completions where its sends complete, and nothing else
+     */
+    public LockPeers add(int node, QueuePair queuePair, CompletionQueue completions) {
+        peers.add(new Peer(node, queuePair, completions));
+        return this;
+    }
+
+    /** Sends it off, if there is a way; never waits. */
+    void ring(int node, long address, int key, long word) {
+        for (int i = 0; i < peers.size(); i++) {
+            Peer peer = peers.get(i);
+            if (peer.node == node && !peer.failed) {
+                ring(peer, address, key, word);
+                return;
+            }
+        }
+    }
+
+    private void ring(Peer peer, long address, int key, long word) {
+        if (peer.outstanding >= DEPTH - SIGNALED_EACH && !reap(peer)) {
+            return;
+        }
+        WorkRequest write = request.write(address, key).inline(word);
+        peer.outstanding++;
+        if (peer.outstanding % SIGNALED_EACH == 0) {
+            write.signaled();
+        }
+        try {
+            peer.failed = !peer.queuePair.postSend(write);
+        } catch (VerbsException e) {
+            // The node has left: those who wait there have, too.
+            peer.failed = true;
+        }
+    }
+
+    /** Whether there is room again. */
+    private boolean reap(Peer peer) {
+        int count = peer.completions.poll(batch);
+        for (int i = 0; i < count; i++) {
+            peer.failed |= !batch.isSuccess(i);
+        }
+        peer.outstanding -= count * SIGNALED_EACH;
+        return count > 0 && !peer.failed;
+    }
+}

@@ -1,0 +1,190 @@
+package dev.rackcall.rdma.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a thread sends to take a lock by RDMA, and that one that waits in the queue sends nothing. */
+@SuppressWarnings("LockNotBeforeTry")
+@Timeout(60)
+class LockBellTest {
+    private static final int DESCRIPTORS = 8;
+    private static final int NODE = 7;
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 2), 64);
+    private final LockTable table = LockTable.create(memory, DESCRIPTORS, 2);
+    private final LockWords words = new ProcessorWords(memory);
+    private final LockHome home = new LockHome(memory);
+    /** Where who waits has his memory. */
+    private final LockHome waiters = new LockHome(Arena.ofAuto().allocate(64, 64));
+
+    private final LockBell bell = new LockBell(NODE, waiters.region(), 8);
+    private final LockLink ownLink = CountingQueuePair.in(home.newLink());
+    private final CountingQueuePair sent = CountingQueuePair.of(ownLink);
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+
+    @AfterEach
+    void close() {
+        threads.close();
+        home.close();
+        waiters.close();
+    }
+
+    private LockPeers peers() {
+        LockLink link = waiters.newLink();
+        return LockPeers.create().add(NODE, link.queuePair(), link.completions());
+    }
+
+    /** The wait of one that never looks at the lock's home. */
+    private static final class NeverLooking extends Waiting {
+        private final AtomicLong pauses = new AtomicLong();
+
+        NeverLooking() {
+            super(false);
+        }
+
+        @Override
+        boolean isTimeToLook() {
+            return false;
+        }
+
+        @Override
+        boolean pause() {
+            pauses.incrementAndGet();
+            return super.pause();
+        }
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long start = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - start).as("nanoseconds waited").isLessThan(PATIENCE_NANOS);
+            Thread.onSpinWait();
+        }
+    }
+
+    private static Object lockAndUnlock(ALock lock) {
+        lock.lock();
+        lock.unlock();
+        return lock;
+    }
+
+    /** The last in the queue of remote threads. */
+    private long last(int lock) {
+        return words.load(LockLayout.lock(DESCRIPTORS, lock) + LockLayout.REMOTE_TAIL);
+    }
+
+    /** Until somebody stands behind this one. */
+    private void awaitFollower(long first) {
+        await(() -> words.load(LockLayout.descriptorOf(first) + LockLayout.NEXT) != 0);
+    }
+
+    @Test
+    void shouldTakeOneRoundTripToLockAndOneToUnlock() {
+        LockSession session = LockTable.remoteSession(ownLink, 1);
+        ALock lock = session.lock(0);
+        lockAndUnlock(lock);
+        sent.reset();
+        lock.lock();
+        assertThat(sent.counts()).isEqualTo("1 trips: 1 W, 1 C, 1 R");
+        sent.reset();
+        lock.unlock();
+        assertThat(sent.counts()).isEqualTo("1 trips: 0 W, 1 C, 0 R");
+        // That it is free travels with the next thing.
+        session.close();
+        for (int number = DESCRIPTORS + 1; number <= 2 * DESCRIPTORS; number++) {
+            int at = number;
+            await(() -> words.load(LockLayout.descriptor(at) + LockLayout.OWNER) == 0);
+            assertThat(LockLayout.kind(words.load(LockLayout.descriptor(at)))).isEqualTo(LockLayout.FREE);
+        }
+    }
+
+    @Test
+    void shouldSendNothingWhileItWaitsForItsBell() throws Exception {
+        LockLink holderLink = CountingQueuePair.in(home.newLink());
+        ALock held = new LockSession(
+                        new RdmaWords(holderLink, Optional.empty(), peers()),
+                        new Waiting(true),
+                        1,
+                        LockTable.REMOTE_BUDGET,
+                        table.sizes())
+                .lock(1);
+        held.lock();
+        NeverLooking waiting = new NeverLooking();
+        ALock lock = new LockSession(
+                        new RdmaWords(ownLink, Optional.of(bell), LockPeers.create()),
+                        waiting,
+                        2,
+                        LockTable.REMOTE_BUDGET,
+                        table.sizes())
+                .lock(1);
+        long first = last(1);
+        Future<?> waiter = threads.submit(() -> lockAndUnlock(lock));
+        awaitFollower(first);
+        long looks = waiting.pauses.get();
+        long before = sent.requests();
+        await(() -> waiting.pauses.get() > looks + 1000);
+        assertThat(sent.requests()).as("what the waiter has sent").isEqualTo(before);
+        CountingQueuePair.of(holderLink).reset();
+        held.unlock();
+        waiter.get(30, TimeUnit.SECONDS);
+        // Nobody was there when it entered: first the guess that this is still so, then a look; then the hand-over.
+        assertThat(CountingQueuePair.of(holderLink).counts()).isEqualTo("3 trips: 0 W, 2 C, 2 R");
+    }
+
+    @Test
+    void shouldFindOutByItselfWhatNobodyCouldRing() throws Exception {
+        LockLink dead = waiters.newLink();
+        waiters.last().cut();
+        LockPeers broken = LockPeers.create().add(NODE, dead.queuePair(), dead.completions());
+        for (LockPeers peers : new LockPeers[] {LockPeers.create(), broken, broken}) {
+            LockSession holder =
+                    LockTable.remoteSession(home.newLink(), 1, new LockBell(NODE + 1, waiters.region(), 16), peers);
+            ALock held = holder.lock(0);
+            held.lock();
+            LockLink link = home.newLink();
+            LockSession session = LockTable.remoteSession(link, 2, new LockBell(NODE, waiters.region(), 24), peers());
+            long first = last(0);
+            Future<?> waiter = threads.submit(() -> lockAndUnlock(session.lock(0)));
+            awaitFollower(first);
+            held.unlock();
+            waiter.get(30, TimeUnit.SECONDS);
+            assertThat(held.tryLock(10, TimeUnit.SECONDS))
+                    .as("the holder's session lives")
+                    .isTrue();
+            held.unlock();
+            holder.close();
+        }
+    }
+
+    @Test
+    void shouldNotTakeAnEarlierRingForItsOwn() {
+        long own = LockLayout.reference(5, 9);
+        long ring = LockLayout.ring(own, 3);
+        assertThat(LockLayout.isRingFor(ring, own)).isTrue();
+        assertThat(LockLayout.budgetOfRing(ring)).isEqualTo(3);
+        assertThat(LockLayout.isRingFor(ring, LockLayout.reference(6, 9))).isFalse();
+        assertThat(LockLayout.isRingFor(ring, LockLayout.reference(5, 8))).isFalse();
+        assertThat(LockLayout.isRingFor(0, LockLayout.reference(0, 1))).isFalse();
+    }
+
+    @Test
+    void shouldRefuseABellOutsideItsRegion() {
+        assertThatThrownBy(() -> new LockBell(0, waiters.region(), 4)).hasMessageContaining("multiple of 8");
+        assertThatThrownBy(() -> new LockBell(0, waiters.region(), 64)).hasMessageContaining("within its region");
+        assertThatThrownBy(() -> new LockBell(0, waiters.region(), -8)).isInstanceOf(IllegalArgumentException.class);
+    }
+}
