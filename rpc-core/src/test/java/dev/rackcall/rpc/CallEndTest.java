@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -191,6 +192,33 @@ class CallEndTest {
             try (RpcChannel brief = channel().slots(16).open()) {
                 Echo echo = brief.stub(Echo.class);
                 for (int i = 0; i <= round % 5; i++) {
+                    String note = "note " + sent.size();
+                    echo.note(note);
+                    sent.add(note);
+                }
+            }
+        }
+        Await.equal("notes that have come", sent.size(), () -> service.notes().size());
+        assertThat(service.notes()).containsExactlyInAnyOrderElementsOf(sent);
+    }
+
+    /** Where each handler takes so long that the connection's turn ends after it, whether its thread is relieved or not. */
+    @Test
+    void shouldServeSlowOneWayCallsWhoseSenderHasGone() {
+        EchoService service = new EchoService() {
+            @Override
+            @SuppressWarnings("UnsynchronizedOverridesSynchronized") // others may go on while it waits
+            public void note(String text) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(3));
+                super.note(text);
+            }
+        };
+        serve(server().service(Echo.class, service).stuckAfter(Duration.ofMillis(2)));
+        List<String> sent = new ArrayList<>();
+        for (int round = 0; round < 20; round++) {
+            try (RpcChannel brief = channel().slots(16).open()) {
+                Echo echo = brief.stub(Echo.class);
+                for (int i = 0; i < 6; i++) {
                     String note = "note " + sent.size();
                     echo.note(note);
                     sent.add(note);

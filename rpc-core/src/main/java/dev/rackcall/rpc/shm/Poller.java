@@ -178,6 +178,10 @@ final class Poller {
         try {
             // With one connection to watch, it may as well be looked at several times a turn.
             int taken = connection.poll(this, watched.size() == 1 ? PAUSES_PER_TURN : 0);
+            if (!isMine()) {
+                // Relieved in a handler: the connections are another thread's now.
+                return taken;
+            }
             if (taken == 0 && connection.emptyTurns() > TURNS_WATCHED && watched.size() > 1) {
                 watched.letRing(connection);
             }

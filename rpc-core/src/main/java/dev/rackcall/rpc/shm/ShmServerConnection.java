@@ -55,8 +55,8 @@ final class ShmServerConnection implements SnapshotBudget {
     private int emptyTurns;
     /** Responses were published on the poller's thread since it last looked for sleepers. Poller only. */
     private boolean answered;
-    /** Turns in which a client that has hung up is still served, or {@link #CONNECTED}. Poller only. */
-    private int turnsLeft = CONNECTED;
+    /** How many requests of a client that has hung up are still served, or {@link #CONNECTED}. Poller only. */
+    private int requestsLeft = CONNECTED;
 
     /** Where the poller keeps it in its list; -1: not watched. Poller only. */
     int position = -1;
@@ -175,16 +175,22 @@ final class ShmServerConnection implements SnapshotBudget {
 
     /** The client's end of the socket is closed. */
     void hungUp() {
-        turnsLeft = link.slots() / REQUESTS_PER_TURN + 1;
+        // What it sent before is in its slots. It may write on after it has hung up, but not for ever.
+        requestsLeft = link.slots();
     }
 
     /** Whether a client that has hung up has nothing left to be served, after a turn that took {@code taken} requests. */
     boolean isOver(int taken) {
-        return turnsLeft != CONNECTED && (taken == 0 || --turnsLeft == 0);
+        if (requestsLeft == CONNECTED) {
+            return false;
+        }
+        requestsLeft = Math.max(0, requestsLeft - taken);
+        // A turn may end before its time, with requests left: the slice was over.
+        return requestsLeft == 0 || (taken == 0 && !hasRequest());
     }
 
     private void serve(Poller poller, ShmServerCall call, long ticket, long word) throws ProtocolException {
-        if (turnsLeft != CONNECTED && (SlotLayout.flags(word) & SlotLayout.ONE_WAY) == 0) {
+        if (requestsLeft != CONNECTED && (SlotLayout.flags(word) & SlotLayout.ONE_WAY) == 0) {
             return;
         }
         call.begin(ticket, word);
