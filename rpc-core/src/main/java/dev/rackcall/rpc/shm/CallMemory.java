@@ -136,7 +136,7 @@ final class CallMemory {
     void leave() {
         arguments.leave();
         if (seal != 0) {
-            link.markDone(seal);
+            link.seals().markDone(seal);
             seal = 0;
         }
         if (temporary != null) {

@@ -79,7 +79,7 @@ final class CallObjects {
     /** Where the handler allocates what it returns by pointer. */
     ReplyScope replyScope() {
         if (reply == null) {
-            reply = connection.link.newReplyScope();
+            reply = connection.link.replies().open();
         }
         return reply;
     }
@@ -89,7 +89,7 @@ final class CallObjects {
         if (memory != null && memory.isArgument(sharedObject)) {
             return SharedObject.refOf(sharedObject);
         }
-        long shared = connection.link.share(sharedObject, request.name());
+        long shared = connection.link.objects().share(sharedObject, request.name());
         if (reply != null && Ref.arenaId(shared) == connection.link.replyArena().id()) {
             reply.returned(shared);
         }
@@ -120,7 +120,7 @@ final class CallObjects {
     void handOver(BooleanSupplier unwanted) {
         ReplyScope handed = reply;
         reply = null;
-        connection.link.handOver(handed, request.ticket(), unwanted);
+        connection.link.replies().handOver(handed, request.ticket(), unwanted);
     }
 
     /** The call has not succeeded: nobody will see what the handler allocated for its result. */

@@ -26,7 +26,7 @@ final class ControlRequests {
         long operand = operands.readLong();
         switch (request.methodIndex()) {
             case ControlOp.CANCEL -> connection.cancel(operand);
-            case ControlOp.RELEASE -> connection.link.releaseReply(operand);
+            case ControlOp.RELEASE -> connection.link.replies().release(operand);
             case ControlOp.READ -> connection.answerRead(operand);
             case ControlOp.STREAM_CLOSE -> connection.streams.close(operand);
             case ControlOp.STREAM_PULL -> {

@@ -48,6 +48,36 @@ final class ReceivedSeals implements AutoCloseable {
         return scopes;
     }
 
+    /** Tells the client that a call no longer needs what it has sealed. The call has claimed the seal. */
+    void markDone(long seal) {
+        finish(seal, false);
+    }
+
+    /** As {@link #markDone}, of a seal that a request names but its call did not read under, as it failed before. */
+    void giveUp(long seal) {
+        finish(seal, true);
+    }
+
+    private void finish(long seal, boolean claims) {
+        try {
+            SealedScopes received = scopes();
+            if (claims) {
+                // Or its client could have a seal marked done under which another call is still reading.
+                received.claim(seal);
+            }
+            received.markDone(seal);
+        } catch (SealException e) {
+            // It is another call's, or none.
+            // Without memory for marks the client takes its seal back at the end of the connection.
+            return;
+        } catch (IllegalStateException e) {
+            // Unmapped: the connection, and its seals with it, ended before the handler did.
+            if (memory.scope().isAlive()) {
+                throw e;
+            }
+        }
+    }
+
     /** Whether the client cannot lift them: a holder has them, and lives. Costs a system call if there is one. */
     boolean areEnforced() {
         SealSession.Receiver holder = held;

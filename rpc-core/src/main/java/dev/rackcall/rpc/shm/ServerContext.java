@@ -101,7 +101,7 @@ final class ServerContext implements RpcContext {
                             method.fullName())
                     .asException();
         }
-        return call.connection.link.adopt(argument, method.fullName());
+        return call.connection.link.objects().adopt(argument, method.fullName());
     }
 
     void cancel() {

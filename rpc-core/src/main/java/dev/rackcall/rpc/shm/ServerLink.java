@@ -1,25 +1,18 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Peer;
-import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.sandbox.SealException;
-import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
-import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 
 /**
@@ -27,8 +20,6 @@ import java.util.function.LongConsumer;
  * Refs that may be followed for this client. Owned by one {@link ShmServerConnection}.
  */
 final class ServerLink {
-    private static final long FIRST_REPLY_BYTES = 4000;
-
     private final Bell bell;
     private final SharedFile file;
     private final Mapping mapping;
@@ -53,10 +44,8 @@ final class ServerLink {
     private volatile FetchedArena fetched;
 
     private final ReceivedSeals seals;
-    /** Reply scopes that callers have not released, by the Refs that were returned from them. */
-    private final Map<Long, ReplyScope> replies = new HashMap<>();
-    /** The same by the tickets of their calls. */
-    private final Map<Long, ReplyScope> repliesByTicket = new HashMap<>();
+    private final ReplyScopes replies;
+    private final ReturnedObjects objects;
 
     ServerLink(
             Bell bell,
@@ -89,6 +78,8 @@ final class ServerLink {
         refs.add(requestArena);
         refs.add(replyArena);
         refs.add(shared.arena());
+        this.replies = new ReplyScopes(replyArena, refs);
+        this.objects = new ReturnedObjects(this, welcome, shared.arena());
     }
 
     /** The client has memory of its own: what is returned is carried over. */
@@ -215,33 +206,10 @@ final class ServerLink {
         return seals;
     }
 
-    /** Tells the client that a call no longer needs what it has sealed. The call has claimed the seal. */
-    void markDone(long seal) {
-        finish(seal, false);
-    }
-
-    /** As {@link #markDone}, of a seal that a request names but its call did not read under, as it failed before. */
+    /** A request names a seal under which its call did not read. */
     void giveUp(long seal) {
-        finish(seal, true);
-    }
-
-    private void finish(long seal, boolean claims) {
-        try {
-            SealedScopes scopes = seals().scopes();
-            if (claims) {
-                // Or its client could have a seal marked done under which another call is still reading.
-                scopes.claim(seal);
-            }
-            scopes.markDone(seal);
-        } catch (SealException e) {
-            // It is another call's, or none.
-            // Without memory for marks the client takes its seal back at the end of the connection.
-            return;
-        } catch (IllegalStateException e) {
-            // Unmapped: the connection, and its seals with it, ended before the handler did.
-            if (memory().scope().isAlive()) {
-                throw e;
-            }
+        if (!isMirrored()) {
+            seals.giveUp(seal);
         }
     }
 
@@ -272,119 +240,25 @@ final class ServerLink {
         return requestArena;
     }
 
-    long share(Object sharedObject, String method) {
-        long ref = SharedObject.refOf(sharedObject);
-        // By memory, not by arena number: a server that is a client of others meets their numbers, too.
-        MemorySegment.Scope mapped = mappingOf(sharedObject, ref, method);
+    /** What its callers own of the reply arena. */
+    ReplyScopes replies() {
+        return replies;
+    }
+
+    /** What its handlers may return and keep. */
+    ReturnedObjects objects() {
+        return objects;
+    }
+
+    /** Whether memory is this connection's own: mapped by both sides, or fetched from the client. */
+    boolean owns(MemorySegment.Scope mapped) {
         FetchedArena fetching = fetched;
-        boolean isOwn = mapped.equals(mapping.memory().scope()) || (fetching != null && fetching.isIn(mapped));
-        if (isMirrored()) {
-            carryOver(ref, isOwn, method);
-        } else if (!isOwn && !mapped.equals(sharedScope())) {
-            throw Status.Code.INTERNAL
-                    .with(
-                            "%s: the handler returned an object in arena %d, which its caller does not map; allocate results in"
-                                    + " RpcContext.replyScope() or in the channel's shared arena",
-                            method, Ref.arenaId(ref))
-                    .asException();
-        }
-        return ref;
+        return mapped.equals(mapping.memory().scope()) || (fetching != null && fetching.isIn(mapped));
     }
 
-    /** What lies in the request arena came from the client, which has it. */
-    private void carryOver(long ref, boolean isOwn, String method) {
-        if (!isOwn) {
-            throw Status.Code.FAILED_PRECONDITION
-                    .with(
-                            "%s: the handler returned an object in arena %d, but its caller shares no memory with this process; allocate"
-                                    + " results in RpcContext.replyScope()",
-                            method, Ref.arenaId(ref))
-                    .asException();
-        }
-        if (Ref.arenaId(ref) == replyArena.id()) {
-            mirror.carryScope(replyArena, welcome.reply().offset(), ref, Long.MAX_VALUE);
-        }
-    }
-
-    private MemorySegment.Scope sharedScope() {
-        return shared.arena().memory().scope();
-    }
-
-    private static MemorySegment.Scope mappingOf(Object sharedObject, long ref, String method) {
-        try {
-            return SharedObject.spaceOf(sharedObject).memory(ref).scope();
-        } catch (RefException e) {
-            throw Status.Code.INTERNAL
-                    .with("%s: the handler returned an object that is gone: %s", method, e.getMessage())
-                    .asException(e);
-        }
-    }
-
-    Scope adopt(Object argument, String method) {
-        long ref = SharedObject.refOf(argument);
-        if (!SharedObject.spaceOf(argument).memory(ref).scope().equals(sharedScope())) {
-            throw Status.Code.FAILED_PRECONDITION
-                    .with(
-                            "%s: the argument lies in its caller's own arena, which ends with the connection; to hand it over, build it in"
-                                    + " RpcChannel.newSharedScope()",
-                            method)
-                    .asException();
-        }
-        try {
-            return shared.arena().adopt(ref, welcome.participant());
-        } catch (RefException e) {
-            throw Status.Code.FAILED_PRECONDITION
-                    .with("%s: the argument cannot be taken over: %s", method, e.getMessage())
-                    .asException(e);
-        }
-    }
-
-    // ---- reply scopes; any thread
-
-    ReplyScope newReplyScope() {
-        return new ReplyScope(replyArena.newScope(FIRST_REPLY_BYTES, refs));
-    }
-
-    /** The caller of {@code ticket} owns the scope now. A scope from which nothing was returned, or that nobody wants, is closed. */
-    synchronized void handOver(ReplyScope reply, long ticket, BooleanSupplier unwanted) {
-        // Whoever cancels says so before he looks here for what he does not want.
-        if (reply.roots().isEmpty() || unwanted.getAsBoolean()) {
-            reply.discard();
-            return;
-        }
-        reply.answered(ticket);
-        try {
-            repliesByTicket.put(ticket, reply);
-            for (long root : reply.roots()) {
-                replies.put(root, reply);
-            }
-        } catch (RuntimeException | Error e) {
-            // No memory: the caller is told so, and owns nothing.
-            forget(reply);
-            throw e;
-        }
-    }
-
-    /** The client gives back the object at {@code ref}; unknown ones are ignored. */
-    synchronized void releaseReply(long ref) {
-        ReplyScope gone = replies.get(ref);
-        if (gone != null) {
-            forget(gone);
-        }
-    }
-
-    /** The client says that it never saw the answer to {@code ticket}. */
-    synchronized void discardReply(long ticket) {
-        ReplyScope gone = repliesByTicket.get(ticket);
-        if (gone != null) {
-            forget(gone);
-        }
-    }
-
-    private void forget(ReplyScope reply) {
-        reply.roots().forEach(replies::remove);
-        repliesByTicket.remove(reply.ticket());
-        reply.discard();
+    /** Sends a scope of the reply arena to the client's mirror of it, before the answer that names it. Only of a mirrored connection. */
+    void carryReply(long ref) {
+        mirror.carryScope(replyArena, welcome.reply().offset(), ref, Long.MAX_VALUE);
     }
 
     // ---- the end

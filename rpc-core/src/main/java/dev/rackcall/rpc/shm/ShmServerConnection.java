@@ -266,7 +266,7 @@ final class ShmServerConnection implements SnapshotBudget {
         if (call != null) {
             call.cancel(ticket);
         }
-        link.discardReply(ticket);
+        link.replies().discard(ticket);
     }
 
     /** Reads what came over the socket: rings, and cancellations for which no slot was free; negative once the client is gone. */
