@@ -12,7 +12,8 @@ import java.util.function.Supplier;
  * @param meta where the meta server is now, asked again whenever it does not answer; empty for none
  * @param renewal how often the agent renews its registration; a fraction of the meta server's lease
  * @param validity how long what is known of a peer's memory region is believed
- * @param laneDepth requests that may be under way at the shared queue pair
+ * @param lanes queue pairs that lead to all peers, where the device has such; each peer uses one of them
+ * @param laneDepth requests that may be under way at a shared queue pair
  * @param queueDepth requests of one virtual queue that may be under way or wait to be popped
  * @param maxQueues virtual queues of one tenant
  * @param maxRegions memory regions of one tenant
@@ -23,11 +24,14 @@ public record AgentOptions(
         Optional<Supplier<ControlAddress>> meta,
         Duration renewal,
         Duration validity,
+        int lanes,
         int laneDepth,
         int queueDepth,
         int maxQueues,
         int maxRegions,
         int tableRegions) {
+    private static final int LANES = 8;
+
     /** Checks the values. */
     public AgentOptions {
         Objects.requireNonNull(host, "host");
@@ -36,20 +40,20 @@ public record AgentOptions(
             throw new IllegalArgumentException(
                     "renewal " + renewal + " must be positive, validity " + validity + " not negative");
         }
-        if (laneDepth < 2 || queueDepth < 1 || maxQueues < 1 || maxRegions < 1 || tableRegions < 1) {
-            throw new IllegalArgumentException("an agent needs a lane of 2 requests at least, not " + laneDepth
-                    + ", and 1 of all else at least: queue depth " + queueDepth + ", queues " + maxQueues
+        if (lanes < 1 || laneDepth < 2 || queueDepth < 1 || maxQueues < 1 || maxRegions < 1 || tableRegions < 1) {
+            throw new IllegalArgumentException("an agent needs a lane of 2 requests at least, not " + lanes + " of "
+                    + laneDepth + ", and 1 of all else at least: queue depth " + queueDepth + ", queues " + maxQueues
                     + ", regions " + maxRegions + " a tenant, " + tableRegions + " a host");
         }
     }
 
     /**
-     * No meta server, renewal each second, validity 1 s, 128 requests under way, 16 a virtual queue; 4,096 virtual queues and 1,024 regions
+     * No meta server, renewal each second, validity 1 s, 8 shared queue pairs with 128 requests under way each, 16 a virtual queue; 4,096 virtual queues and 1,024 regions
      * a tenant, 4,096 regions a host.
      */
     public static AgentOptions of(HostId host) {
         return new AgentOptions(
-                host, Optional.empty(), Duration.ofSeconds(1), Duration.ofSeconds(1), 128, 16, 4096, 1024, 4096);
+                host, Optional.empty(), Duration.ofSeconds(1), Duration.ofSeconds(1), LANES, 128, 16, 4096, 1024, 4096);
     }
 
     /** The same with a meta server. */
@@ -59,6 +63,7 @@ public record AgentOptions(
                 Optional.of(address),
                 renewal,
                 validity,
+                lanes,
                 laneDepth,
                 queueDepth,
                 maxQueues,
@@ -69,16 +74,23 @@ public record AgentOptions(
     /** The same with other times. */
     public AgentOptions withTimes(Duration newRenewal, Duration newValidity) {
         return new AgentOptions(
-                host, meta, newRenewal, newValidity, laneDepth, queueDepth, maxQueues, maxRegions, tableRegions);
+                host, meta, newRenewal, newValidity, lanes, laneDepth, queueDepth, maxQueues, maxRegions, tableRegions);
     }
 
-    /** The same with other depths of the shared queue pair and of a virtual queue. */
+    /** The same with another number of shared queue pairs. */
+    public AgentOptions withLanes(int count) {
+        return new AgentOptions(
+                host, meta, renewal, validity, count, laneDepth, queueDepth, maxQueues, maxRegions, tableRegions);
+    }
+
+    /** The same with other depths of a shared queue pair and of a virtual queue. */
     public AgentOptions withDepth(int lane, int queue) {
-        return new AgentOptions(host, meta, renewal, validity, lane, queue, maxQueues, maxRegions, tableRegions);
+        return new AgentOptions(host, meta, renewal, validity, lanes, lane, queue, maxQueues, maxRegions, tableRegions);
     }
 
     /** The same with other bounds for a tenant. */
     public AgentOptions withQuota(int queues, int regions) {
-        return new AgentOptions(host, meta, renewal, validity, laneDepth, queueDepth, queues, regions, tableRegions);
+        return new AgentOptions(
+                host, meta, renewal, validity, lanes, laneDepth, queueDepth, queues, regions, tableRegions);
     }
 }

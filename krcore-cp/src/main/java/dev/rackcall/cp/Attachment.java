@@ -38,6 +38,7 @@ final class Attachment implements AutoCloseable {
     private static final Duration TURN = Duration.ofSeconds(1);
     private static final int SPINS = 5_000;
     private static final int YIELDS = 100;
+    private static final int FEW_YIELDS = 10;
     /** Threads of this process that wait for an agent's answer now. */
     private static final AtomicInteger WAITING = new AtomicInteger();
 
@@ -343,22 +344,23 @@ final class Attachment implements AutoCloseable {
     private boolean awaitAnswer(int place, long id, long atMostNanos) {
         // Who is not alone does not spin: many that start at a time would keep the processors from the agent that they
         // wait for.
-        int spins = WAITING.getAndIncrement() == 0 ? SPINS : 0;
+        boolean isAlone = WAITING.getAndIncrement() == 0;
         try {
-            return awaitAnswer(layout.place(place), id, spins, atMostNanos);
+            return awaitAnswer(
+                    layout.place(place), id, isAlone ? SPINS : 0, isAlone ? YIELDS : FEW_YIELDS, atMostNanos);
         } finally {
             WAITING.getAndDecrement();
         }
     }
 
-    private boolean awaitAnswer(long at, long id, int spins, long atMostNanos) {
+    private boolean awaitAnswer(long at, long id, int spins, int yields, long atMostNanos) {
         long start = System.nanoTime();
         int polls = 0;
         // Partner: SessionPlace.answer.
         while ((long) SessionLayout.LONG.getAcquire(memory, at) != id) {
             if (++polls < spins) {
                 Thread.onSpinWait();
-            } else if (polls < spins + YIELDS) {
+            } else if (polls < spins + yields) {
                 Thread.yield();
             } else if (dead || System.nanoTime() - start > atMostNanos) {
                 return false;

@@ -67,8 +67,9 @@ final class ConnectedLink implements LaneLink, AutoCloseable {
         }
     }
 
-    CompletionQueue completions() {
-        return completions;
+    /** For its lane. */
+    LaneCompletions completions() {
+        return new LaneCompletions(completions);
     }
 
     /** Connects for the first time. */

@@ -1,9 +1,7 @@
 package dev.rackcall.cp;
 
 import dev.rackcall.verbs.CompletionOpcode;
-import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionStatus;
-import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.WorkRequest;
 import java.util.HashMap;
 import java.util.Map;
@@ -12,9 +10,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * A queue pair that virtual queues share: to all peers, or, where the device has no dynamically connected ones, to one of them. Every request on it is signaled, since an unsignaled one of somebody would hold others' places, and is
- * kept until it completes: when one fails and takes the queue pair down, those of others that were flushed are posted again, in order.
- * Whoever pushes or pops works for all. Guarded by its monitor; of other monitors it takes a virtual queue's only.
+ * A queue pair that virtual queues share: to many peers, or, where the device has no dynamically connected ones, to one of them. Every request on it is signaled, since an
+ * unsignaled one of somebody would hold others' places, and is kept until it completes: when one fails and takes the queue pair down, those of others that were flushed are posted
+ * again, in order. Whoever pushes or pops works for all. Guarded by its monitor; of other monitors it takes a virtual queue's only.
  */
 final class Lane {
     private static final int NUMBER_BITS = 40;
@@ -31,11 +29,11 @@ final class Lane {
     }
 
     private final LaneLink link;
-    private final CompletionQueue completions;
+    private final int number;
+    private final LaneCompletions completions;
     private final Consumer<Peer> doubted;
     private final Map<LocalTenant, LaneShare> shares = new HashMap<>();
     private final Slot[] slots;
-    private final Completions batch = Completions.create(32);
     /** Lives of the queue pair; completions of former ones are stale. */
     private long life;
     /** Numbers of the oldest request and of the next one. */
@@ -56,8 +54,9 @@ final class Lane {
      * @param depth requests that may be under way
      * @param doubted is told about peers whose metadata may be stale
      */
-    Lane(LaneLink link, CompletionQueue completions, int depth, Consumer<Peer> doubted) {
+    Lane(LaneLink link, LaneCompletions completions, int depth, Consumer<Peer> doubted) {
         this.link = link;
+        number = link.queuePair().number();
         this.completions = completions;
         this.doubted = doubted;
         suspended = true;
@@ -65,6 +64,7 @@ final class Lane {
         for (int i = 0; i < depth; i++) {
             slots[i] = new Slot();
         }
+        completions.add(this);
     }
 
     /** This tenant's part, for one more of its virtual queues. */
@@ -86,13 +86,18 @@ final class Lane {
      *
      * @return false if there is no room now, or the virtual queue is closed
      */
-    synchronized boolean post(LocalQueue queue, CheckedRequest request) {
+    boolean post(LocalQueue queue, CheckedRequest request) {
+        if (tryPost(queue, request)) {
+            return true;
+        }
+        completions.poll();
+        return tryPost(queue, request);
+    }
+
+    private synchronized boolean tryPost(LocalQueue queue, CheckedRequest request) {
         LaneShare share = queue.share();
         if (!hasRoom(share)) {
-            poll();
-            if (!hasRoom(share)) {
-                return false;
-            }
+            return false;
         }
         Slot slot = slot(next);
         request.write(slot.request, number(next));
@@ -128,33 +133,31 @@ final class Lane {
         return share.held() < slots.length - used;
     }
 
-    /** As {@link #poll}; returns whether anything was under way. */
-    synchronized boolean pollIfBusy() {
-        boolean busy = next != first;
-        if (busy) {
-            poll();
-        }
-        return busy;
+    /** Whether anything is under way. */
+    synchronized boolean isBusy() {
+        return next != first;
     }
 
-    /** Hands completions to the virtual queues they belong to. */
-    synchronized void poll() {
-        if (suspended) {
+    /** Hands completions, of other lanes too, to the virtual queues they belong to, unless another thread does so. */
+    void poll() {
+        completions.poll();
+    }
+
+    int queuePairNumber() {
+        return number;
+    }
+
+    /** A request of its queue pair has completed. */
+    synchronized void completed(long id, CompletionStatus status) {
+        if (id != number(first) || first == next) {
+            // Of a former life: what became of the request was settled at its end.
             return;
         }
-        for (int count = completions.poll(batch); count > 0; count = completions.poll(batch)) {
-            for (int i = 0; i < count; i++) {
-                if (batch.id(i) != number(first) || first == next) {
-                    // Of a former life: what became of the request was settled at its end.
-                    continue;
-                }
-                if (batch.isSuccess(i)) {
-                    end(slot(first), CompletionStatus.SUCCESS);
-                    first++;
-                } else {
-                    recover(batch.status(i));
-                }
-            }
+        if (status == CompletionStatus.SUCCESS) {
+            end(slot(first), CompletionStatus.SUCCESS);
+            first++;
+        } else {
+            recover(status);
         }
     }
 

@@ -2,16 +2,17 @@ package dev.rackcall.cp;
 
 import dev.rackcall.cp.TableReader.StaleTableException;
 import dev.rackcall.verbs.AddressHandle;
-import dev.rackcall.verbs.CompletionQueue;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * The ways of an agent to its peers: one lane to all that have a DC target, if this device has an initiator, and for each other peer one over an RC queue
+ * The ways of an agent to its peers: a few lanes to all that have a DC target, if this device has initiators, and for each other peer one over an RC queue
  * pair of its own, which all virtual queues to it share. Any thread may use it.
  */
 final class Lanes {
@@ -27,7 +28,7 @@ final class Lanes {
     private final HostRecord self;
     private final AgentOptions options;
     private final Consumer<Peer> doubted;
-    private final Optional<Lane> shared;
+    private final Optional<SharedLanes> shared;
     /** Of single peers; replaced, never changed. */
     private volatile Own[] own = {};
 
@@ -48,17 +49,22 @@ final class Lanes {
         this.options = options;
         this.doubted = doubted;
         selfName = options.host();
-        shared = end.isDynamic() ? Optional.of(sharedLane()) : Optional.empty();
+        shared = end.isDynamic() ? Optional.of(sharedLanes()) : Optional.empty();
     }
 
-    private Lane sharedLane() {
+    private SharedLanes sharedLanes() {
         int depth = options.laneDepth();
-        CompletionQueue completions = end.polledQueue(4 * depth);
-        SharedLink link = new SharedLink(
-                end.initiator(completions, depth, CheckedRequest.MAX_SEGMENTS, CheckedRequest.MAX_INLINE));
-        Lane lane = new Lane(link, completions, depth, doubted);
-        lane.resume();
-        return lane;
+        int count = options.lanes();
+        LaneCompletions completions = new LaneCompletions(end.polledQueue(count * 4 * depth));
+        List<Lane> made = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            SharedLink link = new SharedLink(
+                    end.initiator(completions.queue(), depth, CheckedRequest.MAX_SEGMENTS, CheckedRequest.MAX_INLINE));
+            Lane lane = new Lane(link, completions, depth, doubted);
+            lane.resume();
+            made.add(lane);
+        }
+        return new SharedLanes(made, completions);
     }
 
     /** The peer and the way to it, which is usable at once. */
@@ -74,8 +80,12 @@ final class Lanes {
                             RegionRecord.RECORD_BYTES,
                             RegionRecord.keyOf(key),
                             RegionRecord::read);
-            return new Peer(
-                    host, record, new Peer.Way(shared.get(), Optional.of(target), handle::close), read, validity);
+            Lane lane = shared.get().take();
+            Peer.Way way = new Peer.Way(lane, Optional.of(target), () -> {
+                shared.get().giveBack(lane);
+                handle.close();
+            });
+            return new Peer(host, record, way, read, validity);
         }
         ConnectedLink link = new ConnectedLink(end, port, selfName, self, host, record, options.laneDepth());
         Lane lane = new Lane(link, link.completions(), options.laneDepth(), doubted);
@@ -121,7 +131,7 @@ final class Lanes {
     }
 
     synchronized long recoveries() {
-        long sum = formerRecoveries + shared.map(Lane::recoveries).orElse(0L);
+        long sum = formerRecoveries + shared.map(SharedLanes::recoveries).orElse(0L);
         for (Own each : own) {
             sum += each.lane().recoveries();
         }
@@ -132,7 +142,10 @@ final class Lanes {
     boolean pollIfBusy() {
         boolean busy = shared.isPresent() && shared.get().pollIfBusy();
         for (Own each : own) {
-            busy |= each.lane().pollIfBusy();
+            if (each.lane().isBusy()) {
+                each.lane().poll();
+                busy = true;
+            }
         }
         return busy;
     }

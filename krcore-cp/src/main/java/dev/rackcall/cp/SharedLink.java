@@ -3,7 +3,7 @@ package dev.rackcall.cp;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.WorkRequest;
 
-/** A DC initiator: one queue pair to all peers. */
+/** A DC initiator: one queue pair to many peers. */
 final class SharedLink implements LaneLink {
     private final QueuePair initiator;
 

@@ -67,6 +67,6 @@ class ConnectedQueueTest extends VirtualQueueTest {
         MemoryRegion atPlain = Hosts.region(plain.admit("t"), 64);
         works(plain.admit("u"), dynamic.host(), atDynamic);
         works(dynamic.admit("u"), plain.host(), atPlain);
-        assertThat(dynamic.queuePairs()).as("four of its own, one each way").isEqualTo(6);
+        assertThat(dynamic.queuePairs()).as("eleven of its own, one each way").isEqualTo(13);
     }
 }

@@ -35,6 +35,7 @@ final class Hosts implements AutoCloseable {
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
     private final Map<Agent, Path> doors = new HashMap<>();
     private final UnaryOperator<Device> kind;
+    private final Duration lease;
     private volatile MetaServer meta;
 
     Hosts(int capacity) {
@@ -43,8 +44,14 @@ final class Hosts implements AutoCloseable {
 
     /** @param kind what agents and the meta server see of a device */
     Hosts(int capacity, UnaryOperator<Device> kind) {
+        this(capacity, kind, Duration.ofSeconds(1));
+    }
+
+    /** @param lease how long the meta server remembers who does not renew */
+    Hosts(int capacity, UnaryOperator<Device> kind, Duration lease) {
         this.kind = kind;
-        meta = keep(MetaServer.open(kind.apply(device("meta")), capacity, Duration.ofSeconds(1)));
+        this.lease = lease;
+        meta = keep(MetaServer.open(kind.apply(device("meta")), capacity, lease));
     }
 
     static SoftDevice device(String name) {
@@ -57,7 +64,7 @@ final class Hosts implements AutoCloseable {
 
     void restartMeta(int capacity) throws Exception {
         drop(meta);
-        meta = MetaServer.open(kind.apply(device("meta")), capacity, Duration.ofSeconds(1));
+        meta = MetaServer.open(kind.apply(device("meta")), capacity, lease);
         // Closed after the agents, so that they can say goodbye.
         made.addLast(meta);
     }

@@ -20,7 +20,7 @@ class ManyQueuesTest {
 
     @Test
     void shouldShareTheQueuePairsOfOneAmongAThousandToAHundredPeers() throws Exception {
-        try (Hosts hosts = new Hosts(PEERS + 1)) {
+        try (Hosts hosts = new Hosts(PEERS + 1, device -> device, Duration.ofHours(1))) {
             List<Server> servers = new ArrayList<>();
             for (int i = 0; i < PEERS; i++) {
                 Agent agent = hosts.agent("server " + i, ManyQueuesTest::seldomRenewing);
@@ -55,7 +55,7 @@ class ManyQueuesTest {
     }
 
     private static AgentOptions seldomRenewing(AgentOptions options) {
-        return options.withTimes(Duration.ofMillis(500), options.validity());
+        return options.withTimes(Duration.ofMinutes(10), options.validity()).withLanes(1);
     }
 
     @Test
