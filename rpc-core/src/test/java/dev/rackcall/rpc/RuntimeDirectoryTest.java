@@ -13,6 +13,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Where servers leave their sockets: what is wrong with a place is said before anything happens there. */
 @Timeout(60)
@@ -63,6 +65,37 @@ class RuntimeDirectoryTest {
                     .isEqualTo("rwx------");
         }
         assertThat(directory).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "/",
+                "shop",
+                "/shop/",
+                "//shop",
+                "/.",
+                "/..",
+                "/shop/../cart",
+                "/shop/./cart",
+                "/a b",
+                "/\u00e4"
+            })
+    void shouldRefuseWhatIsNoChannelName(String name) {
+        RpcException e =
+                failure(() -> RpcChannel.builder(name).directory(directory).open());
+        assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(e)
+                .hasMessageContaining("'" + name + "' is not a channel name")
+                .hasMessageContaining("/shop/cart");
+    }
+
+    @Test
+    void shouldTakeSegmentsThatBeginWithDots() {
+        RpcException e = failure(
+                () -> RpcChannel.builder("/...shop/.cart").directory(directory).open());
+        assertThat(e.code()).as("only no such server").isEqualTo(Status.Code.NOT_FOUND);
     }
 
     @Test

@@ -28,7 +28,7 @@ import java.util.regex.Pattern;
 public final class RuntimeDirectory {
     private static final String SOCKET = ".sock";
     private static final String LOCK = ".lock";
-    private static final Pattern NAME = Pattern.compile("(/[A-Za-z0-9._-]+)+");
+    private static final Pattern NAME = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._-]+)+");
     private static final Path KERNEL_HOST_NAME = Path.of("/proc/sys/kernel/hostname");
     private static final int MAX_ATTEMPTS = 16;
     /** A socket's name with its suffix, in the longest path of a directory's descriptor, has to fit into a socket's address. */
@@ -128,7 +128,7 @@ public final class RuntimeDirectory {
         }
     }
 
-    /** Checks a channel's name: {@code /} and segments of letters, digits, {@code . _ -}; 80 characters at most. */
+    /** Checks a channel's name, by the rule of directories and the processor: {@code /} and segments of letters, digits, {@code . _ -} other than {@code .} and {@code ..}; 80 characters at most. */
     public static void checkName(String channel) {
         if (channel.length() > MAX_NAME) {
             throw Status.Code.INVALID_ARGUMENT
