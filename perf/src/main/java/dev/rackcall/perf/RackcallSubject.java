@@ -100,10 +100,10 @@ final class RackcallSubject extends Subject {
         };
     }
 
-    /** Where only what has changed travels, one payload after the other, so that all of it has. */
+    /** Where only what has changed travels, one payload after the other, so that all of it has: an odd number of them, since slots come round after an even number of calls. */
     private List<byte[]> payloads() {
         byte[] payload = Payload.of(bytes());
-        return road.mirrors() ? List.of(payload, Payload.unlike(payload)) : List.of(payload);
+        return road.mirrors() ? List.of(payload, Payload.unlike(payload), new byte[bytes()]) : List.of(payload);
     }
 
     private record NumberClient(String name, RpcChannel channel, BenchCalls calls) implements ClientSide {

@@ -2,6 +2,7 @@ package dev.rackcall.perf;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -11,6 +12,7 @@ import java.util.concurrent.locks.LockSupport;
 final class SoftPingPong extends Subject {
     private static final String SERVER = "verbs-server";
     private static final String CLIENT = "verbs-client";
+    private static final String READY = "verbs-ready";
     private static final long STOP_SECONDS = 10;
     private static final long PAUSE_NANOS = 1_000_000;
 
@@ -55,27 +57,28 @@ final class SoftPingPong extends Subject {
     ServerSide serve(Path directory) throws IOException {
         VerbsEnd end = new VerbsEnd(writes);
         end.announce(directory.resolve(SERVER));
-        return new Echo(end, directory.resolve(CLIENT));
+        return new Echo(end, directory);
     }
 
     private static final class Echo implements ServerSide {
         private final VerbsEnd end;
-        private final Path client;
+        private final Path directory;
         private final CountDownLatch stopped = new CountDownLatch(1);
         private volatile boolean running = true;
         private volatile boolean paused;
 
-        Echo(VerbsEnd end, Path client) {
+        Echo(VerbsEnd end, Path directory) {
             this.end = end;
-            this.client = client;
+            this.directory = directory;
             Thread.ofPlatform().daemon().name("soft-pingpong").start(this::run);
         }
 
         private void run() {
             try (end) {
-                while (running && !end.connect(client)) {
+                while (running && !end.connect(directory.resolve(CLIENT))) {
                     LockSupport.parkNanos(PAUSE_NANOS);
                 }
+                Files.createFile(directory.resolve(READY));
                 long last = 0;
                 while (running) {
                     long number = end.poll();
@@ -121,6 +124,8 @@ final class SoftPingPong extends Subject {
         VerbsEnd end = new VerbsEnd(writes);
         end.announce(directory.resolve(CLIENT));
         end.connectSoon(directory.resolve(SERVER));
+        // A queue pair that does not receive yet answers no request: after some tries, half a second, that is an error.
+        VerbsEnd.await(directory.resolve(READY));
         return new Client(name(), end);
     }
 

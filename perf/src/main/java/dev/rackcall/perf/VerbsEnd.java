@@ -99,8 +99,14 @@ final class VerbsEnd implements AutoCloseable {
     }
 
     void connectSoon(Path file) throws IOException, InterruptedException {
+        await(file);
+        require(connect(file), "the other end");
+    }
+
+    /** Waits for a file that says that the other end is so far. */
+    static void await(Path file) throws InterruptedException {
         long start = System.nanoTime();
-        while (!connect(file)) {
+        while (!Files.exists(file)) {
             require(System.nanoTime() - start < CONNECT_NANOS, "the other end within 30 s");
             Thread.sleep(1);
         }

@@ -1,7 +1,6 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.VerbsException;
@@ -11,16 +10,10 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The sending half of a carrier: requests in order, by whichever thread, under one lock. What needs no haste waits for what does, and both are posted at once: that is one
- * system call of the software device, and one doorbell of others. Allocates nothing once it has a shadow.
+ * system call of the software device, and one doorbell of others. Allocates nothing once it has a shadow, and as long as the peer takes what comes.
  */
 final class Posting implements Shadow.Pieces {
-    /** Every so often a request is signaled, which gives the places of all before it back. */
-    private static final int SIGNAL_EVERY = 16;
-
-    private static final int BATCH = 8;
     private static final int MAX_PIECE = 1 << 20;
-    /** A peer that takes nothing for so long is given up: who posts may be the one thread that serves all others. */
-    private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(2);
     /** How long an end waits for what was posted last to arrive. */
     private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -30,17 +23,12 @@ final class Posting implements Shadow.Pieces {
     private final RdmaCarrier carrier;
     private final RdmaEnd end;
     private final ReentrantLock lock = new ReentrantLock();
-    private final WorkRequest[] batch = new WorkRequest[BATCH];
-    private final Completions sent = Completions.create(16);
-    private int batched;
-    private long added;
-    private long completed;
+    private final Outgoing out;
     private long carriedBytes;
     private long peerAddress;
     private int peerKey;
     private long peerBytes;
     private boolean connected;
-    private boolean closed;
     /** Null until something is sent from it. */
     private Shadow shadow;
 
@@ -53,9 +41,7 @@ final class Posting implements Shadow.Pieces {
     Posting(RdmaCarrier carrier, RdmaEnd end) {
         this.carrier = carrier;
         this.end = end;
-        for (int i = 0; i < BATCH; i++) {
-            batch[i] = WorkRequest.create(1, Long.BYTES);
-        }
+        this.out = new Outgoing(carrier, end, lock);
     }
 
     /** Where to write. Before anything is posted. */
@@ -76,7 +62,7 @@ final class Posting implements Shadow.Pieces {
     boolean carry(long offset, long length) {
         lock.lock();
         try {
-            return isAlive() && pieces(end.region, offset, length);
+            return out.isAlive() && pieces(end.region, offset, length);
         } catch (VerbsException e) {
             return failed(e);
         } finally {
@@ -87,14 +73,14 @@ final class Posting implements Shadow.Pieces {
     boolean carryChanged(long offset, long length) {
         lock.lock();
         try {
-            if (!isAlive()) {
+            if (!out.isAlive()) {
                 return false;
             }
             makeShadow();
             long start = offset & -Long.BYTES;
             long room = end.memory.byteSize() - start;
             carriedBytes += shadow.update(start, Math.min(length + (offset - start), room), this);
-            return isAlive();
+            return out.isAlive();
         } catch (VerbsException e) {
             return failed(e);
         } finally {
@@ -105,7 +91,7 @@ final class Posting implements Shadow.Pieces {
     boolean store(long offset, long value) {
         lock.lock();
         try {
-            return isAlive() && add(write(offset, Long.BYTES).inline(value));
+            return out.isAlive() && out.add(write(offset, Long.BYTES).inline(value));
         } catch (VerbsException e) {
             return failed(e);
         } finally {
@@ -116,14 +102,14 @@ final class Posting implements Shadow.Pieces {
     boolean publish(long offset, long value, boolean urgent) {
         lock.lock();
         try {
-            if (!isAlive()) {
+            if (!out.isAlive()) {
                 return false;
             }
             check(offset, Long.BYTES);
-            WorkRequest word = batch[batched]
+            WorkRequest word = out.next()
                     .writeWithImmediate(peerAddress + offset, peerKey, 0)
                     .inline(value);
-            return add(urgent ? word.solicited() : word) && flushBatch();
+            return out.add(urgent ? word.solicited() : word) && out.flush();
         } catch (VerbsException e) {
             return failed(e);
         } finally {
@@ -134,7 +120,7 @@ final class Posting implements Shadow.Pieces {
     boolean tell(long number) {
         lock.lock();
         try {
-            return isAlive() && add(batch[batched].send().inline(number).solicited()) && flushBatch();
+            return out.isAlive() && out.add(out.next().send().inline(number).solicited()) && out.flush();
         } catch (VerbsException e) {
             return failed(e);
         } finally {
@@ -145,7 +131,7 @@ final class Posting implements Shadow.Pieces {
     boolean flush() {
         lock.lock();
         try {
-            return isAlive() && flushBatch();
+            return out.isAlive() && out.flush();
         } catch (VerbsException e) {
             return failed(e);
         } finally {
@@ -158,7 +144,7 @@ final class Posting implements Shadow.Pieces {
     void fetchInto(SharedFile area) {
         lock.lock();
         try {
-            if (isAlive()) {
+            if (out.isAlive()) {
                 areaRegion = end.own(area);
             }
         } catch (VerbsException e) {
@@ -184,18 +170,19 @@ final class Posting implements Shadow.Pieces {
     private long request(long offset, long areaOffset, long length) {
         lock.lock();
         try {
-            for (long done = 0; done < length && isAlive(); done += MAX_PIECE) {
+            for (long done = 0; done < length && out.isAlive(); done += MAX_PIECE) {
                 int piece = (int) Math.min(MAX_PIECE, length - done);
                 check(offset + done, piece);
-                add(batch[batched]
+                out.add(out.next()
                         .read(peerAddress + offset + done, peerKey)
                         .from(areaRegion, areaOffset + done, piece)
                         .signaled());
             }
             fetchedBytes += length;
-            return isAlive() && flushBatch() ? added : FAILED;
+            return out.isAlive() && out.flush() ? out.added() : FAILED;
         } catch (VerbsException e) {
-            return failed(e) ? added : FAILED;
+            failed(e);
+            return FAILED;
         } finally {
             leave();
         }
@@ -204,10 +191,10 @@ final class Posting implements Shadow.Pieces {
     private boolean hasCompleted(long request) {
         lock.lock();
         try {
-            if (isAlive()) {
-                reap();
+            if (out.isAlive()) {
+                out.reap();
             }
-            return completed >= request;
+            return out.completed() >= request;
         } finally {
             leave();
         }
@@ -230,10 +217,6 @@ final class Posting implements Shadow.Pieces {
         } finally {
             lock.unlock();
         }
-    }
-
-    private boolean isAlive() {
-        return !closed && !carrier.hasEnded();
     }
 
     /** The queue pair has gone to the error state. */
@@ -262,8 +245,8 @@ final class Posting implements Shadow.Pieces {
     @Override
     public void add(long offset, long length) {
         // A peer that is gone is noticed by whoever looks for changes.
-        if (isAlive() && !pieces(shadowRegion, offset, length)) {
-            assert !isAlive();
+        if (out.isAlive() && !pieces(shadowRegion, offset, length)) {
+            assert !out.isAlive();
         }
     }
 
@@ -271,14 +254,14 @@ final class Posting implements Shadow.Pieces {
         boolean alive = true;
         for (long done = 0; done < length && alive; done += MAX_PIECE) {
             int piece = (int) Math.min(MAX_PIECE, length - done);
-            alive = add(write(offset + done, piece).from(from, offset + done, piece));
+            alive = out.add(write(offset + done, piece).from(from, offset + done, piece));
         }
         return alive;
     }
 
     private WorkRequest write(long offset, long length) {
         check(offset, length);
-        return batch[batched].write(peerAddress + offset, peerKey);
+        return out.next().write(peerAddress + offset, peerKey);
     }
 
     private void check(long offset, long length) {
@@ -295,88 +278,26 @@ final class Posting implements Shadow.Pieces {
         }
     }
 
-    /** Takes the request that is next in the batch. */
-    private boolean add(WorkRequest next) {
-        added++;
-        next.id(added);
-        if (added % SIGNAL_EVERY == 0) {
-            next.signaled();
-        }
-        batched++;
-        return batched < BATCH || flushBatch();
-    }
-
-    private boolean flushBatch() {
-        long stalled = 0;
-        while (batched > 0) {
-            int posted = added - completed <= RdmaEnd.SENDS ? end.queuePair.postSend(batch, batched) : 0;
-            if (posted > 0) {
-                shift(posted);
-                stalled = 0;
-            } else {
-                reap();
-                if (!isAlive()) {
-                    return false;
-                }
-                long now = System.nanoTime();
-                if (stalled == 0) {
-                    stalled = now;
-                } else if (now - stalled > STALL_NANOS) {
-                    carrier.end("it has taken nothing for " + TimeUnit.NANOSECONDS.toMillis(STALL_NANOS) + " ms");
-                    return false;
-                }
-                Thread.onSpinWait();
-            }
-        }
-        return true;
-    }
-
-    /** Those that were posted leave the batch; the rest moves up. */
-    private void shift(int posted) {
-        for (int i = posted; i < batched; i++) {
-            WorkRequest free = batch[i - posted];
-            batch[i - posted] = batch[i];
-            batch[i] = free;
-        }
-        batched -= posted;
-    }
-
-    private void reap() {
-        int count = end.sends.poll(sent);
-        for (int i = 0; i < count; i++) {
-            if (sent.isSuccess(i)) {
-                completed = sent.id(i);
-            } else {
-                carrier.end("a request ended with " + sent.status(i));
-            }
-        }
-    }
-
     // ---- the end
 
     /** Posts nothing any more. What was posted before is still to arrive: a last answer, a call that wants none. */
     void close() {
         lock.lock();
         try {
-            if (connected && isAlive()) {
+            if (connected && out.isAlive()) {
                 letArrive();
             }
         } catch (VerbsException e) {
             failed(e);
         } finally {
-            closed = true;
+            out.close();
             lock.unlock();
         }
     }
 
     private void letArrive() {
-        if (!add(write(0, 0).from(end.region, 0, 0).signaled()) || !flushBatch()) {
-            return;
-        }
-        long bound = System.nanoTime() + LAST_NANOS;
-        while (completed < added && isAlive() && System.nanoTime() - bound < 0) {
-            reap();
-            Thread.onSpinWait();
+        if (out.add(write(0, 0).from(end.region, 0, 0).signaled())) {
+            out.letArrive(LAST_NANOS);
         }
     }
 }

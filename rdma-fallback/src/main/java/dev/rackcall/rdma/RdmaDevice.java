@@ -2,6 +2,7 @@ package dev.rackcall.rdma;
 
 import dev.rackcall.verbs.CompletionChannel;
 import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.Context;
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.Devices;
@@ -45,6 +46,7 @@ final class RdmaDevice {
     private int users;
 
     private volatile boolean closing;
+    private volatile long moves;
 
     private RdmaDevice(InetAddress address, Context context, int gidIndex) {
         this.address = address;
@@ -145,6 +147,20 @@ final class RdmaDevice {
 
     CompletionChannel channel() {
         return channel;
+    }
+
+    /** How often a thread that looks has moved the device's traffic, all connections' at once. */
+    long moves() {
+        return moves;
+    }
+
+    /** It is about to do so. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // two that count as one are one more that looks for itself
+    void moves(CompletionQueue looks, Completions none) {
+        moves++;
+        if (looks.poll(none) > 0) {
+            throw new IllegalStateException("something completed in a queue that nothing was given to");
+        }
     }
 
     Gid gid() {

@@ -55,7 +55,7 @@ final class RdmaEnd {
 
     final MemoryRegion noticeRegion;
 
-    private final RdmaDevice device;
+    final RdmaDevice device;
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
     private final ProtectionDomain domain;
     private final int firstPacket = RANDOM.nextInt(1 << 24);

@@ -10,6 +10,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -32,6 +33,7 @@ class RdmaCarrierTest {
     private static final int BYTES = 1 << 20;
     private static final long FLAG = BYTES - 8;
 
+    private final Faults faults = Faults.at("127.0.0.1", 1);
     private final Arena arena = Arena.ofShared();
     private final MemorySegment near = arena.allocate(BYTES, 4096);
     private final MemorySegment far = arena.allocate(BYTES, 4096);
@@ -128,6 +130,7 @@ class RdmaCarrierTest {
         client.close();
         server.close();
         listener.close();
+        faults.close();
         arena.close();
     }
 
@@ -193,6 +196,24 @@ class RdmaCarrierTest {
         assertThat((long) there.published.availablePermits()).isLessThanOrEqualTo(seconds + 3);
     }
 
+    /** Reading the sockets is the price of a look, and the sockets are the device's: a thread that looks at many connections pays it once a round. */
+    @Test
+    void shouldMoveTheTrafficOnceForAllConnectionsThatAreLookedAtInTurn() throws Exception {
+        RdmaDevice device = RdmaDevice.acquire(InetAddress.getLoopbackAddress());
+        try {
+            client.publish(FLAG, 1);
+            awaitFar(1);
+            long before = device.moves();
+            for (int round = 0; round < 1000; round++) {
+                client.look();
+                server.look();
+            }
+            assertThat(device.moves() - before).isBetween(900L, 1100L);
+        } finally {
+            device.release();
+        }
+    }
+
     @Test
     void shouldTellOfWhatIsProclaimedAlthoughNobodyListens() throws Exception {
         // The start's announcement, and one that may follow it.
@@ -239,6 +260,45 @@ class RdmaCarrierTest {
             assertThat(there.next()).isEqualTo("told " + number);
             assertThat(here.next()).isEqualTo("told " + -number);
         }
+    }
+
+    /** Words that far apart travel each for itself. */
+    private void changeWords(int count) {
+        for (int i = 0; i < count; i++) {
+            near.set(ValueLayout.JAVA_LONG, i * 192L, i + 1);
+        }
+    }
+
+    /** Others share the connection, and have deadlines: a peer that takes nothing must not keep who posts. It is given up a little later. */
+    @Test
+    void shouldNotWaitForAPeerThatTakesNothing() throws Exception {
+        faults.slow(Duration.ofMinutes(1));
+        changeWords(1000);
+        assertThat(client.carryChanged(0, 1000 * 192)).isTrue();
+        assertThat(client.publish(FLAG, 1)).isTrue();
+        assertThat(here.next()).isEqualTo("ended");
+        assertThat(client.publish(FLAG, 2)).isFalse();
+    }
+
+    @Test
+    void shouldPostInOrderWhatFoundNoRoom() throws Exception {
+        faults.slow(Duration.ofMillis(20));
+        changeWords(3000);
+        assertThat(client.carryChanged(0, 3000 * 192)).isTrue();
+        for (long turn = 1; turn <= 100; turn++) {
+            assertThat(client.publish(FLAG, turn)).isTrue();
+        }
+        awaitFar(100);
+        assertThat(far.asSlice(0, 3000 * 192).mismatch(near.asSlice(0, 3000 * 192)))
+                .isEqualTo(-1);
+    }
+
+    @Test
+    void shouldNotKeepMoreForAPeerThanItHasRoomFor() {
+        faults.slow(Duration.ofMinutes(1));
+        changeWords(5000);
+        assertThat(client.carryChanged(0, 5000 * 192)).isFalse();
+        assertThat(client.hasEnded()).isTrue();
     }
 
     @Test

@@ -12,8 +12,8 @@ final class AnswerWaiting {
     /** Looks before anything else: the clock, who else waits, whether the connection is open. */
     private static final int FIRST_SPINS = 1024;
 
-    /** Looks at a device that has to deliver the answer, before the wait follows its strategy. Each takes as long as a dozen spins, or more. */
-    private static final int FIRST_LOOKS = 512;
+    /** Looks at a device that has to deliver the answer, before the wait follows its strategy: the clock, who else waits. */
+    private static final int FIRST_LOOKS = 32;
 
     /** While the server is being woken: as long as that takes where it has a core of its own, then its turn on this one. */
     private static final WaitStrategy WAKING = new WaitStrategy(1_000, 20);
@@ -25,6 +25,7 @@ final class AnswerWaiting {
 
     private final ShmClientConnection connection;
     private final MemorySegment memory;
+    private final boolean mirrored;
     private final WaitStrategy asked;
     private final long defaultTimeoutNanos;
     private final int firstSpins;
@@ -33,9 +34,9 @@ final class AnswerWaiting {
     AnswerWaiting(ShmClientConnection connection) {
         this.connection = connection;
         this.memory = connection.memory;
-        this.asked = connection.spec.waiting();
+        this.mirrored = connection.link.isMirrored();
+        this.asked = mirrored ? MirrorBell.looking(connection.spec.waiting()) : connection.spec.waiting();
         this.defaultTimeoutNanos = connection.spec.defaultTimeout().toNanos();
-        boolean mirrored = connection.link.isMirrored();
         this.firstSpins = mirrored ? 0 : Math.min(FIRST_SPINS, asked.spins());
         this.firstLooks = mirrored ? Math.min(FIRST_LOOKS, asked.spins()) : 0;
     }
@@ -80,6 +81,10 @@ final class AnswerWaiting {
         if (others >= CORES - 1) {
             // More spinning threads than cores only keep each other, and the server, from running.
             return WaitStrategy.blocking();
+        }
+        if (mirrored) {
+            // Nobody here knows whether the server polls.
+            return asked;
         }
         // A server that still does not poll is being woken, and may need this very core for that.
         return asked.spins() <= WAKING.spins() || ControlLayout.isWatched(memory) ? asked : WAKING;

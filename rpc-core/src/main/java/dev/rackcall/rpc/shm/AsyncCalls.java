@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -27,7 +28,11 @@ final class AsyncCalls {
     AsyncCalls(ShmClientConnection connection, ShmClientCall[] calls) {
         this.connection = connection;
         this.calls = calls;
-        this.helpSpins = Math.min(MAX_HELP_SPINS, connection.spec.waiting().spins());
+        WaitStrategy asked = connection.spec.waiting();
+        this.helpSpins = connection.link.isMirrored()
+                ? MirrorBell.looking(new WaitStrategy(Math.min(MAX_HELP_SPINS, asked.spins()), 0))
+                        .spins()
+                : Math.min(MAX_HELP_SPINS, asked.spins());
     }
 
     /** After an asynchronous call was sent (and its state set before a full fence): sees to it that somebody polls. */

@@ -23,7 +23,9 @@ final class ClientMirror extends MirrorBell {
     boolean carryPublished() {
         MemorySegment memory = memory();
         boolean alive = true;
-        while (alive) {
+        // There are no more that were published and not carried: what was not carried has no answer, and keeps its
+        // slot.
+        for (int i = 0; i <= mask && alive; i++) {
             long slot = ControlLayout.slot((int) next & mask);
             long word = SlotLayout.requestWord(memory, slot);
             if (!SlotLayout.isOf(word, next)) {
@@ -32,7 +34,7 @@ final class ClientMirror extends MirrorBell {
             alive = carryRequest(memory, slot, word);
             next++;
         }
-        return false;
+        return alive;
     }
 
     private boolean carryRequest(MemorySegment memory, long slot, long word) {

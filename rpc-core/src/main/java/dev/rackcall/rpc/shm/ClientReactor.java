@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.shm.os.Affinity;
 import dev.rackcall.shm.os.EventPoll;
 import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -142,7 +143,8 @@ final class ClientReactor {
         // Callers that wait poll for themselves: give them a moment to show it before competing with them for a core.
         handle(poll.await(GRACE_NANOS));
         int polls = 0;
-        for (int i = 0; i < SPINS; i++) {
+        int spins = spins();
+        for (int i = 0; i < spins; i++) {
             if (pollAll() > 0) {
                 i = 0;
             }
@@ -191,6 +193,16 @@ final class ClientReactor {
                 link.announceSleep(false);
             }
         }
+    }
+
+    /** Fewer where a poll has to look at a device. */
+    private int spins() {
+        for (ClientLink link : links.values()) {
+            if (link.isMirrored() && link.async().isAwaited()) {
+                return MirrorBell.looking(new WaitStrategy(SPINS, 0)).spins();
+            }
+        }
+        return SPINS;
     }
 
     private int pollAll() {

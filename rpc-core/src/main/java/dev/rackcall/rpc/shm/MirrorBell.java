@@ -8,6 +8,7 @@ import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.ScopeRuns;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -17,6 +18,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The bell of a connection whose ends have memory of their own. Nobody watches there, so whoever has published rings, and the ring carries over what was published. One
@@ -27,6 +30,18 @@ import java.util.function.LongConsumer;
 abstract class MirrorBell implements Bell, Carrier.Arrivals {
     /** A scope of so many bytes, or more, is fetched page by page by whoever follows Refs into it, where that is allowed. */
     static final long FETCHED_FROM = 4 << 20;
+
+    /**
+     * A look at a device costs about as much as so many pauses: the software device reads sockets. Who spins by looking looks so much less often, or a thread that shares its core would have used
+     * up its turn before it sleeps, and wait for the next one just when the answer comes.
+     */
+    private static final int PAUSES_PER_LOOK = 32;
+
+    /** How often a thread that has rung looks for what others have published meanwhile, before it goes its own way. */
+    private static final int ROUNDS = 8;
+
+    private static final Logger LOG = LoggerFactory.getLogger(MirrorBell.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
 
     /** How long an end waits for the thread that is just carrying. */
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -44,6 +59,8 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CountDownLatch closed = new CountDownLatch(1);
     private volatile boolean over;
+    /** Something could not be carried. */
+    private volatile boolean broken;
 
     MirrorBell(Carrier carrier, Mapping mapping) {
         this.carrier = carrier;
@@ -53,12 +70,19 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
         this.outer = pair.right();
     }
 
+    /** As long as {@code waiting} in time, for a thread that looks where others pause. */
+    static WaitStrategy looking(WaitStrategy waiting) {
+        return waiting.sleeps()
+                ? new WaitStrategy(Math.ceilDiv(waiting.spins(), PAUSES_PER_LOOK), waiting.yields())
+                : waiting;
+    }
+
     MemorySegment memory() {
         return mapping.memory();
     }
 
     /**
-     * Carries over what was published since the last time. One thread at a time.
+     * Carries over what was published since the last time and before this was called; of what is published later perhaps some. One thread at a time.
      *
      * @return false if the peer is gone
      */
@@ -66,7 +90,7 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
 
     @Override
     public final boolean ring() {
-        if (over) {
+        if (over || broken) {
             return false;
         }
         // Whoever raises it from 0 carries, for all who raise it meanwhile, too: what they published before is seen by
@@ -74,30 +98,47 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
         if (wanted.getAndIncrement() != 0) {
             return true;
         }
-        boolean alive = false;
-        int seen = 0;
-        try {
-            do {
-                seen = wanted.get();
-                alive = carryHere();
-            } while (!wanted.compareAndSet(seen, 0));
-        } catch (RuntimeException | Error e) {
-            wanted.set(0);
-            throw e;
+        return carry(ROUNDS);
+    }
+
+    /** By the one who has the duty: carries until nobody has rung since it began to look, or for so many rounds, after which a thread of its own goes on. */
+    private boolean carry(int rounds) {
+        for (int i = 0; i < rounds; i++) {
+            int seen = wanted.get();
+            if (!carryHere()) {
+                wanted.set(0);
+                return false;
+            }
+            if (wanted.compareAndSet(seen, 0)) {
+                return true;
+            }
         }
-        return alive;
+        Thread.ofVirtual().name("rackcall-carry").start(() -> carry(Integer.MAX_VALUE));
+        return true;
     }
 
     private boolean carryHere() {
         try {
-            return !over && carryPublished();
-        } catch (IllegalStateException e) {
-            if (over) {
-                // Unmapped meanwhile.
-                return false;
+            return !over && !broken && carryPublished();
+        } catch (RuntimeException | Error e) {
+            // Or else: unmapped meanwhile.
+            if (!over) {
+                breakOff(e);
             }
-            throw e;
+            return false;
         }
+    }
+
+    /** What cannot be carried now would be missing in what is carried later: the connection ends, and with it every call that waits for some of that. */
+    private void breakOff(Throwable cause) {
+        broken = true;
+        if (LOG_LIMIT.allows()) {
+            LOG.error(
+                    "a connection ends because what was published cannot be carried over{}",
+                    LOG_LIMIT.skipped(),
+                    cause);
+        }
+        ended();
     }
 
     /**

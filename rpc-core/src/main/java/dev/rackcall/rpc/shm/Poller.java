@@ -44,6 +44,12 @@ final class Poller {
     private volatile boolean stopping;
     private volatile boolean sleeping;
 
+    /** For pollers whose connections are mirrors: a turn without a request is a look there. */
+    static WaitStrategy looking(WaitStrategy waiting) {
+        WaitStrategy looks = MirrorBell.looking(waiting);
+        return waiting.sleeps() ? new WaitStrategy(looks.spins() * PAUSES_PER_TURN, looks.yields()) : waiting;
+    }
+
     private Poller(WaitStrategy waiting, String name) {
         this.waiting = waiting;
         this.relief = new Relief(this::run, name);

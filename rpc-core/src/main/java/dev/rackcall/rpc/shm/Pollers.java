@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -20,15 +21,17 @@ final class Pollers {
     private static final long STOP_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final ServerSpec spec;
+    private final WaitStrategy waiting;
     private final List<Poller> all = new CopyOnWriteArrayList<>();
 
-    Pollers(ServerSpec spec) {
+    Pollers(ServerSpec spec, WaitStrategy waiting) {
         this.spec = spec;
+        this.waiting = waiting;
     }
 
     void start() {
         for (int i = 0; i < spec.pollers(); i++) {
-            all.add(Poller.start(spec.waiting(), "rackcall-poll-" + i));
+            all.add(Poller.start(waiting, "rackcall-poll-" + i));
         }
     }
 

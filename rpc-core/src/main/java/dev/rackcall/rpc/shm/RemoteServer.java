@@ -40,7 +40,7 @@ final class RemoteServer extends PolledServer {
     private volatile boolean stopping;
 
     private RemoteServer(ServerSpec spec) {
-        super(spec);
+        super(spec, Poller.looking(spec.waiting()));
         guardian.setDaemon(true);
     }
 

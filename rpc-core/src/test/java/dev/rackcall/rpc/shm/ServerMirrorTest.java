@@ -6,7 +6,11 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.shm.os.SharedFile;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -16,7 +20,10 @@ class ServerMirrorTest {
     private static final int SLOTS = 4096;
     private static final long QUOTA = 64 << 10;
 
-    private final List<Integer> published = new ArrayList<>();
+    private final List<Integer> published = Collections.synchronizedList(new ArrayList<>());
+    /** What somebody else does just when a word is published. */
+    private Runnable whilePublishing = () -> {};
+
     private SharedFile file;
     private ServerMirror mirror;
 
@@ -52,6 +59,7 @@ class ServerMirrorTest {
                     published.add(i);
                 }
             }
+            whilePublishing.run();
             return true;
         }
 
@@ -131,6 +139,45 @@ class ServerMirrorTest {
         answer(63);
         mirror.ring();
         assertThat(published).endsWith(63).hasSize(6);
+    }
+
+    /** Whoever rings and finds that others ring all the time is not kept for ever; what they have published is carried all the same. */
+    @Test
+    void shouldCarryForOthersOnlyForAWhile() throws InterruptedException {
+        int asked = 2000;
+        AtomicInteger rung = new AtomicInteger();
+        AtomicInteger here = new AtomicInteger();
+        CountDownLatch all = new CountDownLatch(asked);
+        Thread self = Thread.currentThread();
+        whilePublishing = () -> {
+            here.addAndGet(Thread.currentThread() == self ? 1 : 0);
+            all.countDown();
+            int next = rung.incrementAndGet();
+            if (next < asked) {
+                answer(next);
+                mirror.ring();
+            }
+        };
+        answer(0);
+        assertThat(mirror.ring()).isTrue();
+        assertThat(here.get()).isBetween(1, 100);
+        assertThat(all.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(published).hasSize(asked);
+    }
+
+    /** Answers that others published meanwhile would wait for ever: the connection ends instead, and they are told so. */
+    @Test
+    void shouldEndWhenSomethingCannotBeCarried() {
+        whilePublishing = () -> {
+            answer(9);
+            mirror.ring();
+            throw new UnsupportedOperationException("expected in this test");
+        };
+        answer(8);
+        assertThat(mirror.ring()).isFalse();
+        assertThat(mirror.drain(number -> {})).isNegative();
+        assertThat(mirror.ring()).isFalse();
+        assertThat(published).containsExactly(8);
     }
 
     @Test

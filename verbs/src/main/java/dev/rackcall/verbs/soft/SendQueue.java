@@ -170,8 +170,13 @@ final class SendQueue {
         waitingSince = System.nanoTime();
     }
 
-    /** Gives up when the responder has been silent for too long; longer for what it acknowledges only when its timer comes round. */
-    void expire(long now) {
+    /**
+     * Gives up when the responder has been silent for too long; longer for what it acknowledges only when its timer comes round.
+     *
+     * @param stood nanoseconds for which this device itself has done nothing, which say nothing about its peer
+     */
+    void expire(long now, long stood) {
+        waitingSince += stood;
         boolean asked = owner.type() == QueuePairType.DC_INITIATOR || ring.awaitsAnswer();
         long silence = now - waitingSince - (asked ? 0 : UNASKED_NANOS);
         if (ring.isUnanswered() && !retries.isPaused() && silence > retries.patience()) {

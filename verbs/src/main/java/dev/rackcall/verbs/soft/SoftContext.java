@@ -51,6 +51,8 @@ final class SoftContext implements Context {
     private final LinkedBlockingQueue<AsyncEvent> events = new LinkedBlockingQueue<>(MAX_EVENTS);
     private final PollingDuty duty = new PollingDuty(this);
     private final Object atomics = new Object();
+    /** When it was last looked which peers are silent. The event loop's. */
+    private long lastExpiry = System.nanoTime();
 
     private SoftContext(SoftDevice device, SoftOptions options) {
         this.device = device;
@@ -212,9 +214,15 @@ final class SoftContext implements Context {
 
     private void expire() {
         try {
+            // Answers may have come that nobody has read: a thread that polled was kept from it, or this whole process.
+            for (Link link : openLinks) {
+                link.poll();
+            }
             long now = System.nanoTime();
+            long stood = Math.max(0, now - lastExpiry - 2 * EXPIRY_NANOS);
+            lastExpiry = now;
             for (SoftQueuePair queuePair : queuePairs.all()) {
-                queuePair.expire(now);
+                queuePair.expire(now, stood);
             }
             settle();
         } finally {

@@ -289,9 +289,9 @@ final class SoftQueuePair implements QueuePair {
         pushUnsent();
     }
 
-    synchronized void expire(long now) {
+    synchronized void expire(long now, long stood) {
         if (isSending()) {
-            send.expire(now);
+            send.expire(now, stood);
         }
     }
 
