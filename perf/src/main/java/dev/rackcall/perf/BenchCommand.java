@@ -93,7 +93,7 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--only",
             split = ",",
             paramLabel = "NAME",
-            description = "Only these subjects (alock, jmh: no effect); an unknown name lists all.")
+            description = "Only these subjects (jmh: no effect); an unknown name lists all.")
     private List<String> only = new ArrayList<>();
 
     @Option(
@@ -131,7 +131,7 @@ public final class BenchCommand implements Callable<Integer> {
 
     private void validate() {
         try {
-            Subjects.only(only);
+            subjects();
             targets.forEach(target -> word(Target.values(), target));
         } catch (IllegalArgumentException | TypeConversionException e) {
             throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage(), e);
@@ -141,6 +141,13 @@ public final class BenchCommand implements Callable<Integer> {
         for (int depth : depths) {
             require(depth >= 1 && depth <= 64, "--in-flight " + depth + ": must be from 1 to 64");
         }
+    }
+
+    /** Of the names that were asked for those that are no locks'. */
+    private List<Subject> subjects() {
+        List<String> calls =
+                only.stream().filter(name -> !LockTarget.names().contains(name)).toList();
+        return calls.isEmpty() && !only.isEmpty() ? List.of() : Subjects.only(calls);
     }
 
     private void require(boolean condition, String otherwise) {
@@ -155,7 +162,8 @@ public final class BenchCommand implements Callable<Integer> {
                 ? List.of(Target.RTT, Target.THROUGHPUT)
                 : targets.stream().map(target -> word(Target.values(), target)).toList();
         Plan plan = new Plan(
-                Subjects.only(only),
+                subjects(),
+                only.stream().filter(LockTarget.names()::contains).toList(),
                 durationNanos,
                 warmUpNanos,
                 repeat.orElse(shortRun ? 1 : REPEAT),

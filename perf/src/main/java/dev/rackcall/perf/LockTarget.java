@@ -1,6 +1,5 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.rdma.lock.ALock;
 import dev.rackcall.rdma.lock.LockSession;
 import dev.rackcall.rdma.lock.LockTable;
 import java.lang.foreign.Arena;
@@ -9,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -27,6 +27,16 @@ final class LockTarget {
     private static final int THREADS = 2;
     private static final List<Integer> LOCALITIES = List.of(100, 95, 90, 85);
     private static final List<Integer> TABLES = List.of(20, 100, 1000);
+    static final String ALONE = "-uncontended";
+    static final String FAR = "-remote";
+    static final String LOOPBACK = "-loopback";
+    static final String LOCALITY = "locality";
+
+    /** One thread without others. ALock's has no loopback: it needs none. */
+    private static final List<String> REMOTE =
+            List.of("alock" + FAR, "spin" + FAR, "spin" + LOOPBACK, "mcs" + FAR, "mcs" + LOOPBACK);
+
+    private static final Map<String, Function<LockUser.Place, LockUser>> KINDS = kinds();
     private static final int KEYS = 1 << 16;
     /** One of so many latencies is taken: two looks at the clock cost as much as a local lock. */
     private static final int SAMPLE = 64;
@@ -39,6 +49,14 @@ final class LockTarget {
         this.plan = plan;
     }
 
+    private static Map<String, Function<LockUser.Place, LockUser>> kinds() {
+        Map<String, Function<LockUser.Place, LockUser>> kinds = new LinkedHashMap<>();
+        kinds.put("alock", LockUser::alock);
+        kinds.put("spin", LockUser::spin);
+        kinds.put("mcs", LockUser::mcs);
+        return kinds;
+    }
+
     List<Result> measure() {
         Map<String, List<Result>> runs = new LinkedHashMap<>();
         for (int repeat = 0; repeat < plan.repeat(); repeat++) {
@@ -47,50 +65,93 @@ final class LockTarget {
             }
         }
         List<Result> medians = runs.values().stream().map(Result::medianOf).toList();
-        return medians.stream().map(result -> compared(result, medians)).toList();
+        return new LockComparison(medians).compared();
+    }
+
+    /** All that it can measure. */
+    static List<String> names() {
+        List<String> names = new ArrayList<>(List.of("alock" + ALONE, "reentrantlock" + ALONE));
+        names.addAll(REMOTE);
+        for (int locks : TABLES) {
+            for (int locality : LOCALITIES) {
+                KINDS.keySet().forEach(kind -> names.add(kind + "-" + locality + "-" + locks));
+            }
+        }
+        return names;
     }
 
     private List<Result> once() {
-        List<Result> results = new ArrayList<>();
-        plan.say("alock: uncontended");
-        try (LockSession session = LockTable.create(Arena.ofAuto().allocate(LockTable.bytes(1, 1), 64), 1, 1)
-                .localSession(1)) {
-            ALock alock = session.lock(0);
-            results.add(alone("alock-uncontended", alock));
-            results.add(alone("reentrantlock-uncontended", new ReentrantLock()));
+        List<Result> results = new ArrayList<>(alone());
+        for (String name : REMOTE) {
+            if (plan.measuresLock(name)) {
+                results.add(reach(name));
+            }
         }
         for (int locks : TABLES) {
             for (int locality : LOCALITIES) {
-                String shape = "-" + locality + "-" + locks;
-                results.add(contest("alock" + shape, locality, locks, LockUser::alock));
-                results.add(contest("spin" + shape, locality, locks, LockUser::spin));
-                results.add(contest("mcs" + shape, locality, locks, LockUser::mcs));
+                KINDS.forEach((kind, user) -> {
+                    String name = kind + "-" + locality + "-" + locks;
+                    if (plan.measuresLock(name)) {
+                        results.add(contest(name, locality, locks, user));
+                    }
+                });
             }
         }
         return results;
     }
 
-    /** How many times as many operations as the baselines, for an ALock result. */
-    private static Result compared(Result result, List<Result> all) {
-        Result compared = result;
-        for (Result other : all) {
-            int dash = other.name().indexOf('-');
-            String kind = other.name().substring(0, dash);
-            if (!kind.equals("alock")
-                    && result.name().equals("alock" + other.name().substring(dash))) {
-                compared = compared.with("x_" + kind, result.opsPerS() / other.opsPerS());
-            }
+    private List<Result> alone() {
+        List<Result> results = new ArrayList<>();
+        try (LockSession session = LockTable.create(Arena.ofAuto().allocate(LockTable.bytes(1, 1), 64), 1, 1)
+                .localSession(1)) {
+            Map<String, Lock> locks = new LinkedHashMap<>();
+            locks.put("alock" + ALONE, session.lock(0));
+            locks.put("reentrantlock" + ALONE, new ReentrantLock());
+            locks.keySet().removeIf(name -> !plan.measuresLock(name));
+            // All before one is measured: the compiled code is the same for all.
+            locks.values().forEach(this::warmUp);
+            locks.forEach((name, lock) -> {
+                plan.say("alock: " + name);
+                results.add(alone(name, lock));
+            });
         }
-        return compared;
+        return results;
     }
 
-    private Result alone(String name, Lock lock) {
-        LatencyRecorder recorder = new LatencyRecorder();
+    /** One thread that reaches one lock by RDMA, at its own node or another one. */
+    private Result reach(String name) {
+        plan.say("alock: " + name);
+        List<LockNode> nodes = List.of(new LockNode(1, 1, 1), new LockNode(1, 1, 1));
+        try {
+            LockUser user = KINDS.get(name.substring(0, name.indexOf('-'))).apply(new LockUser.Place(nodes, 0, 0, 1));
+            int[] keys = {name.endsWith(LOOPBACK) ? 0 : 1};
+            CyclicBarrier start = new CyclicBarrier(1);
+            run(user, keys, nodes.size(), plan.warmUpNanos(), start, 1);
+            Measurement measurement = run(user, keys, nodes.size(), plan.durationNanos(), start, 1)
+                    .measurement();
+            user.end();
+            return Result.of(name, Target.ALOCK, 1, 0, measurement);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BenchFailure(name + ": interrupted");
+        } catch (BrokenBarrierException e) {
+            throw new BenchFailure(name + ": " + e);
+        } finally {
+            nodes.forEach(LockNode::closePaths);
+            nodes.forEach(LockNode::close);
+        }
+    }
+
+    private void warmUp(Lock lock) {
         long end = System.nanoTime() + plan.warmUpNanos() / 2;
         do {
             lockAlone(lock);
         } while (System.nanoTime() - end < 0);
-        end = System.nanoTime() + plan.durationNanos();
+    }
+
+    private Result alone(String name, Lock lock) {
+        LatencyRecorder recorder = new LatencyRecorder();
+        long end = System.nanoTime() + plan.durationNanos();
         do {
             long took = lockAlone(lock);
             recorder.record(took);
@@ -126,8 +187,8 @@ final class LockTarget {
                 LockUser user = kind.apply(place);
                 int[] keys = keys(place, locality, locks, i);
                 running.add(threads.submit(() -> {
-                    run(user, keys, plan.durationNanos() / 2, start);
-                    LatencyRecorder recorder = run(user, keys, plan.durationNanos(), start);
+                    run(user, keys, NODES, plan.durationNanos() / 2, start, SAMPLE);
+                    LatencyRecorder recorder = run(user, keys, NODES, plan.durationNanos(), start, SAMPLE);
                     user.end();
                     return recorder;
                 }));
@@ -153,6 +214,7 @@ final class LockTarget {
                                     sum.maxNs(),
                                     sum.count(),
                                     operationsPerS))
+                    .with(LOCALITY, locality)
                     .with("nodes", NODES)
                     .with("threads_per_node", THREADS);
         } catch (InterruptedException e) {
@@ -181,22 +243,24 @@ final class LockTarget {
         return keys;
     }
 
-    private static LatencyRecorder run(LockUser user, int[] keys, long nanos, CyclicBarrier start) throws Exception {
+    private static LatencyRecorder run(
+            LockUser user, int[] keys, int nodes, long nanos, CyclicBarrier start, int sample)
+            throws InterruptedException, BrokenBarrierException {
         LatencyRecorder recorder = new LatencyRecorder();
         start.await();
         long begin = System.nanoTime();
         long now = begin;
         long count = 0;
         while (now - begin < nanos) {
-            int key = keys[(int) (count % KEYS)];
-            user.lockAndUnlock(key % NODES, key / NODES);
+            int key = keys[(int) (count % keys.length)];
+            user.lockAndUnlock(key % nodes, key / nodes);
             long after = System.nanoTime();
             recorder.record(after - now);
-            for (int i = 1; i < SAMPLE; i++) {
-                int next = keys[(int) ((count + i) % KEYS)];
-                user.lockAndUnlock(next % NODES, next / NODES);
+            for (int i = 1; i < sample; i++) {
+                int next = keys[(int) ((count + i) % keys.length)];
+                user.lockAndUnlock(next % nodes, next / nodes);
             }
-            count += SAMPLE;
+            count += sample;
             now = System.nanoTime();
         }
         recorder.add(count, now - begin);

@@ -93,7 +93,7 @@ interface LockUser {
         private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
         private static final long WAITS = 0;
         private static final long NEXT = 8;
-        private static final int SPINS = 200;
+        private static final int SPINS = 50;
 
         private final Place place;
         private final List<LockPath> paths;

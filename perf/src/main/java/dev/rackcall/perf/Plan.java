@@ -8,6 +8,7 @@ import java.util.OptionalDouble;
  * What was asked for.
  *
  * @param subjects what to measure, in the order of the report
+ * @param locks which of {@link LockTarget#names} to measure; all if there are none
  * @param durationNanos length of one measurement
  * @param warmUpNanos the most that a warm-up may take
  * @param repeat how often everything is measured, each time in fresh JVMs
@@ -18,6 +19,7 @@ import java.util.OptionalDouble;
  */
 record Plan(
         List<Subject> subjects,
+        List<String> locks,
         long durationNanos,
         long warmUpNanos,
         int repeat,
@@ -25,6 +27,10 @@ record Plan(
         List<Integer> depths,
         Cores cores,
         PrintWriter progress) {
+    boolean measuresLock(String name) {
+        return locks.isEmpty() || locks.contains(name);
+    }
+
     void say(String text) {
         progress.println(text);
         progress.flush();

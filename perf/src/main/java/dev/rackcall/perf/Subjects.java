@@ -53,7 +53,8 @@ final class Subjects {
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("there is nothing called '" + name
                         + "' to measure; there is "
-                        + ALL.stream().map(Subject::name).collect(Collectors.joining(", "))));
+                        + ALL.stream().map(Subject::name).collect(Collectors.joining(", ")) + "; for alock "
+                        + String.join(", ", LockTarget.names())));
     }
 
     /** The subjects of those names, in the order of the report; all if there are no names. */

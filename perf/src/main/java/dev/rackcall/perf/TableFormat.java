@@ -139,7 +139,18 @@ final class TableFormat {
                         "client cpu",
                         "p50_ratio",
                         "to alone");
-            case ALOCK -> columns("x_spin", "times spin", "x_mcs", "times mcs", "ns_per_op", "ns an operation");
+            case ALOCK ->
+                columns(
+                        "x_spin",
+                        "times spin",
+                        "x_mcs",
+                        "times mcs",
+                        "alone_x_spin",
+                        "alone times spin",
+                        "alone_x_mcs",
+                        "alone times mcs",
+                        "ns_per_op",
+                        "ns an operation");
             case THROUGHPUT, START, JMH -> Map.of();
         };
     }

@@ -45,6 +45,26 @@ class BenchCommandTest {
     }
 
     @Test
+    void shouldMeasureTheLockThatIsNamed() {
+        assertThat(bench(
+                        "alock",
+                        "--only",
+                        "alock-uncontended",
+                        "--repeat",
+                        "1",
+                        "--duration",
+                        "30ms",
+                        "--warm-up",
+                        "30ms",
+                        "--format",
+                        "json"))
+                .isZero();
+        JsonNode json = Json.PRETTY.readTree(out.toString());
+        assertThat(json.get("results")).hasSize(1);
+        assertThat(json.get("results").get(0).get("name").asString()).isEqualTo("alock-uncontended");
+    }
+
+    @Test
     void shouldWriteAReportToAFileAtAFixedRate(@TempDir Path directory) throws Exception {
         Path file = directory.resolve("report.html");
         assertThat(shortBench("rtt", "--rate", "5000", "--repeat", "1", "--format", "html", "--out", file.toString()))
@@ -56,7 +76,7 @@ class BenchCommandTest {
     @Test
     void shouldRefuseWrongArgumentsWithTheValuesThatExist() {
         assertThat(bench("rtt", "--only", "carrier-pigeon")).isEqualTo(2);
-        assertThat(err.toString()).contains("carrier-pigeon", "raw-pingpong", "aeron-ipc");
+        assertThat(err.toString()).contains("carrier-pigeon", "raw-pingpong", "aeron-ipc", "spin-95-20");
         assertThat(bench("speed")).isEqualTo(2);
         assertThat(err.toString()).contains("'speed' is none of rtt, throughput");
         assertThat(bench("--duration", "soon")).isEqualTo(2);

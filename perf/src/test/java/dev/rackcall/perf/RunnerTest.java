@@ -16,6 +16,7 @@ class RunnerTest {
     private Runner runner(int repeat, String... names) {
         return new Runner(new Plan(
                 Subjects.only(List.of(names)),
+                List.of(),
                 1,
                 1,
                 repeat,

@@ -26,7 +26,7 @@ final class RdmaWords implements LockWords {
     private static final int LINE_BYTES = 64;
     private static final long PATIENCE_NANOS = 30_000_000_000L;
     private static final int BATCH = 8;
-    private static final int SPINS = 200;
+    private static final int SPINS = 50;
 
     private final QueuePair queuePair;
     private final CompletionQueue completions;

@@ -1,0 +1,56 @@
+package dev.rackcall.perf;
+
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * ALock beside the other locks of the same run: {@code x_KIND} is how many times as many operations it did, {@code alone_x_KIND} how many times that would be if no thread
+ * was in another's way, by what one thread alone needs for a lock of its own node and one of another node.
+ */
+final class LockComparison {
+    private static final String ALOCK = "alock";
+
+    private final List<Result> results;
+    private final Map<String, Result> byName;
+
+    LockComparison(List<Result> results) {
+        this.results = results;
+        byName = results.stream().collect(Collectors.toMap(Result::name, result -> result));
+    }
+
+    /** The same results; those of ALock with what can be said by the others. */
+    List<Result> compared() {
+        return results.stream()
+                .map(result -> result.name().startsWith(ALOCK + "-") ? compared(result) : result)
+                .toList();
+    }
+
+    private Result compared(Result result) {
+        Result compared = result;
+        String shape = result.name().substring(ALOCK.length());
+        for (String other : List.of("spin", "mcs", "reentrantlock")) {
+            Result beside = byName.get(other + shape);
+            if (beside != null) {
+                compared = compared.with("x_" + other, result.opsPerS() / beside.opsPerS());
+            }
+            if (result.more().get(LockTarget.LOCALITY) instanceof Integer percent) {
+                double own = mean(percent, ALOCK + LockTarget.ALONE, ALOCK + LockTarget.FAR);
+                double others = mean(percent, other + LockTarget.LOOPBACK, other + LockTarget.FAR);
+                compared = own > 0 && others > 0 ? compared.with("alone_x_" + other, others / own) : compared;
+            }
+        }
+        return compared;
+    }
+
+    /** Nanoseconds an operation by medians; 0 if they were not measured. */
+    private double mean(int percent, String near, String far) {
+        return byName.containsKey(near) && byName.containsKey(far)
+                ? (percent * median(byName.get(near)) + (100 - percent) * median(byName.get(far))) / 100
+                : 0;
+    }
+
+    private static double median(Result result) {
+        return result.more().get("ns_per_op") instanceof Number batch ? batch.doubleValue() : result.p50Ns();
+    }
+}

@@ -1,0 +1,69 @@
+package dev.rackcall.perf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
+
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class LockTargetTest {
+    private static final long NANOS = 20_000_000;
+
+    private static List<Result> measure(String... names) {
+        return new LockTarget(new Plan(
+                        List.of(),
+                        List.of(names),
+                        NANOS,
+                        NANOS,
+                        1,
+                        OptionalDouble.empty(),
+                        List.of(),
+                        Cores.UNPINNED,
+                        new PrintWriter(Writer.nullWriter())))
+                .measure();
+    }
+
+    private static Result result(String name, long p50Ns, double opsPerS) {
+        return Result.of(name, Target.ALOCK, 1, 0, new Measurement(p50Ns, p50Ns, p50Ns, p50Ns, p50Ns, 1, opsPerS));
+    }
+
+    @Test
+    void shouldMeasureWhatIsNamedAndNothingElse() {
+        List<Result> results = measure("alock-95-100", "mcs-95-100", "spin-loopback");
+        assertThat(results).extracting(Result::name).containsExactly("spin-loopback", "alock-95-100", "mcs-95-100");
+        assertThat(results).allMatch(result -> result.opsPerS() > 0);
+        assertThat(results.get(1).more()).containsKey("x_mcs").doesNotContainKeys("x_spin", "alone_x_mcs");
+    }
+
+    @Test
+    void shouldHaveOneNameForEachMeasurement() {
+        assertThat(LockTarget.names())
+                .doesNotHaveDuplicates()
+                .hasSize(2 + 5 + 3 * 4 * 3)
+                .contains("alock-uncontended", "mcs-loopback", "spin-85-1000");
+    }
+
+    @Test
+    void shouldSayHowManyTimesTheOthersAnOperationTakesAlone() {
+        Map<String, Result> compared = new LockComparison(List.of(
+                        result("alock-uncontended", 100, 1e7),
+                        result("alock-remote", 20_000, 5e4),
+                        result("spin-remote", 10_000, 1e5),
+                        result("spin-loopback", 10_000, 1e5),
+                        result("alock-90-20", 100, 3e6).with(LockTarget.LOCALITY, 90),
+                        result("spin-90-20", 100, 1e6).with(LockTarget.LOCALITY, 90)))
+                .compared().stream().collect(Collectors.toMap(Result::name, Function.identity()));
+        // 10,000 ns beside 0.9 * 100 + 0.1 * 20,000.
+        assertThat(compared.get("alock-90-20").more()).contains(entry("x_spin", 3.0), entry("alone_x_spin", 4.78));
+        assertThat(compared.get("alock-remote").more())
+                .contains(entry("x_spin", 0.5))
+                .doesNotContainKey("alone_x_spin");
+        assertThat(compared.get("spin-90-20").more()).doesNotContainKey("x_spin");
+    }
+}
