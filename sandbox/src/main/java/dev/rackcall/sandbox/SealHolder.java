@@ -1,5 +1,6 @@
 package dev.rackcall.sandbox;
 
+import dev.rackcall.shm.os.EventPoll;
 import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
@@ -16,6 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -35,18 +37,29 @@ public final class SealHolder implements AutoCloseable {
     private static final int BACKLOG = 64;
     private static final Duration BOUND = Duration.ofSeconds(10);
     private static final long PAUSE_NANOS = 200_000_000;
+    /** The closed flag is looked at this often, should a wake-up be lost. */
+    private static final long ACCEPT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private static final SecureRandom NUMBERS = new SecureRandom();
 
     private final UnixSocket listener;
+    private final EventPoll poll = EventPoll.create();
     private final Map<String, HolderSession> sessions = new ConcurrentHashMap<>();
     private final Set<UnixSocket> receivers = ConcurrentHashMap.newKeySet();
     private final SealedProcesses processes = new SealedProcesses();
     private final AtomicInteger connections = new AtomicInteger();
     private final Thread acceptor;
+    private final AtomicBoolean ending = new AtomicBoolean();
     private volatile boolean closed;
 
     private SealHolder(Path path) {
-        listener = UnixSocket.listen(path, BACKLOG);
+        try {
+            listener = UnixSocket.listen(path, BACKLOG);
+            poll.add(listener.fd(), 0);
+        } catch (RuntimeException e) {
+            poll.close();
+            throw e;
+        }
         acceptor = Thread.ofPlatform().daemon().name("rackcall-seal-holder").start(this::accept);
     }
 
@@ -76,12 +89,10 @@ public final class SealHolder implements AutoCloseable {
 
     private void accept() {
         while (!closed) {
+            poll.await(ACCEPT_NANOS);
             try {
-                Optional<UnixSocket> socket = listener.accept();
-                if (socket.isEmpty()) {
-                    TimeUnit.MILLISECONDS.sleep(1);
-                } else {
-                    admit(socket.get());
+                for (Optional<UnixSocket> next = listener.accept(); next.isPresent(); next = listener.accept()) {
+                    admit(next.get());
                 }
             } catch (OsException | IllegalStateException e) {
                 if (!closed) {
@@ -89,8 +100,6 @@ public final class SealHolder implements AutoCloseable {
                     // Whoever waits at the door would make this a busy loop.
                     LockSupport.parkNanos(PAUSE_NANOS);
                 }
-            } catch (InterruptedException e) {
-                return;
             }
         }
     }
@@ -224,12 +233,25 @@ public final class SealHolder implements AutoCloseable {
     /** Ends. All seals are lifted, and whoever still asks for one is refused. Idempotent. */
     @Override
     public void close() {
+        if (!ending.compareAndSet(false, true)) {
+            return;
+        }
         closed = true;
         listener.close();
         // Before the pages open: receivers must not believe what is sealed no more.
         receivers.forEach(UnixSocket::close);
         sessions.values().forEach(HolderSession::hangUp);
-        acceptor.interrupt();
         processes.close();
+        poll.wakeUp();
+        try {
+            if (!acceptor.join(BOUND)) {
+                LOG.warn(
+                        "the door of the holder of seals has not closed in {} s; its thread is left",
+                        BOUND.toSeconds());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        poll.close();
     }
 }

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.EnforcedSeals;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.sandbox.SealException;
 import dev.rackcall.shm.codec.PayloadReader;
@@ -42,7 +43,6 @@ final class ControlRequests {
         call.succeed();
     }
 
-    /** On a thread of its own: holder and client may take their time. */
     private static void joinSeals(ShmServerCall call, long sessionHigh, long sessionLow) {
         EnforcedSeals trusted = call.connection.spec().sandbox().enforcedSeals().orElse(null);
         if (trusted == null) {
@@ -51,24 +51,35 @@ final class ControlRequests {
                     .asException());
             return;
         }
+        ReceivedSeals seals;
+        try {
+            seals = call.connection.link.seals();
+            seals.expectJoin();
+        } catch (SealException e) {
+            call.fail(cannotJoin(e));
+            return;
+        }
         byte[] session = ByteBuffer.allocate(2 * Long.BYTES)
                 .putLong(sessionHigh)
                 .putLong(sessionLow)
                 .array();
         call.defer();
+        // On a thread of its own, once a connection: holder and client may take their time.
         Thread.ofPlatform()
                 .daemon()
                 .name("rackcall-join-seals")
                 .start(() -> LateAnswer.give(call, answered -> {
                     try {
-                        answered.connection.link.seals().join(trusted.holder(), session);
+                        seals.join(trusted.holder(), session);
                         answered.succeed();
                     } catch (SealException e) {
-                        answered.fail(Status.Code.FAILED_PRECONDITION
-                                .with("%s", e.getMessage())
-                                .asException(e));
+                        answered.fail(cannotJoin(e));
                     }
                 }));
+    }
+
+    private static RpcException cannotJoin(SealException cause) {
+        return Status.Code.FAILED_PRECONDITION.with("%s", cause.getMessage()).asException(cause);
     }
 
     private static void pull(ShmServerCall call, ServerStream<?> stream, long id) {

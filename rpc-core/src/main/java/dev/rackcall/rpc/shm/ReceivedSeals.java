@@ -85,19 +85,25 @@ final class ReceivedSeals implements AutoCloseable {
     }
 
     /**
-     * From now on that holder's word counts, and the client's no more. May wait for the holder, some seconds at most.
+     * Announces {@link #join}, which happens once: a client that asks again is refused before that costs anything.
+     *
+     * @throws SealException if it comes too late
+     */
+    synchronized void expectJoin() {
+        if (scopes != null || joining) {
+            throw new SealException(
+                    "seals of this connection are in use; they are held from its beginning, or not at all");
+        }
+        joining = true;
+    }
+
+    /**
+     * From now on that holder's word counts, and the client's no more. After {@link #expectJoin}. May wait for the holder, some seconds at most.
      *
      * @param session as the client says
      * @throws SealException if there is none, it is for other memory, or it comes too late
      */
     void join(Path holder, byte[] session) {
-        synchronized (this) {
-            if (scopes != null || joining) {
-                throw new SealException(
-                        "seals of this connection are in use; they are held from its beginning, or not at all");
-            }
-            joining = true;
-        }
         SealSession.Receiver receiver =
                 SealSession.join(holder, session, arena, file, welcome.request().offset());
         synchronized (this) {
