@@ -23,8 +23,12 @@ class PoolDeathTest {
     }
 
     private static RpcServer serve(Pool pool) {
+        return serve(pool, new EchoService());
+    }
+
+    private static RpcServer serve(Pool pool, EchoService service) {
         return RpcServer.builder()
-                .service(Echo.class, new EchoService())
+                .service(Echo.class, service)
                 .dispatch(Dispatch.virtualThreads())
                 .pool(pool)
                 .start();
@@ -37,7 +41,8 @@ class PoolDeathTest {
     @Test
     void shouldEndCallsWhoseServersHostIsGoneAndConnectToItsSuccessor() {
         Pool doomed = hosts.host(0);
-        RpcServer lost = serve(doomed);
+        EchoService service = new EchoService();
+        RpcServer lost = serve(doomed, service);
         try (RpcChannel channel = channel()) {
             Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(40)));
             assertThat(echo.add(1, 1)).isEqualTo(2);
@@ -45,6 +50,9 @@ class PoolDeathTest {
             CompletableFuture<Status.Code> blocked = CompletableFuture.supplyAsync(
                     () -> catchThrowableOfType(RpcException.class, () -> echo.block(60_000))
                             .code());
+            // Its handler is told that the connection has ended, and returns; the caller must not take that for its
+            // answer.
+            Await.until("the call is under way", () -> service.blocking.get() == 1);
             doomed.close();
 
             assertThat(blocked.join()).isEqualTo(Status.Code.UNAVAILABLE);

@@ -230,8 +230,12 @@ final class ShmServerCall extends ServerCall {
         respond(word, Status.OK);
     }
 
-    /** Publishes a failure. */
+    /** Publishes a failure, unless this side has ended the connection: then the client hears of that, and not of what it made the handler do. */
     void fail(Throwable cause) {
+        if (connection.isClosed()) {
+            forsake();
+            return;
+        }
         Failure failure = Failure.of(cause, request.name(), response.isEncoding(), request.isIsolated());
         objects.discardReply();
         respond(response.failure(request.ticket(), failure), failure.status());

@@ -39,11 +39,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * A client, in a process of its own, that does whatever it can to its server, while an honest one calls on: the server answers the honest one,
  * always right, and has lost nothing when the other is gone. {@code -Drackcall.cases=100000} runs so many cases instead of a few
- * thousand; {@code -Drackcall.seed} repeats what a failure has printed.
+ * hundred; {@code -Drackcall.seed} repeats what a failure has printed.
  */
 @Timeout(3600)
 class HostilePeerTest {
-    private static final int CASES = Integer.getInteger("rackcall.cases", 1000);
+    private static final int CASES = Integer.getInteger("rackcall.cases", 300);
     private static final int STOPS = 6;
     private static final int KEPT_LATENCIES = 1 << 20;
 

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class ReliefTest {
     private static final int RELIEFS = 400;
-    private static final long BOUND_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long BOUND_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final int LONGEST_SPINS = 4_000;
 
     private UnixSocket.Pair sockets;
