@@ -168,7 +168,8 @@ class RdmaFaultTest {
         assertThat(wrong).as("seed %d", seed).isEmpty();
         assertThat(unavailable).as("calls that were hit").hasPositiveValue();
         assertThat(Faults.openDevices()).isZero();
-        until("all memory is unmapped", () -> Faults.mappings() == mappedBefore);
+        // Fewer, if what an earlier test had was still being unmapped when this one began.
+        until("all memory is unmapped", () -> Faults.mappings() <= mappedBefore);
     }
 
     /** As long as it takes to be connected again. */
