@@ -19,9 +19,9 @@ public interface Numbers {
     @Rpc(idempotent = true)
     Stream<String> whoStreamed();
 
-    /** Takes that long. */
+    /** Answers when the test lets it. */
     @Rpc
-    CompletableFuture<String> slow(int millis);
+    CompletableFuture<String> slow();
 
     @Rpc
     long sum(Library.Page first);

@@ -8,6 +8,9 @@ import java.util.stream.Stream;
 final class NumbersService implements Numbers {
     final AtomicInteger calls = new AtomicInteger();
     final AtomicInteger failures = new AtomicInteger();
+    /** Completed when slow calls may end. */
+    final CompletableFuture<Void> release = new CompletableFuture<>();
+
     private final String name;
 
     NumbersService(String name) {
@@ -39,10 +42,9 @@ final class NumbersService implements Numbers {
     }
 
     @Override
-    public CompletableFuture<String> slow(int millis) {
+    public CompletableFuture<String> slow() {
         calls.incrementAndGet();
-        return CompletableFuture.supplyAsync(
-                () -> name, CompletableFuture.delayedExecutor(millis, java.util.concurrent.TimeUnit.MILLISECONDS));
+        return release.thenApply(released -> name);
     }
 
     @Override
