@@ -66,7 +66,7 @@ final class CallObjects {
 
     private CallMemory memory() {
         if (memory == null) {
-            memory = new CallMemory(connection.link, connection.service, connection);
+            memory = new CallMemory(connection.link, connection.service, connection.payloads);
         }
         return memory;
     }

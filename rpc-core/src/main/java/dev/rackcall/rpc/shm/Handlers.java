@@ -59,7 +59,7 @@ abstract sealed class Handlers implements AutoCloseable {
     private static final class Virtual extends Handlers {
         @Override
         void serve(Poller poller, ShmServerCall call) {
-            call.connection.callStarts();
+            call.connection.use.callStarts();
             Thread.startVirtualThread(() -> runAside(call));
         }
     }
@@ -86,7 +86,7 @@ abstract sealed class Handlers implements AutoCloseable {
 
         @Override
         void serve(Poller poller, ShmServerCall call) {
-            call.connection.callStarts();
+            call.connection.use.callStarts();
             if (queue.offer(call)) {
                 if (stopped) {
                     refuseWaiting();

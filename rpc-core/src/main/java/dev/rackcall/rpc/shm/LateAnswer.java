@@ -12,16 +12,16 @@ final class LateAnswer {
      */
     static void give(ShmServerCall call, Consumer<ShmServerCall> answer) {
         ShmServerConnection connection = call.connection;
-        if (!connection.enter()) {
+        if (!connection.use.enter()) {
             call.forsake();
-            connection.deferredEnds();
+            connection.use.deferredEnds();
             return;
         }
         try {
             answerAndWake(call, answer);
         } finally {
-            connection.deferredEnds();
-            connection.leave();
+            connection.use.deferredEnds();
+            connection.use.leave();
         }
     }
 

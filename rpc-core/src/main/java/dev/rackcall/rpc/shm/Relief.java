@@ -119,7 +119,7 @@ final class Relief {
                 // Fails if the process may have no more threads; then the stuck one keeps the duty.
                 next.start();
                 after = next;
-                stale.serving.callStarts();
+                stale.serving.use.callStarts();
                 stale.serving.handlerIsStuck();
                 stuck.incrementAndGet();
                 marks = new Marks();

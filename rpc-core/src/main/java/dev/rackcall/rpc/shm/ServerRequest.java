@@ -61,7 +61,7 @@ final class ServerRequest {
                 throw new ProtocolException(
                         "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside its request arena");
             }
-            counted = connection.take(length) ? length : 0;
+            counted = connection.payloads.take(length) ? length : 0;
         }
         opened = false;
     }
@@ -178,7 +178,7 @@ final class ServerRequest {
             headers = Metadata.EMPTY;
         }
         if (counted != 0) {
-            connection.give(counted);
+            connection.payloads.give(counted);
             counted = 0;
         }
     }

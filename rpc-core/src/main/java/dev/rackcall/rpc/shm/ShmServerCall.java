@@ -145,7 +145,7 @@ final class ShmServerCall extends ServerCall {
             present =
                     new ServerContext(this, request.method(), request.headers(), request.deadline(), connection.peer());
             context = present;
-            if (unwanted || connection.isClosed()) {
+            if (unwanted || connection.use.isClosed()) {
                 present.cancel();
             }
         }
@@ -162,7 +162,7 @@ final class ShmServerCall extends ServerCall {
     /** From now on the call ends by {@link #succeed} or {@link #fail}, on whatever thread. */
     void defer() {
         deferredTicket = request.ticket();
-        connection.answerDeferred();
+        connection.use.answerDeferred();
     }
 
     @Override
@@ -199,10 +199,10 @@ final class ShmServerCall extends ServerCall {
 
     /** After a handler has returned on another thread than the poller's. */
     void endAside() {
-        if (!connection.isClosed()) {
+        if (!connection.use.isClosed()) {
             connection.wakeSleepers();
         }
-        connection.callEnds();
+        connection.use.callEnds();
     }
 
     // ---- ending it

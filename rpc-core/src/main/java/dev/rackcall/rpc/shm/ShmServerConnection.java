@@ -2,12 +2,10 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.spi.ServerSpec;
-import dev.rackcall.sandbox.SnapshotBudget;
 import dev.rackcall.shm.os.Futex;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 
 /**
@@ -17,33 +15,25 @@ import java.util.function.LongConsumer;
  * <p>Nothing that the client writes is trusted: a request either names a method, fits its payload into the slot or the client's own arena, and finds its
  * slot idle, or it ends the connection.
  */
-final class ShmServerConnection implements SnapshotBudget {
+final class ShmServerConnection {
     /** Requests taken in one turn, so that one client that always has more cannot starve the others of its poller. */
     private static final int REQUESTS_PER_TURN = 64;
     /** Handlers of one client that may keep a thread each, before its further requests wait for one of them. */
     private static final int MAX_STUCK = 8;
 
-    private static final int CLOSED = Integer.MIN_VALUE;
     private static final int CONNECTED = -1;
 
     final ServerLink link;
     final ServiceBinding service;
     final MemorySegment memory;
     final ServerStreams streams = new ServerStreams();
+    final ConnectionUse use;
+    final PayloadBudget payloads;
 
     private final Handlers handlers;
     private final ShmServerCall[] calls;
     private final int mask;
-    /** Calls that have begun and not ended, but for those that the poller runs itself. */
-    private final AtomicInteger underWay = new AtomicInteger();
-
     private final AtomicInteger stuck = new AtomicInteger();
-
-    /** Sign bit: closed. The rest: who may touch the memory: the poller until it closes, and threads between entering and leaving. */
-    private final AtomicInteger users = new AtomicInteger(1);
-
-    /** Bytes of payloads outside the slots of calls under way. */
-    private final AtomicLong payloadBytes = new AtomicLong();
 
     private final LongConsumer cancelling = this::cancel;
 
@@ -66,6 +56,8 @@ final class ShmServerConnection implements SnapshotBudget {
         this.service = service;
         this.handlers = handlers;
         this.memory = link.memory();
+        this.use = new ConnectionUse(link::release);
+        this.payloads = new PayloadBudget(link.requestMemory().byteSize());
         this.mask = link.slots() - 1;
         this.calls = new ShmServerCall[link.slots()];
     }
@@ -282,67 +274,6 @@ final class ShmServerConnection implements SnapshotBudget {
         }
     }
 
-    /**
-     * Counts a payload or a snapshot of what lies in the request arena; false, and not counted, if all payloads under way would then be longer than that arena. Those
-     * of an honest client do not overlap; a hostile one could make each slot's call decode the whole arena into this process's heap.
-     */
-    @Override
-    public boolean take(long bytes) {
-        if (payloadBytes.addAndGet(bytes) <= link.requestMemory().byteSize()) {
-            return true;
-        }
-        payloadBytes.addAndGet(-bytes);
-        return false;
-    }
-
-    /** Ends what {@link #take} began. */
-    @Override
-    public void give(long bytes) {
-        payloadBytes.addAndGet(-bytes);
-    }
-
-    /** A handler begins, or goes on, on another thread than the poller's, which keeps the memory mapped. By who keeps it mapped meanwhile. */
-    void callStarts() {
-        underWay.incrementAndGet();
-        users.incrementAndGet();
-    }
-
-    /** Ends what {@link #callStarts} began. */
-    void callEnds() {
-        underWay.decrementAndGet();
-        leave();
-    }
-
-    /** A handler has left its answer to somebody else, who may take as long as he likes: that does not keep the memory mapped. */
-    void answerDeferred() {
-        underWay.incrementAndGet();
-    }
-
-    /** Ends what {@link #answerDeferred} began. */
-    void deferredEnds() {
-        underWay.decrementAndGet();
-    }
-
-    /** Keeps the memory mapped until {@link #leave}; false if the connection is closed. */
-    boolean enter() {
-        while (true) {
-            int seen = users.get();
-            if (seen < 0) {
-                return false;
-            }
-            if (users.compareAndSet(seen, seen + 1)) {
-                return true;
-            }
-        }
-    }
-
-    /** Ends what {@link #enter} began. */
-    void leave() {
-        if (users.decrementAndGet() == CLOSED) {
-            link.release();
-        }
-    }
-
     /** Tells the client to connect elsewhere for further calls. */
     void drain() {
         ControlLayout.state(memory, ControlLayout.STATE_DRAINING);
@@ -354,16 +285,12 @@ final class ShmServerConnection implements SnapshotBudget {
             // What a device has at hand has been sent, as what is in shared memory.
             link.look();
         }
-        return underWay.get() == 0 && !hasRequest();
-    }
-
-    boolean isClosed() {
-        return users.get() < 0;
+        return !use.hasCallsUnderWay() && !hasRequest();
     }
 
     /** Ends the connection. Its memory is unmapped once no thread is in a handler. Called by its poller, or after that has ended. */
     void close() {
-        if (users.getAndUpdate(seen -> seen | CLOSED) < 0) {
+        if (!use.close()) {
             return;
         }
         try {
@@ -375,7 +302,7 @@ final class ShmServerConnection implements SnapshotBudget {
                 }
             }
         } finally {
-            leave();
+            use.leave();
         }
     }
 }

@@ -91,7 +91,7 @@ class ReliefTest {
                     handlers.add(end);
                     await(end);
                     if (!relief[0].leave(entered)) {
-                        connection.callEnds();
+                        connection.use.callEnds();
                         returned.incrementAndGet();
                     }
                 },
@@ -160,7 +160,7 @@ class ReliefTest {
         third.countDown();
         fourth.countDown();
         Await.equal("turns of the next thread", 3, kept::get);
-        connection.callEnds();
+        connection.use.callEnds();
     }
 
     private static void await(CountDownLatch latch) {
@@ -225,7 +225,7 @@ class ReliefTest {
                 spin(random);
             } while (relief.leave(entered));
             relieved.incrementAndGet();
-            connection.callEnds();
+            connection.use.callEnds();
         }
 
         /** Long enough for a successor to be seen in one of its own. */
