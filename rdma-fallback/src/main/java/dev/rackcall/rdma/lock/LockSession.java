@@ -31,7 +31,7 @@ public final class LockSession implements AutoCloseable {
         /** Given up in the queue: may be used again once whoever came before it has freed it. */
         boolean gone;
 
-        private Descriptor(int number) {
+        Descriptor(int number) {
             this.number = number;
         }
     }

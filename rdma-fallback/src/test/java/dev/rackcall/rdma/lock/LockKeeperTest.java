@@ -30,11 +30,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Holders and waiters that die: as threads whose death is asserted, and as processes that are killed. {@code -Drackcall.lock.kills} says how many. */
+/** Holders and waiters that die: as threads whose death is asserted, and as processes that are killed. {@code -Drackcall.lock.kills} says how many at least, and
+ * {@code -Drackcall.lock.seconds} for how long. */
 @SuppressWarnings("LockNotBeforeTry")
 @Timeout(600)
 class LockKeeperTest {
     private static final int KILLS = Integer.getInteger("rackcall.lock.kills", 2);
+    private static final long SECONDS = Long.getLong("rackcall.lock.seconds", 0);
     private static final long KEEPER = 1000;
     private static final long PAUSE_NANOS = 1_000_000;
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -94,7 +96,8 @@ class LockKeeperTest {
                 for (int i = 0; i < 4; i++) {
                     children.start(i >= 2);
                 }
-                for (int i = 0; i < KILLS; i++) {
+                long start = System.nanoTime();
+                for (int i = 0; i < KILLS || System.nanoTime() - start < TimeUnit.SECONDS.toNanos(SECONDS); i++) {
                     long before = memory.get(ValueLayout.JAVA_LONG, LockChild.COUNT_AT);
                     children.awaitProgress(memory, before + random.nextInt(1000));
                     children.kill(random.nextInt(4));
@@ -110,6 +113,11 @@ class LockKeeperTest {
                     listed.merge(memory.get(ValueLayout.JAVA_LONG, LockChild.ENTRIES_AT + 8 * i), 1L, Long::sum);
                 }
                 assertThat(listed).as("entries of the living; seed %s", seed).containsAllEntriesOf(mine);
+                assertThat(listed)
+                        .as(
+                                "the counter counts entries, of the living and of the dead, and nothing else; seed %s",
+                                seed)
+                        .doesNotContainKey(0L);
                 assertThat(memory.get(ValueLayout.JAVA_LONG, LockChild.ENTRIES_AT + 8 * (count + 1)))
                         .as("nothing behind the end but the entry of one killed in between")
                         .isZero();
