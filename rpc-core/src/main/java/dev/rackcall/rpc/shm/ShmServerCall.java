@@ -232,7 +232,7 @@ final class ShmServerCall extends ServerCall {
 
     /** Publishes a failure, unless this side has ended the connection: then the client hears of that, and not of what it made the handler do. */
     void fail(Throwable cause) {
-        if (connection.isClosed()) {
+        if (connection.use.isClosed()) {
             forsake();
             return;
         }
