@@ -155,6 +155,11 @@ final class RdmaCarrier implements Carrier {
     }
 
     @Override
+    public int pausesPerLook() {
+        return device.pausesPerLook();
+    }
+
+    @Override
     public void listen() {
         delivery.listen();
     }

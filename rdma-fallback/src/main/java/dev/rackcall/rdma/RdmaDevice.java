@@ -34,6 +34,9 @@ final class RdmaDevice {
     /** How often sleepers look for themselves, since a device may lose what it should announce. */
     private static final long REMIND_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    private static final int PAUSES_OF_SOFTWARE = 32;
+    private static final int PAUSES_OF_HARDWARE = 4;
+
     private static final Map<InetAddress, RdmaDevice> OPEN = new HashMap<>();
 
     private final InetAddress address;
@@ -147,6 +150,11 @@ final class RdmaDevice {
 
     CompletionChannel channel() {
         return channel;
+    }
+
+    /** Polling a queue takes a few reads of memory; the software device reads its sockets, too. */
+    int pausesPerLook() {
+        return context.device().name().startsWith(SoftDevice.PREFIX) ? PAUSES_OF_SOFTWARE : PAUSES_OF_HARDWARE;
     }
 
     /** How often a thread that looks has moved the device's traffic, all connections' at once. */

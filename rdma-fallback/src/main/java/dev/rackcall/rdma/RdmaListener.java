@@ -5,6 +5,7 @@ import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.rpc.spi.CarrierProvider.Answer;
 import dev.rackcall.rpc.spi.CarrierProvider.Reception;
 import dev.rackcall.rpc.spi.CarrierProvider.Seat;
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.verbs.VerbsException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -32,6 +33,9 @@ final class RdmaListener implements CarrierProvider.Listener {
     private final ServerSocket port;
     private final URI address;
     private final Reception reception;
+    /** Whoever reaches the port can cause its lines. */
+    private final LogLimit limit = new LogLimit();
+
     private final Semaphore room = new Semaphore(MAX_GUESTS);
     private volatile boolean closed;
 
@@ -81,7 +85,9 @@ final class RdmaListener implements CarrierProvider.Listener {
                 }
             } catch (IOException e) {
                 if (!closed) {
-                    LOG.warn("a client of {} could not be accepted: {}", address, e.toString());
+                    if (limit.allows()) {
+                        LOG.warn("a client of {} could not be accepted: {}{}", address, e.toString(), limit.skipped());
+                    }
                     LockSupport.parkNanos(FAILED_ACCEPT_NANOS);
                 }
             }
@@ -92,18 +98,25 @@ final class RdmaListener implements CarrierProvider.Listener {
         try {
             greet(socket);
         } catch (IOException | ForeignPeerException | VerbsException e) {
-            LOG.info(
-                    "a client of {} at {} was turned away: {}",
-                    address,
-                    socket.getRemoteSocketAddress(),
-                    e.getMessage());
-            Meeting.giveUp(null, socket);
+            turnedAway(socket, e.getMessage());
         } catch (RuntimeException | Error e) {
-            LOG.warn("a client of {} was turned away", address, e);
-            Meeting.giveUp(null, socket);
+            turnedAway(socket, e.toString());
+            LOG.debug("a client of {} was turned away", address, e);
         } finally {
             room.release();
         }
+    }
+
+    private void turnedAway(Socket socket, String why) {
+        if (limit.allows()) {
+            LOG.warn(
+                    "a client of {} at {} was turned away: {}{}",
+                    address,
+                    socket.getRemoteSocketAddress(),
+                    why,
+                    limit.skipped());
+        }
+        Meeting.giveUp(null, socket);
     }
 
     private void greet(Socket socket) throws IOException, ForeignPeerException {

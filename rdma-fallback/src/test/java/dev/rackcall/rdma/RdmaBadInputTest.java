@@ -14,12 +14,14 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -170,6 +172,39 @@ class RdmaBadInputTest {
                 assertThat(echo(honest).add(1, 1)).isEqualTo(2);
             }
             assertThat(silent.isConnected()).isTrue();
+        }
+    }
+
+    /** Whoever reaches the port can cause a line: some a second are enough. */
+    @Test
+    void shouldNotFillTheLogWithClientsThatItTurnsAway() throws IOException {
+        PrintStream before = System.err;
+        ByteArrayOutputStream written = new ByteArrayOutputStream();
+        long begin = System.nanoTime();
+        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA)) {
+            System.setErr(new PrintStream(written, true, StandardCharsets.UTF_8));
+            for (int i = 0; i < 200; i++) {
+                try (Socket client = dial(server)) {
+                    client.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+                    assertThat(isShut(client)).isTrue();
+                }
+            }
+        } finally {
+            System.setErr(before);
+        }
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin);
+        long lines = written.toString(StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> line.contains("was turned away"))
+                .count();
+        assertThat(lines).isBetween(1L, 10 * (seconds + 2));
+    }
+
+    private static boolean isShut(Socket client) {
+        try {
+            return client.getInputStream().read() < 0;
+        } catch (IOException reset) {
+            return true;
         }
     }
 

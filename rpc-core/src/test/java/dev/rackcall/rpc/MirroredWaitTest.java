@@ -16,8 +16,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Whoever waits by looking at a device does so about as long as others pause, which is not as often. */
 @Timeout(60)
 class MirroredWaitTest {
-    /** Looks of a call that is not answered soon: a 32nd of the strategy's spins, its yields, and those behind sleeps. */
-    private static final int LOOKS = WaitStrategy.adaptive().spins() / 32 + 100;
+    /** Looks of a call that is not answered soon: a part of the strategy's spins, its yields, and those behind sleeps. */
+    private static final int LOOKS = WaitStrategy.adaptive().spins() / CopyCarriers.PAUSES_PER_LOOK + 100;
 
     private static final URI ADDRESS = URI.create("copy://wait");
 

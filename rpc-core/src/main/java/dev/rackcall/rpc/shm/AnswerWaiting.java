@@ -35,7 +35,7 @@ final class AnswerWaiting {
         this.connection = connection;
         this.memory = connection.memory;
         this.mirrored = connection.link.isMirrored();
-        this.asked = mirrored ? MirrorBell.looking(connection.spec.waiting()) : connection.spec.waiting();
+        this.asked = connection.link.looking(connection.spec.waiting());
         this.defaultTimeoutNanos = connection.spec.defaultTimeout().toNanos();
         this.firstSpins = mirrored ? 0 : Math.min(FIRST_SPINS, asked.spins());
         this.firstLooks = mirrored ? Math.min(FIRST_LOOKS, asked.spins()) : 0;

@@ -28,11 +28,8 @@ final class AsyncCalls {
     AsyncCalls(ShmClientConnection connection, ShmClientCall[] calls) {
         this.connection = connection;
         this.calls = calls;
-        WaitStrategy asked = connection.spec.waiting();
-        this.helpSpins = connection.link.isMirrored()
-                ? MirrorBell.looking(new WaitStrategy(Math.min(MAX_HELP_SPINS, asked.spins()), 0))
-                        .spins()
-                : Math.min(MAX_HELP_SPINS, asked.spins());
+        int spins = Math.min(MAX_HELP_SPINS, connection.spec.waiting().spins());
+        this.helpSpins = connection.link.looking(new WaitStrategy(spins, 0)).spins();
     }
 
     /** After an asynchronous call was sent (and its state set before a full fence): sees to it that somebody polls. */

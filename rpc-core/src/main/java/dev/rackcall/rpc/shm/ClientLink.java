@@ -6,6 +6,7 @@ import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -129,6 +130,11 @@ final class ClientLink {
     /** Whether the server's memory is another one, so that whoever spins has to look for what arrives. */
     boolean isMirrored() {
         return mirror != null;
+    }
+
+    /** For threads that spin, and look meanwhile where the answer does not come by itself. */
+    WaitStrategy looking(WaitStrategy waiting) {
+        return mirror == null ? waiting : mirror.looking(waiting);
     }
 
     /** By a thread that spins: takes in what has arrived, where that does not come by itself. */

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.shm.os.Affinity;
 import dev.rackcall.shm.os.EventPoll;
 import dev.rackcall.shm.os.OsException;
@@ -199,7 +200,7 @@ final class ClientReactor {
     private int spins() {
         for (ClientLink link : links.values()) {
             if (link.isMirrored() && link.async().isAwaited()) {
-                return MirrorBell.looking(new WaitStrategy(SPINS, 0)).spins();
+                return link.looking(new WaitStrategy(SPINS, 0)).spins();
             }
         }
         return SPINS;

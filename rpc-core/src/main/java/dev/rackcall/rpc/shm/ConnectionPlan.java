@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;

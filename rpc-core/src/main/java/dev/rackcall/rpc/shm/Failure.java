@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.sandbox.IsolationEvents;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.RefException;

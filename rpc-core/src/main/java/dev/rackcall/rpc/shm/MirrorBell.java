@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
@@ -30,12 +31,6 @@ import org.slf4j.LoggerFactory;
 abstract class MirrorBell implements Bell, Carrier.Arrivals {
     /** A scope of so many bytes, or more, is fetched page by page by whoever follows Refs into it, where that is allowed. */
     static final long FETCHED_FROM = 4 << 20;
-
-    /**
-     * A look at a device costs about as much as so many pauses: the software device reads sockets. Who spins by looking looks so much less often, or a thread that shares its core would have used
-     * up its turn before it sleeps, and wait for the next one just when the answer comes.
-     */
-    private static final int PAUSES_PER_LOOK = 32;
 
     /** How often a thread that has rung looks for what others have published meanwhile, before it goes its own way. */
     private static final int ROUNDS = 8;
@@ -70,10 +65,13 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
         this.outer = pair.right();
     }
 
-    /** As long as {@code waiting} in time, for a thread that looks where others pause. */
-    static WaitStrategy looking(WaitStrategy waiting) {
+    /**
+     * As long as {@code waiting} in time, for a thread that looks where others pause. If it looked as often, a thread that shares its core would have used up its turn before it sleeps, and wait
+     * for the next one just when the answer comes.
+     */
+    WaitStrategy looking(WaitStrategy waiting) {
         return waiting.sleeps()
-                ? new WaitStrategy(Math.ceilDiv(waiting.spins(), PAUSES_PER_LOOK), waiting.yields())
+                ? new WaitStrategy(Math.ceilDiv(waiting.spins(), carrier.pausesPerLook()), waiting.yields())
                 : waiting;
     }
 

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.LogLimit;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;

@@ -3,7 +3,6 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import java.time.Duration;
 
 /** What a server has behind its doors, wherever those are: the pollers, the handlers, its connections; and whether it takes any more of them. */
@@ -15,14 +14,9 @@ abstract class PolledServer implements ServerEndpoint {
     private volatile boolean draining;
 
     PolledServer(ServerSpec spec) {
-        this(spec, spec.waiting());
-    }
-
-    /** @param waiting how its pollers wait */
-    PolledServer(ServerSpec spec, WaitStrategy waiting) {
         this.spec = spec;
         this.handlers = Handlers.of(spec.dispatch());
-        this.pollers = new Pollers(spec, waiting);
+        this.pollers = new Pollers(spec);
     }
 
     /**

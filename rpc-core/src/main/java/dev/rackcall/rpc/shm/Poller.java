@@ -44,12 +44,6 @@ final class Poller {
     private volatile boolean stopping;
     private volatile boolean sleeping;
 
-    /** For pollers whose connections are mirrors: a turn without a request is a look there. */
-    static WaitStrategy looking(WaitStrategy waiting) {
-        WaitStrategy looks = MirrorBell.looking(waiting);
-        return waiting.sleeps() ? new WaitStrategy(looks.spins() * PAUSES_PER_TURN, looks.yields()) : waiting;
-    }
-
     private Poller(WaitStrategy waiting, String name) {
         this.waiting = waiting;
         this.relief = new Relief(this::run, name);
@@ -216,7 +210,10 @@ final class Poller {
             look(0);
             return;
         }
-        if (watched.size() > 0 && idleTurns <= waiting.spins() / PAUSES_PER_TURN) {
+        // That much a turn takes where there is one connection; with more it takes longer, and spinning does.
+        int turnsToSpin =
+                watched.size() == 0 ? 0 : waiting.spins() / watched.get(0).pausesPerTurn(PAUSES_PER_TURN);
+        if (watched.size() > 0 && idleTurns <= turnsToSpin) {
             if (watched.size() > 1) {
                 Thread.onSpinWait();
             }
@@ -224,7 +221,7 @@ final class Poller {
             if (turns >= TURNS_PER_LOOK) {
                 look(0);
             }
-        } else if (watched.size() > 0 && idleTurns - waiting.spins() / PAUSES_PER_TURN <= waiting.yields()) {
+        } else if (watched.size() > 0 && idleTurns - turnsToSpin <= waiting.yields()) {
             Thread.yield();
         } else if (waiting.sleeps()) {
             sleep();

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.rpc.spi.LogLimit;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;

@@ -1,7 +1,7 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.rpc.spi.ServerSpec;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -21,17 +21,15 @@ final class Pollers {
     private static final long STOP_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final ServerSpec spec;
-    private final WaitStrategy waiting;
     private final List<Poller> all = new CopyOnWriteArrayList<>();
 
-    Pollers(ServerSpec spec, WaitStrategy waiting) {
+    Pollers(ServerSpec spec) {
         this.spec = spec;
-        this.waiting = waiting;
     }
 
     void start() {
         for (int i = 0; i < spec.pollers(); i++) {
-            all.add(Poller.start(waiting, "rackcall-poll-" + i));
+            all.add(Poller.start(spec.waiting(), "rackcall-poll-" + i));
         }
     }
 

@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Pool;

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.rpc.spi.LogLimit;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.spi.CallThread;
+import dev.rackcall.rpc.spi.LogLimit;
 import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -5,6 +5,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.os.Mapping;
@@ -40,7 +41,7 @@ final class RemoteServer extends PolledServer {
     private volatile boolean stopping;
 
     private RemoteServer(ServerSpec spec) {
-        super(spec, Poller.looking(spec.waiting()));
+        super(spec);
         guardian.setDaemon(true);
     }
 

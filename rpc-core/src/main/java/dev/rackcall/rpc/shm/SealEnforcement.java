@@ -4,6 +4,7 @@ import dev.rackcall.rpc.EnforcedSeals;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.sandbox.SealException;
 import dev.rackcall.sandbox.SealSession;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;

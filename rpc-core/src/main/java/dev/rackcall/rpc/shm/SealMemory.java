@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.sandbox.SealSpec;
 import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.sandbox.Seals;

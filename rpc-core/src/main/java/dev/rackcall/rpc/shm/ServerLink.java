@@ -100,6 +100,11 @@ final class ServerLink {
         return mirror != null;
     }
 
+    /** As {@link dev.rackcall.rpc.spi.Carrier#pausesPerLook}. Only of a mirrored connection. */
+    int pausesPerLook() {
+        return mirror.carrier.pausesPerLook();
+    }
+
     /** Takes in what has arrived. Only of a mirrored connection. */
     void look() {
         mirror.look();

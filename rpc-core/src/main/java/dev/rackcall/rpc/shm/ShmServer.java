@@ -4,6 +4,7 @@ import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.os.EventPoll;
 import dev.rackcall.shm.os.Message;

@@ -129,6 +129,11 @@ final class ShmServerConnection {
         return word;
     }
 
+    /** How many pauses a turn without a request takes, if it is {@code paused} where requests arrive in memory by themselves. */
+    int pausesPerTurn(int paused) {
+        return link.isMirrored() ? link.pausesPerLook() : paused;
+    }
+
     /** Where requests arrive by a device, looking for them takes longer than some pauses. */
     private long lookOut() {
         link.look();

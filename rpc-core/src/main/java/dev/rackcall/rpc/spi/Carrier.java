@@ -57,6 +57,9 @@ public interface Carrier extends AutoCloseable {
     /** Takes in what has arrived, on the calling thread. To be called again and again by a thread that spins for a change in the memory. Allocates nothing. */
     void look();
 
+    /** About how many pauses of a processor a {@link #look} takes that finds nothing. */
+    int pausesPerLook();
+
     /** The next publication is to be {@link Arrivals#published told of}. To be called by a thread that is about to sleep, before its last look at the memory. */
     void listen();
 

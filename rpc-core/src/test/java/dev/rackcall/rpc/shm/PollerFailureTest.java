@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;

@@ -82,6 +82,11 @@ class ServerMirrorTest {
         public void look() {}
 
         @Override
+        public int pausesPerLook() {
+            return 1;
+        }
+
+        @Override
         public void listen() {}
 
         @Override

@@ -1,4 +1,4 @@
-package dev.rackcall.rpc.shm;
+package dev.rackcall.rpc.spi;
 
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
  * Lets a few lines a second into the log and counts the rest: what a peer can cause at will must not fill a disk. One for each kind of
  * line. Thread-safe.
  */
-final class LogLimit {
+public final class LogLimit {
     private static final int LINES_PER_SECOND = 10;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
@@ -16,18 +16,19 @@ final class LogLimit {
     private int lines;
     private long skipped;
 
-    LogLimit() {
+    /** A limit that counts from now on. */
+    public LogLimit() {
         this(System::nanoTime);
     }
 
     /** With another clock, in nanoseconds, for tests. */
-    LogLimit(LongSupplier clock) {
+    public LogLimit(LongSupplier clock) {
         this.clock = clock;
         this.second = clock.getAsLong();
     }
 
     /** Whether to write the line; if not, it is counted. */
-    synchronized boolean allows() {
+    public synchronized boolean allows() {
         long now = clock.getAsLong();
         if (now - second >= SECOND) {
             second = now;
@@ -42,7 +43,7 @@ final class LogLimit {
     }
 
     /** What to say behind the line of those that were left out before it; empty if none was. */
-    synchronized String skipped() {
+    public synchronized String skipped() {
         if (skipped == 0) {
             return "";
         }
