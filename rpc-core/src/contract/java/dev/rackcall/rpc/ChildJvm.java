@@ -126,7 +126,8 @@ public final class ChildJvm implements AutoCloseable {
                     // Behind the name, which is in parentheses and may hold anything.
                     return stat.charAt(stat.lastIndexOf(')') + 2) == 'T';
                 } catch (IOException e) {
-                    throw new UncheckedIOException(e);
+                    // Ended since it was listed, so that not all stand still yet.
+                    return false;
                 }
             });
         } catch (IOException e) {

@@ -180,7 +180,7 @@ class FutureCallbackTest {
 
     @Test
     void shouldWaitAsOtherFuturesDo() throws Exception {
-        CompletableFuture<Integer> slow = echo.later(1, 300);
+        CompletableFuture<Integer> slow = echo.later(1, 1_000);
         assertThatThrownBy(() -> slow.get(1, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
         AtomicReference<Throwable> thrown = new AtomicReference<>();
         CompletableFuture<Integer> endless = echo.later(2, 30_000);

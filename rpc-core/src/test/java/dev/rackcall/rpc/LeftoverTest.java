@@ -139,12 +139,14 @@ class LeftoverTest {
     void shouldCancelCallsThatHoldAllSlots() {
         serve(RpcServer.builder().dispatch(Dispatch.virtualThreads()));
         RpcChannel channel = open(channel("/test/echo").slots(2).defaultTimeout(Duration.ofSeconds(30)));
-        Echo hurried = channel.stub(Echo.class, within(500));
+        Echo hurried = channel.stub(Echo.class, within(1_500));
         Echo patient = channel.stub(Echo.class);
         assertThat(patient.add(1, 1)).isEqualTo(2);
-        CompletableFuture<Status.Code> first = CompletableFuture.supplyAsync(() -> codeOf(() -> hurried.block(60_000)));
+        // At once: the pool that all share may have but one thread.
+        CompletableFuture<Status.Code> first =
+                CompletableFuture.supplyAsync(() -> codeOf(() -> hurried.block(60_000)), Thread::startVirtualThread);
         CompletableFuture<Status.Code> second =
-                CompletableFuture.supplyAsync(() -> codeOf(() -> hurried.block(60_000)));
+                CompletableFuture.supplyAsync(() -> codeOf(() -> hurried.block(60_000)), Thread::startVirtualThread);
         Await.equal("handlers", 2, service.blocking::get);
         assertThat(first.join()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
         assertThat(second.join()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);

@@ -155,15 +155,24 @@ class MisuseTest {
                         };
                 }));
         Echo echo = echo();
+        // Each is heard of after it was answered, by a thread that another one may relieve meanwhile.
         assertThat(failure(echo::nothing).code()).isEqualTo(Status.Code.UNKNOWN);
+        awaitTold(1);
         assertThat(failure(echo::notes).code()).isEqualTo(Status.Code.UNAUTHENTICATED);
+        awaitTold(2);
         assertThat(failure(() -> echo.add(1, 2)).code()).isEqualTo(Status.Code.UNKNOWN);
+        awaitTold(3);
         assertThat(echo.bytes(new byte[7])).hasSize(7);
+        awaitTold(4);
         assertThat(echo.later(3, 1).join()).isEqualTo(3);
         assertThat(echo.count(0, 100).count()).isEqualTo(100);
-        Await.equal("calls that were heard to end", 6, told::size);
+        awaitTold(6);
         assertThat(told.subList(0, 4))
                 .containsExactly(Status.Code.UNKNOWN, Status.Code.UNAUTHENTICATED, Status.Code.UNKNOWN, Status.Code.OK);
+    }
+
+    private void awaitTold(int count) {
+        Await.equal("calls that were heard to end", count, told::size);
     }
 
     @Test

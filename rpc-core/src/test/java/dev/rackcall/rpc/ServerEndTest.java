@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -31,7 +32,8 @@ class ServerEndTest {
     Path directory;
 
     private final CountDownLatch stuck = new CountDownLatch(1);
-    private final List<AutoCloseable> open = new ArrayList<>();
+    /** Added to by callers, too. */
+    private final List<AutoCloseable> open = new CopyOnWriteArrayList<>();
 
     /** Has a handler that does not return before the test lets it. */
     private final class Stubborn extends EchoService {

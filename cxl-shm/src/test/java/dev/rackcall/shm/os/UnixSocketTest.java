@@ -111,7 +111,7 @@ class UnixSocketTest {
         UnixSocket.Pair pair = UnixSocket.pair();
         try (UnixSocket left = pair.left();
                 UnixSocket right = pair.right();
-                SharedFile file = SharedFile.memfd("f", 4096)) {
+                SharedFile file = SharedFile.memfd("too-many", 4096)) {
             int[] many = new int[MessageHeader.MAX_FDS];
             java.util.Arrays.fill(many, file.fd());
             left.send(new byte[] {1}, many);
@@ -119,7 +119,7 @@ class UnixSocketTest {
             assertThat(full.fds()).hasSize(MessageHeader.MAX_FDS);
             full.closeFds();
 
-            long before = openDescriptors();
+            long before = openDescriptors("too-many");
             int[] tooMany = new int[MessageHeader.MAX_FDS + 9];
             java.util.Arrays.fill(tooMany, file.fd());
             assertThatThrownBy(() -> left.send(new byte[] {1}, tooMany)).isInstanceOf(IllegalArgumentException.class);
@@ -127,7 +127,7 @@ class UnixSocketTest {
             assertThatThrownBy(() -> right.receive(SOON))
                     .isInstanceOf(OsException.class)
                     .hasMessageContaining("EMSGSIZE");
-            assertThat(openDescriptors()).isEqualTo(before);
+            assertThat(openDescriptors("too-many")).isEqualTo(before);
         }
     }
 
@@ -185,9 +185,19 @@ class UnixSocketTest {
         return new String(socket.receive(SOON).orElseThrow().bytes(), StandardCharsets.UTF_8);
     }
 
-    private static long openDescriptors() throws IOException {
+    /** Of a memory file of that name: others of this process come and go at any time. */
+    private static long openDescriptors(String name) throws IOException {
         try (var list = Files.list(Path.of("/proc/self/fd"))) {
-            return list.count();
+            return list.filter(descriptor -> target(descriptor).contains("memfd:" + name))
+                    .count();
+        }
+    }
+
+    private static String target(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString();
+        } catch (IOException e) {
+            return "closed meanwhile";
         }
     }
 }
