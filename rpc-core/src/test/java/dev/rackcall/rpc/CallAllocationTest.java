@@ -19,7 +19,7 @@ class CallAllocationTest {
     /** The first rounds make what is kept, and run in the interpreter; a round may meet a rare path, such as a late look at the clock. */
     private static final int ROUNDS = 500;
 
-    private static final int CALLS = 200;
+    private static final int CALLS = 50;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     @TempDir
