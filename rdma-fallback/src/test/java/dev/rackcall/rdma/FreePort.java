@@ -18,7 +18,8 @@ public final class FreePort {
     /** The kernel's own begin at 32,768. */
     private static final int END = 32_000;
 
-    private static final AtomicInteger NEXT = new AtomicInteger(ThreadLocalRandom.current().nextInt(END - FIRST));
+    private static final AtomicInteger NEXT =
+            new AtomicInteger(ThreadLocalRandom.current().nextInt(END - FIRST));
 
     private FreePort() {}
 

@@ -1,9 +1,6 @@
 package dev.rackcall.rdma.lock;
 
 import dev.rackcall.rdma.lock.LockSession.Descriptor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.Lock;
 
 /**
  * A lock of a {@link LockTable} as one thread uses it: for threads that share memory with it and threads that reach it by RDMA (ALock, SPAA 2024, with
@@ -13,7 +10,7 @@ import java.util.concurrent.locks.Lock;
  * <p>Waits without a time-out last as long as others hold the lock. What dead ones hold a {@link LockKeeper} takes from them. Every method may throw
  * {@link LockConnectionException} if the lock is reached by RDMA, and {@link IllegalStateException} if its session or the memory it lies in is closed.
  */
-public final class ALock implements Lock {
+public final class ALock extends TimedLock {
     private final LockSession session;
     private final long line;
     private final int index;
@@ -22,64 +19,43 @@ public final class ALock implements Lock {
     private long token;
 
     ALock(LockSession session, long line, int index) {
+        super(session.waiting());
         this.session = session;
         this.line = line;
         this.index = index;
     }
 
-    /** Waits as long as it takes; an interrupt is kept for later. */
     @Override
-    public void lock() {
-        prepare();
-        session.waiting().forEver();
-        acquire(false);
-    }
-
-    @Override
-    public void lockInterruptibly() throws InterruptedException {
-        prepare();
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        session.waiting().interruptibly();
-        if (!acquire(false)) {
-            Thread.interrupted();
-            throw new InterruptedException();
-        }
-    }
-
-    /** Takes it if nobody holds it or waits for it. */
-    @Override
-    public boolean tryLock() {
-        prepare();
-        session.waiting().atMost(0, false);
-        return acquire(true);
-    }
-
-    @Override
-    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-        prepare();
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        session.waiting().atMost(unit.toNanos(time), true);
-        if (acquire(false)) {
-            return true;
-        }
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        return false;
-    }
-
-    private void prepare() {
+    void prepare() {
         session.requireUsable();
         if (held != null) {
             throw new IllegalMonitorStateException(this + " is held by this thread already, and it is not reentrant");
         }
     }
 
-    private boolean acquire(boolean ifFree) {
+    @Override
+    boolean acquire(boolean ifFree) {
+        if (!enter(ifFree)) {
+            return false;
+        }
+        if (session.readers().isEmpty() || awaitReaders(session.readers().get())) {
+            return true;
+        }
+        unlock();
+        return false;
+    }
+
+    private boolean awaitReaders(Readers readers) {
+        try {
+            return readers.awaitNone(line);
+        } catch (LockConnectionException e) {
+            session.lose();
+            throw e;
+        }
+    }
+
+    /** Takes the lock, though others may read. */
+    boolean enter(boolean ifFree) {
         try {
             Descriptor descriptor = session.claim(line);
             int got = ifFree
@@ -99,8 +75,6 @@ public final class ALock implements Lock {
         } catch (LockConnectionException e) {
             session.lose();
             throw e;
-        } finally {
-            session.waiting().end();
         }
     }
 
@@ -165,10 +139,8 @@ public final class ALock implements Lock {
         return held != null;
     }
 
-    /** @throws UnsupportedOperationException always: there are no conditions */
-    @Override
-    public Condition newCondition() {
-        throw new UnsupportedOperationException("an ALock has no conditions");
+    long line() {
+        return line;
     }
 
     @Override

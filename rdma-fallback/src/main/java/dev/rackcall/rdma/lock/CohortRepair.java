@@ -8,6 +8,7 @@ import static dev.rackcall.rdma.lock.LockLayout.NEXT;
 import static dev.rackcall.rdma.lock.LockLayout.NOBODY;
 import static dev.rackcall.rdma.lock.LockLayout.OWNER;
 import static dev.rackcall.rdma.lock.LockLayout.PREVIOUS;
+import static dev.rackcall.rdma.lock.LockLayout.READING;
 import static dev.rackcall.rdma.lock.LockLayout.SKIPPED;
 import static dev.rackcall.rdma.lock.LockLayout.STATE;
 import static dev.rackcall.rdma.lock.LockLayout.WAITING;
@@ -73,6 +74,10 @@ final class CohortRepair {
             case FREE -> true;
             case WAITING -> settleWaiting(at, own);
             case HEAD -> settleHead(at, own);
+            case READING -> {
+                free(own, READING);
+                yield true;
+            }
             // Whoever comes before it frees it.
             default -> false;
         };

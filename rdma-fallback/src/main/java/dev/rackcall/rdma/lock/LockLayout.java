@@ -4,10 +4,10 @@ package dev.rackcall.rdma.lock;
  * A lock table: lines of 64 bytes, all numbers little-endian.
  *
  * <pre>
- *    header       magic (8) | descriptors of each cohort (4) | locks (4) | keeper (8)
+ *    header       magic (8) | descriptors of each cohort (31 bits), whether there are readers (1 bit) | locks (4) | keeper (8)
  *    descriptors  numbers 1 to n for local threads, n + 1 to 2 n for remote ones:
  *                 state (8) | previous (8) | next (8) | owner (8) | lock (8) | skipped (8) | bell's address (8) | bell's key (4) | bell's node (4)
- *    locks        remote tail (8) | local tail (8) | victim (8) | token (8)
+ *    locks        remote tail (8) | local tail (8) | victim (8) | token (8) | whether there may be readers (8)
  * </pre>
  *
  * A reference is a descriptor's generation (48 bits) and number (16); 0 is none. A state is generation (48), budget (8), kind (8). A generation ends when its
@@ -16,7 +16,7 @@ package dev.rackcall.rdma.lock;
  * <p>A bell is a word in the memory of a waiter by RDMA, 0 as its address if there is none. What is rung there is the grant: generation (40), budget (8), number (16).
  */
 final class LockLayout {
-    static final long MAGIC = 0x524b_414c_4f43_4b33L;
+    static final long MAGIC = 0x524b_414c_4f43_4b34L;
     static final int LINE = 64;
 
     static final long MAGIC_AT = 0;
@@ -36,6 +36,7 @@ final class LockLayout {
     static final long LOCAL_TAIL = 8;
     static final long VICTIM = 16;
     static final long TOKEN = 24;
+    static final long READERS = 32;
 
     /** In no queue, of its owner's or nobody's use. */
     static final int FREE = 0;
@@ -45,6 +46,9 @@ final class LockLayout {
     static final int HEAD = 2;
     /** Given up, and still in its queue. */
     static final int GONE = 3;
+
+    /** In no queue: its owner reads what the lock guards. */
+    static final int READING = 4;
 
     /** The owner of a descriptor whose thread has no more to do with it; the keeper ends what is left of it. */
     static final long NOBODY = -1;

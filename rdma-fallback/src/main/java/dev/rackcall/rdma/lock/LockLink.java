@@ -11,7 +11,7 @@ import java.util.Objects;
  *
  * @param queuePair reliable and connected, with room for 32 sends and 8 bytes inline
  * @param completions where its sends complete, and nothing else
- * @param scratch 128 bytes at least, registered with LOCAL_WRITE
+ * @param scratch {@link LockTable#SCRATCH_BYTES} at least, registered with LOCAL_WRITE
  * @param address where the table begins, as its host names it
  * @param key for reading, writing and atomics there
  */

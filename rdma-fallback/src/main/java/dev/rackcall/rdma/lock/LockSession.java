@@ -12,6 +12,7 @@ import static dev.rackcall.rdma.lock.LockLayout.reference;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** One thread's way to the locks of a table. Confined to the thread that first uses a lock of it, as are its locks; it may hold several of them. */
 public final class LockSession implements AutoCloseable {
@@ -42,6 +43,7 @@ public final class LockSession implements AutoCloseable {
     private final int locks;
     private final CohortQueue queue;
     private final Waiting waiting;
+    private final Optional<Readers> readers;
     private final List<Descriptor> own = new ArrayList<>();
     private Thread thread;
     private boolean closed;
@@ -53,6 +55,7 @@ public final class LockSession implements AutoCloseable {
         this.owner = owner;
         descriptors = sizes.descriptors();
         locks = sizes.locks();
+        readers = sizes.readers() ? Optional.of(new Readers(words, waiting, descriptors)) : Optional.empty();
         queue = new CohortQueue(words, waiting, words.isRemote(), budget);
     }
 
@@ -68,6 +71,21 @@ public final class LockSession implements AutoCloseable {
         return new ALock(this, LockLayout.lock(descriptors, index), index);
     }
 
+    /**
+     * The same lock for reading: any number of sessions hold it so at a time, while nobody holds it by {@link #lock}. Who comes while somebody waits to hold it alone waits
+     * behind him. A session cannot hold both.
+     *
+     * @throws IndexOutOfBoundsException if the table has no such lock
+     * @throws UnsupportedOperationException if the table was not made with readers
+     */
+    public ALockReader readLock(int index) {
+        return new ALockReader(
+                this,
+                lock(index),
+                readers.orElseThrow(() -> new UnsupportedOperationException(
+                        "this table's locks have no readers; make it by LockTable.createWithReaders")));
+    }
+
     /** Who the table thinks the holder is, see {@link LockKeeper#recover}. */
     public long owner() {
         return owner;
@@ -79,6 +97,10 @@ public final class LockSession implements AutoCloseable {
 
     CohortQueue queue() {
         return queue;
+    }
+
+    Optional<Readers> readers() {
+        return readers;
     }
 
     Waiting waiting() {
@@ -116,10 +138,19 @@ public final class LockSession implements AutoCloseable {
      * @throws IllegalMonitorStateException if this session holds that lock
      */
     Descriptor claim(long line) {
+        return claim(line, false);
+    }
+
+    /** Another one, for somebody who has claimed one for this lock. */
+    Descriptor claimBeside(long line) {
+        return claim(line, true);
+    }
+
+    private Descriptor claim(long line, boolean beside) {
         Descriptor free = null;
         for (int i = 0; i < own.size(); i++) {
             Descriptor candidate = own.get(i);
-            if (candidate.used && candidate.line == line) {
+            if (candidate.used && candidate.line == line && !beside) {
                 throw new IllegalMonitorStateException("this session holds that lock already, and it is not reentrant");
             }
             if (free == null && !candidate.used && (!candidate.gone || isFreed(candidate))) {

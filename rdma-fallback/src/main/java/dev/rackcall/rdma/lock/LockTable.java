@@ -40,8 +40,11 @@ public final class LockTable {
      *
      * @param descriptors how many locks each cohort can hold or wait for at a time, all its threads together
      * @param locks how many locks there are
+     * @param readers whether they can be shared by readers
      */
-    record Sizes(int descriptors, int locks) {
+    record Sizes(int descriptors, int locks, boolean readers) {
+        private static final int READERS = 1 << 31;
+
         Sizes {
             if (descriptors < 1 || descriptors > MAX_DESCRIPTORS || locks < 1) {
                 throw new IllegalArgumentException("no lock table has " + descriptors + " descriptors (1 to "
@@ -50,11 +53,11 @@ public final class LockTable {
         }
 
         static Sizes of(long word) {
-            return new Sizes((int) word, (int) (word >>> 32));
+            return new Sizes((int) word & ~READERS, (int) (word >>> 32), ((int) word & READERS) != 0);
         }
 
         long word() {
-            return (long) locks << 32 | descriptors;
+            return (long) locks << 32 | Integer.toUnsignedLong(readers ? descriptors | READERS : descriptors);
         }
 
         long bytes() {
@@ -77,7 +80,7 @@ public final class LockTable {
      * @param locks how many locks there are
      */
     public static long bytes(int descriptors, int locks) {
-        return new Sizes(descriptors, locks).bytes();
+        return new Sizes(descriptors, locks, false).bytes();
     }
 
     /**
@@ -86,7 +89,20 @@ public final class LockTable {
      * @throws IllegalArgumentException if it is not
      */
     public static LockTable create(MemorySegment memory, int descriptors, int locks) {
-        Sizes sizes = new Sizes(descriptors, locks);
+        return create(memory, new Sizes(descriptors, locks, false));
+    }
+
+    /**
+     * The same for locks that many may hold at a time to read ({@link LockSession#readLock}). A reader needs two descriptors while it enters, and one while it reads.
+     * Who takes such a lock for himself looks whether there are readers, by RDMA a round trip, and if there were some at all the descriptors.
+     *
+     * @throws IllegalArgumentException as for {@link #create}
+     */
+    public static LockTable createWithReaders(MemorySegment memory, int descriptors, int locks) {
+        return create(memory, new Sizes(descriptors, locks, true));
+    }
+
+    private static LockTable create(MemorySegment memory, Sizes sizes) {
         requireMemory(memory, sizes.bytes());
         if (!isZero(memory, sizes)) {
             throw new IllegalArgumentException(

@@ -5,6 +5,9 @@ package dev.rackcall.rdma.lock;
  * compares and sets a word is always of one kind; the other kind only reads it.
  */
 interface LockWords {
+    /** That can be looked at together. */
+    int MOST_LINES = 16;
+
     /** Reads with acquire. */
     long load(long offset);
 
@@ -35,7 +38,10 @@ interface LockWords {
     /** Lets {@link #seen} give the words of this line of 64 bytes. */
     void look(long line);
 
-    /** A word of the line looked at last, as it was then or is now. */
+    /** The same for so many lines, {@link #MOST_LINES} at most. */
+    void look(long line, int lines);
+
+    /** A word of what was looked at last, as it was then or is now. */
     long seen(long offset);
 
     /** Lets what was stored be on its way. */

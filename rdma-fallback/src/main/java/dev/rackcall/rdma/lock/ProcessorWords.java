@@ -63,6 +63,9 @@ final class ProcessorWords implements LockWords {
     public void look(long line) {}
 
     @Override
+    public void look(long line, int lines) {}
+
+    @Override
     public long seen(long offset) {
         // Volatile: what Peterson's protocol reads after its own tail and victim must be read after them in the order
         // of all.

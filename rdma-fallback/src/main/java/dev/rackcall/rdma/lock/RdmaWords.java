@@ -16,14 +16,13 @@ import java.util.Optional;
  * so stores are collected and sent together with the next request that is waited for.
  */
 final class RdmaWords implements LockWords {
-    /** Scratch memory: a line that was looked at, then a word for the results of atomics. */
-    static final long SCRATCH_BYTES = 128;
+    /** Scratch memory: lines that were looked at, then a word for the results of atomics. */
+    static final long SCRATCH_BYTES = (MOST_LINES + 1L) * LockLayout.LINE;
     /** Requests that may be in the send queue. */
     static final int DEPTH = 32;
 
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
-    private static final long RESULT = 64;
-    private static final int LINE_BYTES = 64;
+    private static final long RESULT = (long) MOST_LINES * LockLayout.LINE;
     private static final long PATIENCE_NANOS = 30_000_000_000L;
     private static final int BATCH = 8;
     private static final int SPINS = 50;
@@ -98,13 +97,13 @@ final class RdmaWords implements LockWords {
     public long compareAndSwapAndLook(long offset, long expected, long desired, long at) {
         swapping(offset, expected, desired);
         collected++;
-        return run(reading(at));
+        return run(reading(at, 1));
     }
 
     @Override
     public long grant(long descriptor, long waits, long granted, long ring) {
         // Looked at before the state is set: afterwards the descriptor may be used by somebody else.
-        reading(descriptor);
+        reading(descriptor, 1);
         collected++;
         long seen = run(swapping(descriptor + LockLayout.STATE, waits, granted));
         long bellAt = seen(descriptor + LockLayout.BELL);
@@ -143,12 +142,17 @@ final class RdmaWords implements LockWords {
 
     @Override
     public void look(long at) {
-        run(reading(at));
+        run(reading(at, 1));
     }
 
-    private WorkRequest reading(long at) {
+    @Override
+    public void look(long at, int lines) {
+        run(reading(at, lines));
+    }
+
+    private WorkRequest reading(long at, int lines) {
         line = at;
-        return next().read(address + at, key).from(scratch, 0, LINE_BYTES);
+        return next().read(address + at, key).from(scratch, 0, lines * LockLayout.LINE);
     }
 
     private WorkRequest swapping(long offset, long expected, long desired) {

@@ -6,9 +6,11 @@ import dev.rackcall.rdma.lock.Schedule.Mortal;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -24,20 +26,27 @@ class ScheduledLockTest {
     /** One schedule. */
     private static final class Case {
         private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, LOCKS), 64);
-        private final LockTable table = LockTable.create(memory, DESCRIPTORS, LOCKS);
+        private final LockTable table;
         private final LockWords words = new ProcessorWords(memory);
         private final ScheduledWords.Nic nic = new ScheduledWords.Nic(4);
         private final Schedule schedule;
         private final Random random;
         private final boolean givesUp;
+        private final boolean reads;
         private final Set<Long> dead = new HashSet<>();
         private final long[] inside = new long[LOCKS];
+        private final List<Set<Long>> reading = List.of(new HashSet<>(), new HashSet<>());
         private final long[] tokens = new long[LOCKS];
         private int counter;
         private int counted;
         private int working;
+        private int readersAtMost;
 
-        Case(long seed, boolean givesUp, int deadlyOneIn) {
+        Case(long seed, boolean givesUp, boolean reads, int deadlyOneIn) {
+            table = reads
+                    ? LockTable.createWithReaders(memory, DESCRIPTORS, LOCKS)
+                    : LockTable.create(memory, DESCRIPTORS, LOCKS);
+            this.reads = reads;
             schedule = new Schedule(seed, deadlyOneIn);
             random = schedule.random();
             this.givesUp = givesUp;
@@ -89,6 +98,7 @@ class ScheduledLockTest {
                         dead.add(owner);
                         for (int i = 0; i < LOCKS; i++) {
                             inside[i] = inside[i] == owner ? 0 : inside[i];
+                            reading.get(i).remove(owner);
                         }
                         working--;
                     });
@@ -96,6 +106,10 @@ class ScheduledLockTest {
 
         private void use(LockSession session, Mortal mortal, long owner) throws InterruptedException {
             int index = random.nextInt(LOCKS);
+            if (reads && random.nextInt(3) != 0) {
+                read(session, index, mortal, owner);
+                return;
+            }
             ALock lock = session.lock(index);
             if (!take(lock)) {
                 return;
@@ -111,7 +125,28 @@ class ScheduledLockTest {
             leave(index, lock, owner, mortal);
         }
 
-        private boolean take(ALock lock) throws InterruptedException {
+        private void read(LockSession session, int index, Mortal mortal, long owner) throws InterruptedException {
+            Lock lock = session.readLock(index);
+            if (!take(lock)) {
+                return;
+            }
+            reading.get(index).add(owner);
+            readersAtMost = Math.max(readersAtMost, reading.get(index).size());
+            int seen = counter;
+            for (int i = random.nextInt(30); i > 0; i--) {
+                assertThat(inside[index])
+                        .as("nobody holds lock %s alone", index)
+                        .isZero();
+                schedule.step(mortal);
+            }
+            assertThat(index == 0 ? counter : seen)
+                    .as("nobody changes what is read")
+                    .isEqualTo(seen);
+            reading.get(index).remove(owner);
+            lock.unlock();
+        }
+
+        private boolean take(Lock lock) throws InterruptedException {
             switch (givesUp ? random.nextInt(4) : 0) {
                 case 1 -> {
                     return lock.tryLock();
@@ -136,6 +171,7 @@ class ScheduledLockTest {
 
         private void enter(int index, ALock lock, long owner) {
             assertThat(inside[index]).as("nobody else holds lock %s", index).isZero();
+            assertThat(reading.get(index)).as("nobody reads lock %s", index).isEmpty();
             inside[index] = owner;
             if (random.nextInt(3) == 0) {
                 long token = lock.token();
@@ -212,11 +248,13 @@ class ScheduledLockTest {
         }
     }
 
-    private static void explore(int cases, boolean givesUp, int deaths) throws InterruptedException {
+    /** Returns how many readers were there at a time, at most. */
+    private static int explore(int cases, boolean givesUp, boolean reads, int deaths) throws InterruptedException {
         long first = Long.getLong("rackcall.seed", System.nanoTime());
+        int readers = 0;
         for (int i = 0; i < cases; i++) {
             long seed = first + i;
-            Case one = new Case(seed, givesUp, deaths == 0 ? 0 : 60);
+            Case one = new Case(seed, givesUp, reads, deaths == 0 ? 0 : 60);
             one.schedule.letDie(deaths);
             Random shape = new Random(seed);
             int locals = shape.nextInt(5);
@@ -227,24 +265,37 @@ class ScheduledLockTest {
             one.addKeepers(deaths == 0 ? 0 : 1);
             try {
                 one.run();
+                readers = Math.max(readers, one.readersAtMost);
             } catch (AssertionError error) {
                 throw new AssertionError("case " + i + "; repeat with -Drackcall.seed=" + seed, error);
             }
         }
+        return readers;
     }
 
     @Test
     void shouldExcludeInAnyOrder() throws InterruptedException {
-        explore(CASES, false, 0);
+        explore(CASES, false, false, 0);
     }
 
     @Test
     void shouldStayWholeWhenWaitersGiveUp() throws InterruptedException {
-        explore(CASES, true, 0);
+        explore(CASES, true, false, 0);
     }
 
     @Test
     void shouldTakeTheDeadOutInAnyOrder() throws InterruptedException {
-        explore(CASES, true, 3);
+        explore(CASES, true, false, 3);
+    }
+
+    @Test
+    void shouldLetReadersInTogetherAndNobodyBesideThem() throws InterruptedException {
+        assertThat(explore(CASES / 3, false, true, 0)).as("readers at a time").isGreaterThan(1);
+        explore(CASES / 3, true, true, 0);
+    }
+
+    @Test
+    void shouldTakeDeadReadersOut() throws InterruptedException {
+        explore(CASES / 3, true, true, 3);
     }
 }

@@ -42,7 +42,7 @@ final class ScheduledWords implements LockWords {
     private final Nic nic;
     private final boolean remote;
     private final Deque<Store> stores = new ArrayDeque<>();
-    private final long[] line = new long[LockLayout.LINE / Long.BYTES];
+    private final long[] line = new long[MOST_LINES * LockLayout.LINE / Long.BYTES];
     private final int bell;
     private long lineAt;
 
@@ -183,8 +183,23 @@ final class ScheduledWords implements LockWords {
         if (remote) {
             drain();
             lineAt = at;
-            for (int i = 0; i < line.length; i++) {
+            for (int i = 0; i < LockLayout.LINE / Long.BYTES; i++) {
                 step();
+                line[i] = memory.load(at + (long) Long.BYTES * i);
+            }
+        }
+    }
+
+    @Override
+    public void look(long at, int lines) {
+        if (remote) {
+            drain();
+            lineAt = at;
+            for (int i = 0; i < lines * LockLayout.LINE / Long.BYTES; i++) {
+                // State and lock of a descriptor are not of one moment; more steps would only take time.
+                if (i % 4 == 0) {
+                    step();
+                }
                 line[i] = memory.load(at + (long) Long.BYTES * i);
             }
         }

@@ -63,6 +63,11 @@ final class UnfencedWords implements LockWords {
     }
 
     @Override
+    public void look(long line, int lines) {
+        words.look(line, lines);
+    }
+
+    @Override
     public long seen(long offset) {
         return words.seen(offset);
     }

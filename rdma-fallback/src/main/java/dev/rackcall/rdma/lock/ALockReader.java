@@ -1,0 +1,92 @@
+package dev.rackcall.rdma.lock;
+
+import dev.rackcall.rdma.lock.LockSession.Descriptor;
+
+/**
+ * A lock of a {@link LockTable} for one thread that only reads what it guards: others may hold it so, too, while nobody holds it as {@link ALock}. Who enters takes the lock
+ * for a moment, and so waits in its queue behind who wants it alone; {@link #tryLock()} fails while somebody else enters. Not reentrant, and no way from reading to holding
+ * alone. Confined to its session's thread; errors as for {@link ALock}.
+ */
+public final class ALockReader extends TimedLock {
+    private final LockSession session;
+    private final ALock lock;
+    private final Readers readers;
+    private Descriptor reading;
+
+    ALockReader(LockSession session, ALock lock, Readers readers) {
+        super(session.waiting());
+        this.session = session;
+        this.lock = lock;
+        this.readers = readers;
+    }
+
+    @Override
+    void prepare() {
+        session.requireUsable();
+        if (reading != null) {
+            throw new IllegalMonitorStateException(this + " is held by this thread already, and it is not reentrant");
+        }
+    }
+
+    @Override
+    boolean acquire(boolean ifFree) {
+        if (!lock.enter(ifFree)) {
+            return false;
+        }
+        Descriptor mine = claim();
+        try {
+            readers.enter(lock.line(), mine);
+        } catch (LockConnectionException e) {
+            session.lose();
+            throw e;
+        }
+        reading = mine;
+        lock.unlock();
+        return true;
+    }
+
+    private Descriptor claim() {
+        try {
+            return session.claimBeside(lock.line());
+        } catch (LockConnectionException e) {
+            session.lose();
+            throw e;
+        } catch (IllegalStateException e) {
+            // There is no descriptor left.
+            lock.unlock();
+            throw e;
+        }
+    }
+
+    /**
+     * Reads no more. Waits for nobody.
+     *
+     * @throws IllegalMonitorStateException if this thread does not hold it through this object
+     */
+    @Override
+    public void unlock() {
+        session.requireUsable();
+        if (reading == null) {
+            throw new IllegalMonitorStateException(this + " is not held by this thread");
+        }
+        Descriptor mine = reading;
+        reading = null;
+        try {
+            readers.leave(mine);
+        } catch (LockConnectionException e) {
+            session.lose();
+            throw e;
+        }
+        session.freed(mine);
+    }
+
+    /** Whether this thread holds it through this object. */
+    public boolean isHeld() {
+        return reading != null;
+    }
+
+    @Override
+    public String toString() {
+        return lock + " for reading";
+    }
+}
