@@ -17,6 +17,9 @@ import java.util.function.BooleanSupplier;
 /** One end of a test: an open device with a protection domain, memory and a completion queue. Closes what it made, last first. */
 public final class Bench implements AutoCloseable {
     public static final long PATIENCE_NANOS = 20_000_000_000L;
+    /** For peers that answer: on a busy machine one may get no processor for longer than the half second of the defaults. Here it is seven. */
+    public static final ReadyToSend PATIENT = ReadyToSend.defaults().withRetries(18, 6);
+
     public static final int MEMORY_BYTES = 64 << 10;
 
     public final Context context;
@@ -94,7 +97,7 @@ public final class Bench implements AutoCloseable {
     }
 
     public void connect(QueuePair own, Bench other, QueuePair peer) {
-        connect(own, other, peer, ReadyToSend.defaults(), InitAttributes.connected());
+        connect(own, other, peer, PATIENT, InitAttributes.connected());
     }
 
     public void connect(QueuePair own, Bench other, QueuePair peer, ReadyToSend patience, InitAttributes init) {

@@ -10,7 +10,7 @@ public final class Connected implements AutoCloseable {
     public final QueuePair qb;
 
     public Connected(Device device) {
-        this(device, ReadyToSend.defaults(), InitAttributes.connected());
+        this(device, Bench.PATIENT, InitAttributes.connected());
     }
 
     public Connected(Device device, ReadyToSend patience, InitAttributes rights) {

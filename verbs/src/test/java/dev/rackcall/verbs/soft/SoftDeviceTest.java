@@ -102,13 +102,13 @@ class SoftDeviceTest {
             QueuePair queuePair = a.queuePair(QueuePairType.UD);
             queuePair.toInit(InitAttributes.datagram(1));
             queuePair.toReadyToReceive(ReadyToReceive.unconnected());
-            queuePair.toReadyToSend(ReadyToSend.defaults());
+            queuePair.toReadyToSend(Bench.PATIENT);
             var self = a.keep(a.domain.createAddressHandle(a.pathTo(a)));
             queuePair.postSend(request.send().from(a.region, 0, 4097).to(self, queuePair.number(), 1));
             assertThat(a.next().status()).isEqualTo(CompletionStatus.LOCAL_LENGTH_ERROR);
             assertThat(queuePair.state()).isEqualTo(QueuePairState.SEND_QUEUE_ERROR);
 
-            queuePair.toReadyToSend(ReadyToSend.defaults());
+            queuePair.toReadyToSend(Bench.PATIENT);
             queuePair.postReceive(a.receive(1, 0, 100));
             queuePair.postSend(request.send()
                     .from(a.region, 0, 10)
@@ -140,7 +140,7 @@ class SoftDeviceTest {
     void shouldServeOneSidedRequestsAfterABusyPollerHasGone() throws Exception {
         CompletionQueueSpec busy = CompletionQueueSpec.of(64).polledBusily();
         try (Connected pair = new Connected(
-                new Bench(device, busy), new Bench(device, busy), ReadyToSend.defaults(), InitAttributes.connected())) {
+                new Bench(device, busy), new Bench(device, busy), Bench.PATIENT, InitAttributes.connected())) {
             Completions none = Completions.create(1);
             request.write(pair.b.region.address(), pair.b.region.remoteKey());
             for (int i = 1; i <= 1000; i++) {
@@ -197,7 +197,7 @@ class SoftDeviceTest {
     void shouldAllocateNothingPerMessage() throws Exception {
         CompletionQueueSpec busy = CompletionQueueSpec.of(64).polledBusily();
         try (Connected pair = new Connected(
-                new Bench(device, busy), new Bench(device, busy), ReadyToSend.defaults(), InitAttributes.connected())) {
+                new Bench(device, busy), new Bench(device, busy), Bench.PATIENT, InitAttributes.connected())) {
             ReceiveRequest receive = pair.b.receive(1, 0, 64);
             Completions batch = Completions.create(4);
             var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -42,7 +42,7 @@ class TlsTest {
     }
 
     private static Connected connected(Bench a, Bench b) {
-        return new Connected(a, b, ReadyToSend.defaults(), InitAttributes.connected());
+        return new Connected(a, b, Bench.PATIENT, InitAttributes.connected());
     }
 
     @Test
@@ -96,7 +96,7 @@ class TlsTest {
             assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
             var toB = pair.b.queuePair(dev.rackcall.verbs.QueuePairType.RC);
             var atB = b.queuePair(dev.rackcall.verbs.QueuePairType.RC);
-            pair.b.connect(toB, b, atB);
+            pair.b.connect(toB, b, atB, ReadyToSend.defaults(), InitAttributes.connected());
             b.connect(atB, pair.b, toB);
             toB.postSend(write(b));
             assertThat(pair.b.next().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
@@ -105,7 +105,11 @@ class TlsTest {
 
     @Test
     void shouldNotTalkWithoutTls() throws Exception {
-        try (Connected pair = connected(new Bench(SoftDevice.of("plain", SoftOptions.local())), bench("b", "a"))) {
+        try (Connected pair = new Connected(
+                new Bench(SoftDevice.of("plain", SoftOptions.local())),
+                bench("b", "a"),
+                ReadyToSend.defaults(),
+                InitAttributes.connected())) {
             assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
         }
     }
