@@ -23,8 +23,8 @@ final class TlsFiles {
 
     static TlsFiles make(Path folder, String name) throws IOException, InterruptedException, GeneralSecurityException {
         Path store = folder.resolve(name + ".p12");
-        String command = "-J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC -genkeypair -alias it -keyalg EC -dname CN=" + name + " -validity 2 -storetype PKCS12"
-                + " -storepass " + PASSWORD + " -keystore " + store;
+        String command = "-J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC -genkeypair -alias it -keyalg EC -dname CN="
+                + name + " -validity 2 -storetype PKCS12" + " -storepass " + PASSWORD + " -keystore " + store;
         ProcessBuilder keytool = new ProcessBuilder(command.split(" ")).inheritIO();
         keytool.command()
                 .addFirst(Path.of(System.getProperty("java.home"), "bin", "keytool")

@@ -58,7 +58,8 @@ final class LockEnd implements AutoCloseable {
 
     static void connect(QueuePair from, String gid, String number) {
         from.toReadyToReceive(ReadyToReceive.from(AddressVector.of(Gid.parse(gid), 0), Integer.parseInt(number)));
-        // Seven seconds, where the defaults wait for half a second: on a busy machine a device may get no processor for so long.
+        // Seven seconds, where the defaults wait for half a second: on a busy machine a device may get no processor for
+        // so long.
         from.toReadyToSend(ReadyToSend.defaults().withRetries(18, 6));
     }
 
