@@ -9,6 +9,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A host's part in the control plane, embedded in a process: the few queue pairs that all virtual queues share, the table of this host's memory
@@ -32,6 +33,7 @@ public final class Agent implements AutoCloseable {
     private final AgentOptions options;
     private final DeviceEnd end;
     private final RecordTable regions;
+    private final Messages messages;
     private final Peers peers;
     private final Lanes lanes;
     private final ConnectedCallers callers;
@@ -41,6 +43,8 @@ public final class Agent implements AutoCloseable {
     private final HostRecord self;
     private final Registration registration;
     private final Tenants tenants = new Tenants();
+    private final AtomicLong tenantNumbers = new AtomicLong();
+    private final AtomicLong queueNumbers = new AtomicLong();
 
     private Agent(Device device, AgentOptions options) {
         this.options = options;
@@ -52,12 +56,14 @@ public final class Agent implements AutoCloseable {
                     RegionRecord.RECORD_BYTES,
                     options.tableRegions(),
                     Epoch.next(RANDOM)));
+            messages = new Messages(this, end);
             int targetKey = RANDOM.nextInt();
             int target = end.isDynamic()
-                    ? end.target(targetKey, EnumSet.allOf(Access.class)).number()
+                    ? end.target(targetKey, EnumSet.allOf(Access.class), messages.completions(), messages.receives())
+                            .number()
                     : HostRecord.NO_TARGET;
             callers =
-                    new ConnectedCallers(end, options.host(), regions.location().epoch());
+                    new ConnectedCallers(end, options.host(), regions.location().epoch(), messages);
             Optional<TableReader> reader = end.isDynamic() ? Optional.of(new TableReader(end)) : Optional.empty();
             peers = end.keep(new Peers(KEPT_IDLE));
             port = new ControlPort(end, device.name(), this::answer, peers::sweep);
@@ -109,7 +115,8 @@ public final class Agent implements AutoCloseable {
     }
 
     LocalTenant admitHere(String name) {
-        return tenants.add(new LocalTenant(this, name, options.maxQueues(), options.maxRegions()));
+        return tenants.add(new LocalTenant(
+                this, name, tenantNumbers.incrementAndGet(), options.maxQueues(), options.maxRegions()));
     }
 
     /** Why the meta server does not know this host, if so. */
@@ -151,6 +158,18 @@ public final class Agent implements AutoCloseable {
         return regions;
     }
 
+    HostRecord self() {
+        return self;
+    }
+
+    Messages messages() {
+        return messages;
+    }
+
+    long nextQueueNumber() {
+        return queueNumbers.incrementAndGet();
+    }
+
     Lanes lanes() {
         return lanes;
     }
@@ -177,6 +196,18 @@ public final class Agent implements AutoCloseable {
     Peer peer(HostId host, Optional<ControlAddress> address) {
         Optional<Peer> known = knownPeer(host);
         return known.isPresent() ? known.get() : peer(host, lookUp(host, address));
+    }
+
+    /** The peer that has said itself what it is reached by, for one more virtual queue. */
+    Peer peerOf(HostId host, HostRecord record) {
+        Peer known = peer(host, record);
+        if (known.record().epoch() == record.epoch()) {
+            return known;
+        }
+        // Another life than that which we know.
+        peers.release(known);
+        doubt(known);
+        return peer(host, record);
     }
 
     private Peer peer(HostId host, HostRecord record) {
@@ -268,6 +299,7 @@ public final class Agent implements AutoCloseable {
     @Override
     public void close() {
         tenants.close();
+        messages.close();
         lanes.sayGoodbye();
         registration.end(FAREWELL);
         end.close();

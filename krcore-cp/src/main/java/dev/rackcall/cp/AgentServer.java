@@ -74,7 +74,10 @@ public final class AgentServer implements AutoCloseable {
     }
 
     static AgentServer open(Agent agent, Path folder, int uid, long maxBytes) {
-        return open(agent, folder, uid, maxBytes, () -> agent.lanes().pollIfBusy());
+        return open(agent, folder, uid, maxBytes, () -> {
+            agent.messages().poll();
+            return agent.lanes().pollIfBusy();
+        });
     }
 
     private static AgentServer open(Agent agent, Path folder, int uid, long maxBytes, BooleanSupplier device) {

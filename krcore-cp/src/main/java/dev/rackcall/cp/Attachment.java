@@ -16,11 +16,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -54,8 +53,9 @@ final class Attachment implements AutoCloseable {
     private final int agent;
     private final AtomicLong numbers = new AtomicLong();
     private final Map<Long, BlockingQueue<SessionMessage>> asked = new ConcurrentHashMap<>();
-    private final Set<ForeignQueue> queues = new HashSet<>();
-    /** Whether {@link #mapping} goes with the last queue; guarded by the queues. */
+    /** Queues and ports that are open, and how they are closed. */
+    private final Map<Object, Runnable> users = new HashMap<>();
+    /** Whether {@link #mapping} goes with the last user; guarded by the users. */
     private boolean released;
 
     private volatile boolean dead;
@@ -249,10 +249,29 @@ final class Attachment implements AutoCloseable {
     }
 
     VirtualQueue connect(HostId host, Optional<ControlAddress> address) {
+        int place = open((at, id) -> ring.connect(at, id, host, address));
+        ForeignQueue queue = new ForeignQueue(this, place, host);
+        return keep(queue, queue::close);
+    }
+
+    MessagePort bind(int number) {
+        int place = open((at, id) -> ring.bind(at, id, number));
+        ForeignPort port = new ForeignPort(this, place, number);
+        return keep(port, port::close);
+    }
+
+    /** Something that is asked for by an entry. */
+    @FunctionalInterface
+    private interface Opening {
+        boolean ask(int place, long id);
+    }
+
+    /** Returns a place that is open. */
+    private int open(Opening opening) {
         int place = places.take();
         long id = numbers.incrementAndGet();
         long start = System.nanoTime();
-        while (!ring.connect(place, id, host, address)) {
+        while (!opening.ask(place, id)) {
             if (dead || System.nanoTime() - start > ANSWER_TIME.toNanos()) {
                 places.giveBack(place);
                 throw silent();
@@ -272,21 +291,24 @@ final class Attachment implements AutoCloseable {
             places.giveBack(place);
             throw new ControlPlaneException(Kind.values()[outcome - 1], text);
         }
-        ForeignQueue queue = new ForeignQueue(this, place, host);
-        synchronized (queues) {
+        return place;
+    }
+
+    private <T> T keep(T user, Runnable close) {
+        synchronized (users) {
             if (!released) {
-                queues.add(queue);
-                return queue;
+                users.put(user, close);
+                return user;
             }
         }
         throw silent();
     }
 
-    /** A queue is closed and touches the memory no more. */
-    void left(ForeignQueue queue) {
+    /** A queue or port is closed and touches the memory no more. */
+    void left(Object user) {
         boolean isLast;
-        synchronized (queues) {
-            isLast = queues.remove(queue) && queues.isEmpty() && released;
+        synchronized (users) {
+            isLast = users.remove(user) != null && users.isEmpty() && released;
         }
         if (isLast) {
             mapping.close();
@@ -377,8 +399,8 @@ final class Attachment implements AutoCloseable {
         dead = true;
         socket.close();
         boolean isUnused;
-        synchronized (queues) {
-            isUnused = queues.isEmpty() && !released;
+        synchronized (users) {
+            isUnused = users.isEmpty() && !released;
             released = true;
         }
         if (isUnused) {
@@ -389,10 +411,10 @@ final class Attachment implements AutoCloseable {
     /** Ends the session and its queues. */
     void closeWithQueues() {
         close();
-        List<ForeignQueue> left;
-        synchronized (queues) {
-            left = List.copyOf(queues);
+        List<Runnable> left;
+        synchronized (users) {
+            left = List.copyOf(users.values());
         }
-        left.forEach(ForeignQueue::close);
+        left.forEach(Runnable::run);
     }
 }

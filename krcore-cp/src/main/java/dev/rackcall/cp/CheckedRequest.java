@@ -41,6 +41,10 @@ final class CheckedRequest {
     private long compareOrAdd;
     private long swap;
     private String problem = "";
+    /** Where a message lies that is sent for this request, or for the agent itself; -1 for none. */
+    private int messageSlot = -1;
+
+    private boolean isInternal;
     /** What {@link #isKnown} has found of the remote region. */
     private Optional<RegionRecord> found = Optional.empty();
 
@@ -65,8 +69,77 @@ final class CheckedRequest {
         return problem;
     }
 
+    /** Whether it is a message to a port. */
+    boolean isMessage() {
+        return opcode == Opcode.SEND_WITH_IMMEDIATE.code();
+    }
+
+    /** The port that it is sent to. */
+    int port() {
+        return remoteKey;
+    }
+
+    /** Whether a message's payload travels with it. */
+    boolean isSmall() {
+        return bytes <= Message.MAX_PAYLOAD;
+    }
+
+    /** Where a payload lies that is to be fetched. */
+    long address() {
+        return addresses[0];
+    }
+
+    /** By which local key. */
+    int localKey() {
+        return keys[0];
+    }
+
+    /** Copies a small message's payload; returns false if the memory is gone. */
+    boolean gather(LocalTenant tenant, byte[] into) {
+        if (isInline()) {
+            System.arraycopy(inline, 0, into, 0, bytes);
+            return true;
+        }
+        int at = 0;
+        boolean isThere = true;
+        for (int i = 0; i < segments; i++) {
+            isThere &= tenant.read(keys[i], addresses[i], into, at, lengths[i]);
+            at += lengths[i];
+        }
+        return isThere;
+    }
+
+    /** It is carried by the message in this slot. */
+    CheckedRequest carriedBy(int slot) {
+        messageSlot = slot;
+        return this;
+    }
+
+    /** Makes it one of the agent itself: the message in this slot. */
+    CheckedRequest internal(int slot) {
+        isInternal = true;
+        opcode = Opcode.SEND_WITH_IMMEDIATE.code();
+        return carriedBy(slot);
+    }
+
+    boolean isInternal() {
+        return isInternal;
+    }
+
+    int messageSlot() {
+        return messageSlot;
+    }
+
+    /** Its memory is not what it was when it was checked. */
+    CompletionStatus lost() {
+        return refuse(CompletionStatus.LOCAL_PROTECTION_ERROR, "the message's memory was closed while it was sent");
+    }
+
     /** Whether {@link #check} asks nobody. */
     boolean isKnown(Peer peer) {
+        if (isMessage()) {
+            return true;
+        }
         found = peer.regions().known(remoteKey);
         return found.isPresent();
     }
@@ -74,6 +147,7 @@ final class CheckedRequest {
     /** Copies a request of this process. */
     void copy(WorkRequest request) {
         found = Optional.empty();
+        messageSlot = -1;
         id = request.id();
         flags = request.flags();
         try {
@@ -83,7 +157,7 @@ final class CheckedRequest {
             return;
         }
         remoteAddress = request.remoteAddress();
-        remoteKey = request.remoteKey();
+        remoteKey = isMessage() ? request.immediate() : request.remoteKey();
         compareOrAdd = request.compareOrAdd();
         swap = request.swap();
         segments = request.segments();
@@ -102,6 +176,7 @@ final class CheckedRequest {
     /** Copies the request of another process out of its ring. */
     void copy(MemorySegment ring, long at) {
         found = Optional.empty();
+        messageSlot = -1;
         id = ring.get(JAVA_LONG, at + SessionLayout.ID);
         flags = ring.get(JAVA_INT, at + SessionLayout.FLAGS);
         opcode = ring.get(JAVA_INT, at + SessionLayout.OPCODE);
@@ -136,10 +211,11 @@ final class CheckedRequest {
             opcode = UNKNOWN_OPCODE;
             return refuse(CompletionStatus.LOCAL_QP_OPERATION_ERROR, "an operation that does not exist");
         }
-        if (opcode().isReceived()) {
+        if (opcode().isReceived() && !isMessage()) {
             return refuse(
                     CompletionStatus.LOCAL_QP_OPERATION_ERROR,
-                    opcode() + " would consume a receive request that belongs to nobody; use WRITE");
+                    opcode() + " would consume a receive request that belongs to nobody; use WRITE, or for messages"
+                            + " sendWithImmediate with the port's number");
         }
         if (segments < 0 || segments > MAX_SEGMENTS) {
             return refuse(CompletionStatus.LOCAL_LENGTH_ERROR, segments + " segments exceed " + MAX_SEGMENTS);
@@ -185,13 +261,22 @@ final class CheckedRequest {
         if (isInline()) {
             return CompletionStatus.SUCCESS;
         }
-        int right = opcode().isReadOrAtomic() ? Access.LOCAL_WRITE.bit() : 0;
+        if (isMessage() && !isSmall() && segments != 1) {
+            return refuse(
+                    CompletionStatus.LOCAL_LENGTH_ERROR,
+                    "a message of " + bytes + " bytes in " + segments + " segments; one that is longer than "
+                            + Message.MAX_PAYLOAD + " is fetched from one");
+        }
+        int right = opcode().isReadOrAtomic()
+                ? Access.LOCAL_WRITE.bit()
+                : isMessage() && !isSmall() ? Access.REMOTE_READ.bit() : 0;
         for (int i = 0; i < segments; i++) {
             if (!tenant.allows(keys[i], addresses[i], lengths[i], right)) {
                 return refuse(
                         CompletionStatus.LOCAL_PROTECTION_ERROR,
                         lengths[i] + " bytes at " + Long.toHexString(addresses[i]) + " with local key "
-                                + Integer.toHexString(keys[i]) + " are not tenant " + tenant.name() + "'s to use");
+                                + Integer.toHexString(keys[i]) + " are not tenant " + tenant.name() + "'s to use"
+                                + (right == Access.REMOTE_READ.bit() ? " for a message that its receiver READs" : ""));
             }
         }
         return CompletionStatus.SUCCESS;
@@ -200,6 +285,9 @@ final class CheckedRequest {
     private CompletionStatus checkRemote(Peer peer) {
         if (peer.isSilent()) {
             return refuse(CompletionStatus.RETRY_EXCEEDED, peer + " does not answer; connect again");
+        }
+        if (isMessage()) {
+            return CompletionStatus.SUCCESS;
         }
         Optional<RegionRecord> region;
         try {

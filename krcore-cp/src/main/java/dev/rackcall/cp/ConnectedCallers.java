@@ -55,12 +55,15 @@ final class ConnectedCallers implements AutoCloseable {
     private final DeviceEnd end;
     private final HostId host;
     private final int epoch;
+    private final Messages messages;
     private final SecureRandom random = new SecureRandom();
     private final CompletionQueue completions;
     /** In the order of their making. */
     private final LinkedHashMap<Name, Caller> callers = new LinkedHashMap<>();
 
-    ConnectedCallers(DeviceEnd end, HostId host, int epoch) {
+    /** @param messages takes what is sent there */
+    ConnectedCallers(DeviceEnd end, HostId host, int epoch, Messages messages) {
+        this.messages = messages;
         this.end = end;
         this.host = host;
         this.epoch = epoch;
@@ -105,7 +108,10 @@ final class ConnectedCallers implements AutoCloseable {
 
     private Caller make(Life caller, Name name, int packet, long question) {
         QueuePair queuePair = end.domain()
-                .createQueuePair(QueuePairSpec.of(QueuePairType.RC, completions).withDepth(1, 1));
+                .createQueuePair(QueuePairSpec.of(QueuePairType.RC, completions)
+                        .withReceiveQueue(messages.completions())
+                        .withDepth(1, 0)
+                        .withShared(messages.receives()));
         try {
             queuePair.toInit(InitAttributes.connected(EnumSet.allOf(Access.class)));
             queuePair.toReadyToReceive(

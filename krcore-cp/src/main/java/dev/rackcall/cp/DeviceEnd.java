@@ -15,6 +15,7 @@ import dev.rackcall.verbs.QueuePairSpec;
 import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
+import dev.rackcall.verbs.SharedReceiveQueue;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumSet;
@@ -98,13 +99,17 @@ final class DeviceEnd implements AutoCloseable {
     }
 
     /** A target through which peers reach this end's memory regions. */
-    QueuePair target(int targetKey, EnumSet<Access> rights) {
-        CompletionQueue completions = keep(context.createCompletionQueue(CompletionQueueSpec.of(16)));
-        QueuePair target = queuePair(QueuePairSpec.target(
-                completions, keep(domain.createSharedReceiveQueue(1, 1)), HostRecord.dcKey(targetKey)));
+    QueuePair target(int targetKey, EnumSet<Access> rights, CompletionQueue completions, SharedReceiveQueue receives) {
+        QueuePair target = queuePair(QueuePairSpec.target(completions, receives, HostRecord.dcKey(targetKey)));
         target.toInit(InitAttributes.connected(rights));
         target.toReadyToReceive(ReadyToReceive.unconnected());
         return target;
+    }
+
+    /** A target that takes no messages. */
+    QueuePair target(int targetKey, EnumSet<Access> rights) {
+        CompletionQueue completions = keep(context.createCompletionQueue(CompletionQueueSpec.of(16)));
+        return target(targetKey, rights, completions, keep(domain.createSharedReceiveQueue(1, 1)));
     }
 
     QueuePair initiator(CompletionQueue completions, int depth, int segments, int inline) {

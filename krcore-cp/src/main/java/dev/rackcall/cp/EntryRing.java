@@ -71,6 +71,28 @@ final class EntryRing {
         return true;
     }
 
+    synchronized boolean bind(int place, long id, int port) {
+        if (!hasRoom()) {
+            return false;
+        }
+        long at = layout.entry(next);
+        memory.set(JAVA_INT, at + SessionLayout.REMOTE_KEY, port);
+        publish(at, SessionLayout.BIND, place, id);
+        return true;
+    }
+
+    synchronized boolean give(int place, long id, long address, int length, int key) {
+        if (!hasRoom()) {
+            return false;
+        }
+        long at = layout.entry(next);
+        memory.set(JAVA_LONG, at + SessionLayout.SEGMENT, address);
+        memory.set(JAVA_INT, at + SessionLayout.SEGMENT + SessionLayout.SEGMENT_LENGTH, length);
+        memory.set(JAVA_INT, at + SessionLayout.SEGMENT + SessionLayout.SEGMENT_KEY, key);
+        publish(at, SessionLayout.GIVE, place, id);
+        return true;
+    }
+
     synchronized boolean push(int place, WorkRequest request) {
         if (!hasRoom()) {
             return false;
@@ -93,7 +115,8 @@ final class EntryRing {
             return;
         }
         memory.set(JAVA_LONG, at + SessionLayout.REMOTE_ADDRESS, request.remoteAddress());
-        memory.set(JAVA_INT, at + SessionLayout.REMOTE_KEY, request.remoteKey());
+        int key = request.opcode().hasImmediate() ? request.immediate() : request.remoteKey();
+        memory.set(JAVA_INT, at + SessionLayout.REMOTE_KEY, key);
         memory.set(JAVA_LONG, at + SessionLayout.COMPARE, request.compareOrAdd());
         memory.set(JAVA_LONG, at + SessionLayout.SWAP, request.swap());
         for (int i = 0; i < Math.min(segments, CheckedRequest.MAX_SEGMENTS); i++) {

@@ -85,6 +85,11 @@ final class ForeignTenant implements Tenant {
     }
 
     @Override
+    public MessagePort bind(int port) {
+        return current().bind(port);
+    }
+
+    @Override
     public boolean ping(Duration atMost) {
         // Without the monitor: who connects may hold it for seconds, waiting for the next agent.
         return attachment.ping(atMost.toNanos());

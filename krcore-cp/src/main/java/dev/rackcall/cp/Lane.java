@@ -23,9 +23,12 @@ final class Lane {
         final WorkRequest request = WorkRequest.create(CheckedRequest.MAX_SEGMENTS, CheckedRequest.MAX_INLINE);
         LocalQueue queue;
         CompletionOpcode opcode = CompletionOpcode.UNKNOWN;
-        long id;
+        /** Its place in its queue. */
+        long token;
+        /** The message that it is, or -1. */
+        int message;
+
         int bytes;
-        boolean signaled;
     }
 
     private final LaneLink link;
@@ -100,23 +103,27 @@ final class Lane {
             return false;
         }
         Slot slot = slot(next);
-        request.write(slot.request, number(next));
+        if (request.messageSlot() < 0) {
+            request.write(slot.request, number(next));
+        } else {
+            queue.writeMessage(slot.request, request.messageSlot(), number(next));
+        }
         link.address(slot.request, queue.peer());
         slot.queue = queue;
-        slot.id = request.id();
+        slot.message = request.messageSlot();
         slot.bytes = request.bytes();
-        slot.signaled = request.isSignaled();
         slot.opcode = CompletionOpcode.of(request.opcode());
         // Before the queue is asked whether it is open: who closes it then sees that its peer is in use.
         AtomicInteger underWay = queue.peer().underWay();
         underWay.incrementAndGet();
-        if (!queue.posting()) {
+        slot.token = queue.posting(request);
+        if (slot.token == LocalQueue.CLOSED) {
             underWay.decrementAndGet();
             return false;
         }
         if (!suspended && !dead && !link.queuePair().postSend(slot.request)) {
             underWay.decrementAndGet();
-            queue.notPosted();
+            queue.notPosted(slot.token);
             return false;
         }
         next++;
@@ -235,7 +242,7 @@ final class Lane {
         queue.share().hold(-1);
         queue.tenant().hold(-1);
         queue.peer().underWay().decrementAndGet();
-        queue.completed(slot.id, status, slot.opcode, slot.bytes, slot.signaled);
+        queue.completed(slot.token, status, slot.opcode, slot.bytes, slot.message);
     }
 
     private Slot slot(long number) {

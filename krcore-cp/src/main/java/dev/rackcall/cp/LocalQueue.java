@@ -12,6 +12,13 @@ import java.util.Optional;
 /** A virtual queue of an agent in this process. */
 final class LocalQueue implements VirtualQueue {
     private static final CompletionStatus[] STATUSES = CompletionStatus.values();
+    /** In place of a request's place in this queue: it has none. */
+    static final long INTERNAL = -1;
+
+    static final long CLOSED = -2;
+
+    private static final byte DEVICE = 1;
+    private static final byte ANSWER = 2;
     private static final CompletionOpcode[] OPCODES = CompletionOpcode.values();
 
     private final Agent agent;
@@ -22,21 +29,29 @@ final class LocalQueue implements VirtualQueue {
     private final int depth;
     private final QueueWatcher watcher;
     private final CheckedRequest checked = new CheckedRequest();
+    private final CheckedRequest internal = new CheckedRequest();
+    private final long number;
     private final long[] ids;
     private final int[] bytes;
     private final byte[] statuses;
     private final byte[] opcodes;
-    /** This and what follows is guarded by the monitor. */
-    private int oldest;
+    private final boolean[] signaled;
+    /** What has not happened yet: {@link #DEVICE}, {@link #ANSWER}. */
+    private final byte[] missing;
+    /** Requests taken so far, and those of them that have left: completed and popped, if they are to be. These and what follows are guarded by the monitor. */
+    private long taken;
 
-    private int ready;
+    private long left;
     private int underWay;
+    private int unanswered;
     private boolean isRefusalDue;
     private long refusedId;
     private CompletionStatus refusedWith = CompletionStatus.SUCCESS;
     private Optional<String> failure = Optional.empty();
     private boolean closed;
-    private long ended;
+    private long refused;
+    /** The oldest message without an answer when it was looked for last. */
+    private long suspect = -1;
 
     LocalQueue(Agent agent, LocalTenant tenant, Peer peer, int depth, QueueWatcher watcher) {
         this.watcher = watcher;
@@ -46,10 +61,18 @@ final class LocalQueue implements VirtualQueue {
         lane = peer.lane();
         share = lane.share(tenant);
         this.depth = depth;
+        number = agent.nextQueueNumber();
         ids = new long[depth];
         bytes = new int[depth];
         statuses = new byte[depth];
         opcodes = new byte[depth];
+        signaled = new boolean[depth];
+        missing = new byte[depth];
+    }
+
+    /** By which peers know it. */
+    long number() {
+        return number;
     }
 
     LocalTenant tenant() {
@@ -97,6 +120,11 @@ final class LocalQueue implements VirtualQueue {
         return post();
     }
 
+    /** Takes a copy of a request, for {@link #pushCopy}; belongs to the thread that pushes. */
+    void copy(WorkRequest request) {
+        checked.copy(request);
+    }
+
     /** Takes a copy of another process's request, for {@link #pushCopy}; belongs to the thread that pushes. */
     void copy(MemorySegment ring, long at) {
         checked.copy(ring, at);
@@ -115,13 +143,101 @@ final class LocalQueue implements VirtualQueue {
     private boolean post() {
         CompletionStatus status = checked.check(tenant, peer);
         if (status == CompletionStatus.SUCCESS) {
-            return lane.post(this, checked);
+            return checked.isMessage() ? postMessage() : lane.post(this, checked);
         }
         if (status == CompletionStatus.RETRY_EXCEEDED) {
             agent.doubt(peer);
         }
         refuse(status);
         return true;
+    }
+
+    private boolean postMessage() {
+        Messages messages = agent.messages();
+        byte[] payload = new byte[checked.isSmall() ? checked.bytes() : 0];
+        if (checked.isSmall() && !checked.gather(tenant, payload)) {
+            refuse(checked.lost());
+            return true;
+        }
+        int slot = messages.slots().claim();
+        if (slot < 0) {
+            return false;
+        }
+        messages.slots().write(slot, message(MemorySegment.ofArray(payload)));
+        messages.expect(this);
+        boolean isPosted = lane.post(this, checked.carriedBy(slot));
+        if (!isPosted) {
+            messages.slots().free(slot);
+        }
+        return isPosted;
+    }
+
+    private Message message(MemorySegment payload) {
+        boolean isSmall = checked.isSmall();
+        return new Message(
+                isSmall ? Message.SMALL : Message.LARGE,
+                checked.port(),
+                number,
+                nextToken(),
+                agent.host(),
+                agent.self(),
+                tenant.number(),
+                checked.bytes(),
+                isSmall ? 0 : checked.address(),
+                isSmall ? 0 : tenant.remoteKey(checked.localKey()),
+                payload);
+    }
+
+    /** That of the next request, since one thread pushes at a time. */
+    private synchronized long nextToken() {
+        return taken;
+    }
+
+    /** Sends a message of the agent itself, of which nobody hears; returns false if there is no room now. */
+    boolean send(Message message) {
+        MessageSlots slots = agent.messages().slots();
+        int slot = slots.claim();
+        if (slot < 0) {
+            return false;
+        }
+        slots.write(slot, message);
+        boolean isPosted;
+        synchronized (internal) {
+            isPosted = lane.post(this, internal.internal(slot));
+        }
+        if (!isPosted) {
+            slots.free(slot);
+        }
+        return isPosted;
+    }
+
+    /** Makes a request of a message that is posted to the lane. */
+    void writeMessage(WorkRequest request, int slot, long id) {
+        MessageSlots slots = agent.messages().slots();
+        request.send()
+                .from(slots.address(slot), slots.bytes(slot), slots.key())
+                .id(id)
+                .signaled();
+    }
+
+    /** Asks for a message that has waited for its answer for long: is the peer there, and does it still have it? */
+    void probe() {
+        long oldest = -1;
+        synchronized (this) {
+            for (long token = left; token < taken && oldest < 0 && unanswered > 0; token++) {
+                oldest = (missing[index(token)] & ANSWER) != 0 ? token : -1;
+            }
+            boolean isOld = oldest >= 0 && oldest == suspect;
+            suspect = oldest;
+            if (!isOld || closed || failure.isPresent()) {
+                return;
+            }
+        }
+        send(Message.about(Message.PROBE, 0, number, oldest, agent.host(), agent.self()));
+    }
+
+    private int index(long token) {
+        return (int) (token % depth);
     }
 
     private synchronized boolean hasRoom() {
@@ -131,49 +247,128 @@ final class LocalQueue implements VirtualQueue {
                     "the virtual queue to " + peer + " takes no requests: " + failure.orElse("it is closed")
                             + "; connect again");
         }
-        return underWay + ready < depth;
+        return taken - left < depth;
+    }
+
+    /** Whether it takes requests. */
+    synchronized boolean isWorking() {
+        return !closed && failure.isEmpty();
     }
 
     private synchronized void refuse(CompletionStatus status) {
         isRefusalDue = true;
         refusedId = checked.id();
         refusedWith = status;
-        failure = Optional.of(checked.problem());
-        ended++;
+        fail(checked.problem());
         watcher.changed(this);
     }
 
-    /** A request is about to be posted, with the lane's monitor. Returns false if this queue was closed meanwhile. */
-    synchronized boolean posting() {
-        if (!closed) {
-            underWay++;
+    /** With the monitor. What waits for answers may have happened. */
+    private void fail(String reason) {
+        if (failure.isPresent()) {
+            return;
         }
-        return !closed;
+        failure = Optional.of(reason);
+        for (long token = left; token < taken; token++) {
+            int at = index(token);
+            if ((missing[at] & ANSWER) != 0) {
+                answer(at, CompletionStatus.FLUSHED);
+            }
+        }
+    }
+
+    private void answer(int at, CompletionStatus status) {
+        missing[at] &= ~ANSWER;
+        unanswered--;
+        statuses[at] = (byte) status.ordinal();
+    }
+
+    /** A request is about to be posted, with the lane's monitor. Returns its token, INTERNAL, or CLOSED if this queue was closed meanwhile. */
+    synchronized long posting(CheckedRequest request) {
+        if (closed) {
+            return CLOSED;
+        }
+        underWay++;
+        if (request.isInternal()) {
+            return INTERNAL;
+        }
+        int at = index(taken);
+        ids[at] = request.id();
+        signaled[at] = request.isSignaled();
+        statuses[at] = (byte) CompletionStatus.SUCCESS.ordinal();
+        missing[at] = request.isMessage() ? DEVICE | ANSWER : DEVICE;
+        unanswered += request.isMessage() ? 1 : 0;
+        return taken++;
     }
 
     /** It was not, for want of room. Called with the lane's monitor. */
-    synchronized void notPosted() {
+    synchronized void notPosted(long token) {
         underWay--;
+        if (token != INTERNAL) {
+            taken = token;
+            unanswered -= (missing[index(token)] & ANSWER) != 0 ? 1 : 0;
+        }
     }
 
     /** Called with the lane's monitor. */
-    synchronized void completed(
-            long id, CompletionStatus status, CompletionOpcode opcode, int length, boolean isSignaled) {
-        underWay--;
-        ended++;
-        watcher.changed(this);
-        boolean isSuccess = status == CompletionStatus.SUCCESS;
-        if (!isSuccess && failure.isEmpty()) {
-            failure = Optional.of(opcode + " with id " + id + " ended with " + status);
+    void completed(long token, CompletionStatus status, CompletionOpcode opcode, int length, int messageSlot) {
+        if (messageSlot >= 0) {
+            agent.messages().slots().free(messageSlot);
         }
-        if (closed || (isSuccess && !isSignaled)) {
+        completed(token, status, opcode, length);
+    }
+
+    private synchronized void completed(long token, CompletionStatus status, CompletionOpcode opcode, int length) {
+        underWay--;
+        if (token != INTERNAL) {
+            int at = index(token);
+            missing[at] &= ~DEVICE;
+            bytes[at] = length;
+            opcodes[at] = (byte) opcode.ordinal();
+            if (status != CompletionStatus.SUCCESS) {
+                if ((missing[at] & ANSWER) != 0) {
+                    answer(at, status);
+                }
+                statuses[at] = (byte) status.ordinal();
+            }
+        }
+        if (status != CompletionStatus.SUCCESS) {
+            fail(opcode + (token == INTERNAL ? " of the agent" : " with id " + ids[index(token)]) + " ended with "
+                    + status);
+        }
+        leave();
+        watcher.changed(this);
+    }
+
+    /** The receiver has said how a message ended. */
+    synchronized void answered(long token, CompletionStatus status) {
+        if (token < left || token >= taken || (missing[index(token)] & ANSWER) == 0) {
             return;
         }
-        int place = (oldest + ready++) % depth;
-        ids[place] = id;
-        bytes[place] = length;
-        statuses[place] = (byte) status.ordinal();
-        opcodes[place] = (byte) opcode.ordinal();
+        int at = index(token);
+        answer(at, status);
+        if (status != CompletionStatus.SUCCESS) {
+            fail("the message with id " + ids[at] + " was refused with " + status + ": "
+                    + switch (status) {
+                        case REMOTE_INVALID_REQUEST ->
+                            "nobody has bound the port, or it is longer than the memory there";
+                        case RNR_RETRY_EXCEEDED -> "too many messages wait there";
+                        default -> "it may have come or not";
+                    });
+        }
+        leave();
+        watcher.changed(this);
+    }
+
+    /** Lets requests go of which nobody is told. */
+    private void leave() {
+        while (left < taken && missing[index(left)] == 0 && isSilent(index(left))) {
+            left++;
+        }
+    }
+
+    private boolean isSilent(int at) {
+        return closed || (!signaled[at] && statuses[at] == CompletionStatus.SUCCESS.ordinal());
     }
 
     @Override
@@ -181,36 +376,45 @@ final class LocalQueue implements VirtualQueue {
         int count = take(batch);
         if (count == 0 && isUnderWay()) {
             lane.poll();
+            if (isAwaited()) {
+                agent.messages().poll();
+            }
             count = take(batch);
         }
         return count;
     }
 
     private synchronized boolean isUnderWay() {
-        return underWay > 0;
+        return underWay > 0 || unanswered > 0;
     }
 
-    /** Requests that have ended, also those of which nobody is told. */
+    private synchronized boolean isAwaited() {
+        return unanswered > 0;
+    }
+
+    /** Requests that have ended and whose completions, if they have one, were taken. */
     synchronized long ended() {
-        return ended;
+        return left + refused;
     }
 
     /** Whether nothing is under way and nothing waits to be popped. */
     synchronized boolean isQuiet() {
-        return underWay == 0 && ready == 0 && !isRefusalDue;
+        return left == taken && underWay == 0 && !isRefusalDue;
     }
 
     /** As {@link #pop}, without asking the device. */
     synchronized int take(Completions batch) {
-        int count = Math.min(ready, batch.capacity());
-        for (int i = 0; i < count; i++) {
-            batch.set(i, ids[oldest], STATUSES[statuses[oldest]], OPCODES[opcodes[oldest]], bytes[oldest], 0);
-            oldest = (oldest + 1) % depth;
+        int count = 0;
+        leave();
+        while (count < batch.capacity() && left < taken && missing[index(left)] == 0) {
+            int at = index(left++);
+            batch.set(count++, ids[at], STATUSES[statuses[at]], OPCODES[opcodes[at]], bytes[at], 0);
+            leave();
         }
-        ready -= count;
-        if (isRefusalDue && ready == 0 && underWay == 0 && count < batch.capacity()) {
+        if (isRefusalDue && left == taken && underWay == 0 && count < batch.capacity()) {
             // After all that were pushed before it.
             isRefusalDue = false;
+            refused++;
             batch.set(count++, refusedId, refusedWith, CompletionOpcode.UNKNOWN, 0, 0);
         }
         return count;
@@ -224,6 +428,7 @@ final class LocalQueue implements VirtualQueue {
             }
             closed = true;
         }
+        agent.messages().forget(this);
         tenant.forget(this);
         lane.release(share);
         agent.peers().release(peer);

@@ -12,12 +12,14 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /** A tenant of an agent in this process, which may be the agent process with a tenant elsewhere. */
 final class LocalTenant implements Tenant {
     private final Agent agent;
     private final String name;
+    private final long number;
     private final int maxQueues;
     private final int maxRegions;
     /** Replaced, never changed: requests are checked without a lock. */
@@ -27,6 +29,7 @@ final class LocalTenant implements Tenant {
     private int registering;
 
     private final Set<LocalQueue> queues = new HashSet<>();
+    private final Set<LocalPort> ports = new HashSet<>();
     private boolean closed;
     /** Written before the tenant is handed out, and once when it is closed. */
     private volatile Optional<Agent> owned = Optional.empty();
@@ -34,7 +37,9 @@ final class LocalTenant implements Tenant {
     /** Requests at queue pairs. */
     private final AtomicInteger held = new AtomicInteger();
 
-    LocalTenant(Agent agent, String name, int maxQueues, int maxRegions) {
+    /** @param number by which peers tell it from other tenants of this agent */
+    LocalTenant(Agent agent, String name, long number, int maxQueues, int maxRegions) {
+        this.number = number;
         this.agent = agent;
         this.name = name;
         this.maxQueues = maxQueues;
@@ -44,6 +49,10 @@ final class LocalTenant implements Tenant {
     @Override
     public String name() {
         return name;
+    }
+
+    long number() {
+        return number;
     }
 
     @Override
@@ -138,6 +147,11 @@ final class LocalTenant implements Tenant {
         return agent.knownPeer(host).map(peer -> open(peer, watcher));
     }
 
+    /** A virtual queue to the host that has sent what it is reached by. */
+    LocalQueue connectTo(HostId host, HostRecord record) {
+        return open(agent.peerOf(host, record), QueueWatcher.NOBODY);
+    }
+
     private LocalQueue open(Peer peer, QueueWatcher watcher) {
         LocalQueue queue = new LocalQueue(agent, this, peer, agent.queueDepth(), watcher);
         synchronized (this) {
@@ -158,6 +172,74 @@ final class LocalTenant implements Tenant {
 
     synchronized void forget(LocalQueue queue) {
         queues.remove(queue);
+    }
+
+    @Override
+    public LocalPort bind(int port) {
+        return bind(port, () -> {});
+    }
+
+    /** @param watcher runs when a message has come, with the port's monitor */
+    LocalPort bind(int port, Runnable watcher) {
+        LocalPort made = agent.messages().bind(this, port, agent.queueDepth(), watcher);
+        synchronized (this) {
+            if (!closed && ports.size() < maxQueues) {
+                ports.add(made);
+                return made;
+            }
+        }
+        made.close();
+        synchronized (this) {
+            requireOpen();
+        }
+        throw new ControlPlaneException(
+                Kind.QUOTA_EXCEEDED, "tenant " + name + " has " + maxQueues + " ports and may have no more");
+    }
+
+    synchronized void forget(LocalPort port) {
+        ports.remove(port);
+    }
+
+    private Optional<TenantRegion> region(int localKey) {
+        for (TenantRegion region : regions) {
+            if (region.localKey() == localKey) {
+                return Optional.of(region);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** The key by which peers reach its region of this local key. */
+    int remoteKey(int localKey) {
+        return region(localKey).map(TenantRegion::remoteKey).orElse(0);
+    }
+
+    /** Copies a part of its memory; returns false if that is gone. */
+    boolean read(int localKey, long address, byte[] into, int at, int length) {
+        return copy(
+                localKey,
+                address,
+                length,
+                memory -> MemorySegment.copy(memory, 0, MemorySegment.ofArray(into), at, length));
+    }
+
+    /** Writes into its memory; returns false if that is gone. */
+    boolean write(int localKey, long address, MemorySegment payload) {
+        return copy(localKey, address, payload.byteSize(), memory -> memory.copyFrom(payload));
+    }
+
+    private boolean copy(int localKey, long address, long length, Consumer<MemorySegment> copier) {
+        Optional<TenantRegion> region = region(localKey);
+        if (region.isEmpty() || !region.get().record().allows(address, length, 0)) {
+            return false;
+        }
+        try {
+            copier.accept(region.get().memory().asSlice(address - region.get().address(), length));
+            return true;
+        } catch (IllegalStateException unmapped) {
+            // Just now, by whoever owns it.
+            return false;
+        }
     }
 
     /** Whether this range of its memory may be used with these rights. */
@@ -198,9 +280,14 @@ final class LocalTenant implements Tenant {
     @Override
     public void close() {
         LocalQueue[] open;
+        LocalPort[] bound;
         synchronized (this) {
             closed = true;
             open = queues.toArray(LocalQueue[]::new);
+            bound = ports.toArray(LocalPort[]::new);
+        }
+        for (LocalPort port : bound) {
+            port.close();
         }
         for (LocalQueue queue : open) {
             queue.close();

@@ -12,24 +12,28 @@ import java.lang.invoke.VarHandle;
  * <pre>
  *   header:  +64 watched (4): whether the agent polls the ring | +128 taken (8): entries that the agent has taken
  *   entry:   +0 sequence (8), its number from 1, stored last | +8 kind (4) | +12 place (4) | +16 id (8) | +24 opcode (4) | +28 flags (4)
- *            +32 remote address, or host (8) | +40 remote key, or whether there is a control address (4) | +44 segments (4)
+ *            +32 remote address, or host (8) | +40 remote key, port, or whether there is a control address (4) | +44 segments (4)
  *            +48 compare or add (8) | +56 swap (8) | +64 four segments: address (8), length (4), key (4) | +128 inline bytes (64)
  *   place:   +0 answer (8), the id of the CONNECT or CLOSE that is done, stored last | +8 outcome (4) | +12 epoch (4)
  *            +16 completions before this queue (8) | +24 requests ended (8) | +32 failed (4) | +36 length of the text (4)
  *            +40 completions of this place (8) | +64 text (448)
- *            +512 completions: sequence (8), from 1, stored last | id (8) | bytes (4) | status (4) | opcode (4) | spare (4)
+ *            +512 completions: sequence (8), from 1, stored last | id (8) | bytes (4) | status (4) | opcode (4) | spare (4) | host, of a message (8)
  * </pre>
  */
 final class SessionLayout {
     /** Of the messages on the socket and of this memory. */
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     static final int NOTHING = 0;
     static final int REQUEST = 1;
     static final int CONNECT = 2;
     static final int CLOSE = 3;
+    /** Makes the place that of a port. */
+    static final int BIND = 4;
+    /** Memory for a message to the port: the first segment. */
+    static final int GIVE = 5;
 
-    /** Outcome of a CONNECT; any other is 1 + the ordinal of a {@link ControlPlaneException.Kind}. */
+    /** Outcome of a CONNECT or BIND; any other is 1 + the ordinal of a {@link ControlPlaneException.Kind}. */
     static final int OPEN = 0;
 
     static final long WATCHED = 64;
@@ -69,6 +73,7 @@ final class SessionLayout {
     static final long COMPLETION_BYTES = 16;
     static final long COMPLETION_STATUS = 20;
     static final long COMPLETION_OPCODE = 24;
+    static final long COMPLETION_HOST = 32;
 
     /** For words that the other side waits for: sequences, answers, counts. */
     static final VarHandle LONG = JAVA_LONG.varHandle();
@@ -78,7 +83,7 @@ final class SessionLayout {
     private static final long HEADER_BYTES = 4096;
     private static final long ENTRY_BYTES = 192;
     private static final long COMPLETIONS = 512;
-    private static final long COMPLETION_ENTRY_BYTES = 32;
+    private static final long COMPLETION_ENTRY_BYTES = 40;
 
     private final int entries;
     private final int places;

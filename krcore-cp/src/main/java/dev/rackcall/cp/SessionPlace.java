@@ -13,7 +13,7 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * The agent's side of one place of a session: a virtual queue at a time, whose completions it writes where the tenant's process looks. The pump and a
+ * The agent's side of one place of a session: a virtual queue or a port at a time, whose completions it writes where the tenant's process looks. The pump and a
  * look-up for the same tenant may be here at once.
  */
 final class SessionPlace implements QueueWatcher {
@@ -21,7 +21,9 @@ final class SessionPlace implements QueueWatcher {
     private final SessionLayout layout;
     private final MemorySegment memory;
     private final long at;
+    private final Arrivals arrivals = Arrivals.create(8);
     private Optional<LocalQueue> queue = Optional.empty();
+    private Optional<LocalPort> port = Optional.empty();
     private long produced;
     private long flushed;
     private boolean failed;
@@ -37,6 +39,10 @@ final class SessionPlace implements QueueWatcher {
 
     synchronized Optional<LocalQueue> queue() {
         return queue;
+    }
+
+    synchronized boolean isUsed() {
+        return queue.isPresent() || port.isPresent();
     }
 
     @Override
@@ -55,9 +61,19 @@ final class SessionPlace implements QueueWatcher {
     /** The queue that was asked for is there. */
     synchronized void open(long id, LocalQueue made) {
         queue = Optional.of(made);
+        memory.set(JAVA_INT, at + SessionLayout.EPOCH, made.epoch());
+        open(id);
+    }
+
+    /** The port that was asked for is bound. */
+    synchronized void open(long id, LocalPort made) {
+        port = Optional.of(made);
+        open(id);
+    }
+
+    private void open(long id) {
         flushed = 0;
         failed = false;
-        memory.set(JAVA_INT, at + SessionLayout.EPOCH, made.epoch());
         memory.set(JAVA_LONG, at + SessionLayout.BASE, produced);
         memory.set(JAVA_LONG, at + SessionLayout.ENDED, 0);
         memory.set(JAVA_LONG, at + SessionLayout.PRODUCED, produced);
@@ -76,6 +92,8 @@ final class SessionPlace implements QueueWatcher {
     synchronized void close(long id) {
         queue.ifPresent(LocalQueue::close);
         queue = Optional.empty();
+        port.ifPresent(LocalPort::close);
+        port = Optional.empty();
         answer(id);
     }
 
@@ -95,25 +113,57 @@ final class SessionPlace implements QueueWatcher {
 
     /** Hands over what has completed. */
     synchronized void deliver(Completions batch) {
+        port.ifPresent(this::deliver);
         if (queue.isEmpty()) {
             return;
         }
         LocalQueue from = queue.get();
-        // Before the completions are taken: the tenant must not be told that a request has ended and miss its
-        // completion.
-        long ended = from.ended();
         if (!failed && from.state() == QueuePairState.ERROR) {
-            failed = true;
-            say(from.failure().orElse(""));
-            // Partner: ForeignQueue.hasFailed.
-            SessionLayout.INT.setRelease(memory, at + SessionLayout.FAILED, 1);
+            fail(from.failure().orElse(""));
         }
         for (int count = from.take(batch); count > 0; count = from.take(batch)) {
             for (int i = 0; i < count; i++) {
                 publish(batch.id(i), batch.status(i), batch.opcode(i), batch.bytes(i));
             }
         }
-        tellCounts(ended);
+        // Those whose completions are published.
+        tellCounts(from.ended());
+    }
+
+    private void fail(String reason) {
+        failed = true;
+        say(reason);
+        // Partner: ForeignQueue.hasFailed, ForeignPort.requireWorking.
+        SessionLayout.INT.setRelease(memory, at + SessionLayout.FAILED, 1);
+    }
+
+    private void deliver(LocalPort from) {
+        for (int count = from.take(arrivals); count > 0; count = from.take(arrivals)) {
+            for (int i = 0; i < count; i++) {
+                memory.set(
+                        JAVA_LONG,
+                        layout.completion(at, produced) + SessionLayout.COMPLETION_HOST,
+                        arrivals.host(i).value());
+                publish(arrivals.id(i), CompletionStatus.SUCCESS, CompletionOpcode.RECEIVE, arrivals.bytes(i));
+            }
+        }
+    }
+
+    /** Memory for a message, if that is the tenant's to be given. */
+    void give(long address, int length, int key, long id) {
+        Optional<LocalPort> mine;
+        synchronized (this) {
+            mine = failed ? Optional.empty() : port;
+        }
+        try {
+            if (mine.isPresent() && !mine.get().give(address, length, key, id)) {
+                throw new IllegalArgumentException("more memory than the port takes at a time");
+            }
+        } catch (IllegalArgumentException | ControlPlaneException e) {
+            synchronized (this) {
+                fail(String.valueOf(e.getMessage()));
+            }
+        }
     }
 
     /** Ends a request that came when the queue had failed already. */

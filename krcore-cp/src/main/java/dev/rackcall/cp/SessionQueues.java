@@ -33,6 +33,8 @@ final class SessionQueues implements AutoCloseable {
     /** Entries of one tenant in a row. */
     private static final int BURST = 16;
 
+    private static final String IN_USE = "this place has a virtual queue or a port already";
+
     private static final int PLACES_AT_A_TIME = 64;
     private static final long CLOSE_NANOS = 10_000_000_000L;
     private static final long PAUSE_NANOS = 1_000_000;
@@ -156,10 +158,31 @@ final class SessionQueues implements AutoCloseable {
             case SessionLayout.CONNECT -> {
                 return connect(place, at, id);
             }
+            case SessionLayout.BIND -> bind(place, memory.get(JAVA_INT, at + SessionLayout.REMOTE_KEY), id);
+            case SessionLayout.GIVE -> give(place, at + SessionLayout.SEGMENT, id);
             case SessionLayout.CLOSE -> place.close(id);
             default -> place.answer(id);
         }
         return true;
+    }
+
+    private void bind(SessionPlace place, int port, long id) {
+        if (place.isUsed()) {
+            place.refuse(id, Kind.REFUSED, IN_USE);
+            return;
+        }
+        try {
+            place.open(id, tenant.bind(port, () -> note(place)));
+        } catch (ControlPlaneException e) {
+            place.refuse(id, e.kind(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void give(SessionPlace place, long segment, long id) {
+        long address = memory.get(JAVA_LONG, segment);
+        int length = memory.get(JAVA_INT, segment + SessionLayout.SEGMENT_LENGTH);
+        int key = memory.get(JAVA_INT, segment + SessionLayout.SEGMENT_KEY);
+        place.give(address, length, key, id);
     }
 
     private SessionPlace place(int index) {
@@ -216,8 +239,8 @@ final class SessionQueues implements AutoCloseable {
             place.refuse(id, Kind.REFUSED, String.valueOf(e.getMessage()));
             return true;
         }
-        if (place.queue().isPresent()) {
-            place.refuse(id, Kind.REFUSED, "this place has a virtual queue already");
+        if (place.isUsed()) {
+            place.refuse(id, Kind.REFUSED, IN_USE);
             return true;
         }
         return open(place, id, () -> tenant.connectIfKnown(host, place))

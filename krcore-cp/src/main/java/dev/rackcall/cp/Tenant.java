@@ -51,6 +51,14 @@ public sealed interface Tenant extends AutoCloseable permits LocalTenant, Foreig
     VirtualQueue connect(HostId host, ControlAddress address);
 
     /**
+     * Receives what virtual queues send to this port of this host.
+     *
+     * @param port any number that nobody else on this host has bound
+     * @throws ControlPlaneException REFUSED if somebody has it, QUOTA_EXCEEDED, UNREACHABLE if the agent is another process and does not answer
+     */
+    MessagePort bind(int port);
+
+    /**
      * Asks the agent for a sign of life, which has taken by then all that this tenant has pushed before.
      *
      * @return false if it has died or takes longer; always true of an agent in this process

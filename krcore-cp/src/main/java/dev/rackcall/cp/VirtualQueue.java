@@ -7,7 +7,7 @@ import java.util.Optional;
 
 /**
  * A queue to one host that behaves like a reliable queue pair with a completion queue of its own, and is neither: requests go over queue pairs
- * that many share. READ, WRITE and atomics, in order. Each request is copied and checked before it gets there. The first that is refused or
+ * that many share. READ, WRITE, atomics, and messages to a {@link MessagePort}, in order. Each request is copied and checked before it gets there. The first that is refused or
  * fails completes with an error and moves this queue, and only this one, to its error state, in which it takes no more.
  *
  * <p>Pushing belongs to one thread at a time, popping to one thread at a time. Neither makes objects while requests go to the same host and its

@@ -34,6 +34,7 @@ final class Hosts implements AutoCloseable {
 
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
     private final Map<Agent, Path> doors = new HashMap<>();
+    private final Map<Agent, AgentServer> servers = new HashMap<>();
     private final UnaryOperator<Device> kind;
     private final Duration lease;
     private volatile MetaServer meta;
@@ -79,6 +80,14 @@ final class Hosts implements AutoCloseable {
         child.close();
     }
 
+    /** With its process's door, if it has one. */
+    void end(Agent agent) throws Exception {
+        if (servers.containsKey(agent)) {
+            drop(servers.remove(agent));
+        }
+        drop(agent);
+    }
+
     Agent agent(String name) {
         return agent(name, options -> options);
     }
@@ -105,7 +114,7 @@ final class Hosts implements AutoCloseable {
             doors.put(agent, folder);
             Path made = folder;
             keep(() -> Files.deleteIfExists(made));
-            keep(AgentServer.open(agent, folder));
+            servers.put(agent, keep(AgentServer.open(agent, folder)));
         }
         return keep(AgentLink.join(folder, name));
     }

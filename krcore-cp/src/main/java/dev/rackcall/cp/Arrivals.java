@@ -1,0 +1,48 @@
+package dev.rackcall.cp;
+
+/** Messages that have come to a port: a batch that is filled again and again. Belongs to one thread at a time. */
+public final class Arrivals {
+    private final long[] ids;
+    private final int[] bytes;
+    private final long[] hosts;
+
+    private Arrivals(int capacity) {
+        ids = new long[capacity];
+        bytes = new int[capacity];
+        hosts = new long[capacity];
+    }
+
+    /** With room for this many. */
+    public static Arrivals create(int capacity) {
+        if (capacity < 1) {
+            throw new IllegalArgumentException("a batch has room for one message at least, not " + capacity);
+        }
+        return new Arrivals(capacity);
+    }
+
+    /** How many it has room for. */
+    public int capacity() {
+        return ids.length;
+    }
+
+    /** The id that its memory was given with. */
+    public long id(int index) {
+        return ids[index];
+    }
+
+    /** Its length. */
+    public int bytes(int index) {
+        return bytes[index];
+    }
+
+    /** The host that it came from. */
+    public HostId host(int index) {
+        return new HostId(hosts[index]);
+    }
+
+    void set(int index, long id, int length, long host) {
+        ids[index] = id;
+        bytes[index] = length;
+        hosts[index] = host;
+    }
+}

@@ -1,0 +1,39 @@
+package dev.rackcall.cp;
+
+import dev.rackcall.verbs.MemoryRegion;
+
+/**
+ * Where messages for one port of this host arrive: those that virtual queues of other hosts, or of this one, push by
+ * {@link dev.rackcall.verbs.WorkRequest#sendWithImmediate} with the port's number. Messages of one virtual queue arrive in the order in which they were pushed. Short ones
+ * (512 bytes) travel with their payload and are copied into the memory given for them; of longer ones only a note travels, and this host READs the payload from the sender's memory into that
+ * given for it.
+ *
+ * <p>A message's request completes at its sender when the message is in memory that was given here. 1,024 messages may wait for memory, more are
+ * refused ({@code RNR_RETRY_EXCEEDED}); no tenant may have more of these places than are free. Any thread may use it, one at a time.
+ */
+public sealed interface MessagePort extends AutoCloseable permits LocalPort, ForeignPort {
+    /** Its number, at which virtual queues send. */
+    int number();
+
+    /**
+     * Gives memory for one message, which belongs to the port until {@link #receive} names this id. A message that is longer is refused and the memory serves the next.
+     *
+     * @param region of the same tenant, with the right LOCAL_WRITE
+     * @return false if as many as a virtual queue has requests are given and not received: receive some, and try again
+     * @throws ControlPlaneException QUEUE_FAILED if the port is closed or its agent has died
+     * @throws IllegalArgumentException if the region does not allow that
+     */
+    boolean give(MemoryRegion region, long offset, int length, long id);
+
+    /**
+     * Takes messages that have come, in order, up to the batch's room. Never waits.
+     *
+     * @return how many
+     * @throws ControlPlaneException QUEUE_FAILED if the port is closed or its agent has died, and nothing is left to be taken
+     */
+    int receive(Arrivals batch);
+
+    /** Ends it. Senders of messages that wait are told that nobody receives. */
+    @Override
+    void close();
+}

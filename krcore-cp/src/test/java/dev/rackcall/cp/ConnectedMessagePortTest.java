@@ -1,0 +1,9 @@
+package dev.rackcall.cp;
+
+/** The same on devices without dynamically connected queue pairs. */
+class ConnectedMessagePortTest extends MessagePortTest {
+    @Override
+    Hosts newHosts() {
+        return new Hosts(16, PlainDevice::new);
+    }
+}
