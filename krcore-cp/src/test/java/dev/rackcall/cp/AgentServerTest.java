@@ -100,10 +100,14 @@ class AgentServerTest {
         server.close();
         serve();
         Path socket = AgentServer.socketIn(folder);
-        fails(Kind.REFUSED, "speaks version 1 of", () -> Attachment.open(socket, "t", 2, Uid.current()));
+        int mine = SessionLayout.VERSION;
+        fails(
+                Kind.REFUSED,
+                "speaks version " + mine + " of",
+                () -> Attachment.open(socket, "t", mine + 1, Uid.current()));
         fails(Kind.REFUSED, "another agent works for", () -> AgentServer.open(peer, folder));
         if (Uid.current() != 0) {
-            fails(Kind.REFUSED, "need not trust", () -> Attachment.open(socket, "t", 1, Uid.current() + 1));
+            fails(Kind.REFUSED, "need not trust", () -> Attachment.open(socket, "t", mine, Uid.current() + 1));
         }
         try (Tenant tenant = AgentLink.join(folder, "t")) {
             works(tenant);

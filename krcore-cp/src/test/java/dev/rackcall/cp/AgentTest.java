@@ -24,7 +24,7 @@ class AgentTest {
 
     /** On which devices. */
     Hosts newHosts() {
-        return new Hosts(16);
+        return new Hosts(16, device -> device, Hosts.SHORT_LEASE);
     }
 
     private static void fails(Kind kind, String part, ThrowingCallable call) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class ConnectedQueueTest extends VirtualQueueTest {
     @Override
     Hosts newHosts() {
-        return new Hosts(16, PlainDevice::new);
+        return new Hosts(16, PlainDevice::new, Hosts.SHORT_LEASE);
     }
 
     private static void works(Tenant tenant, HostId host, MemoryRegion theirs) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class DeathTest {
     @Test
     void shouldConcernItsPeersOnlyAndEndWithANewLife() throws Exception {
-        try (Hosts hosts = new Hosts(8)) {
+        try (Hosts hosts = new Hosts(8, device -> device, Hosts.SHORT_LEASE)) {
             Agent living = hosts.agent("living");
             Agent agent = hosts.agent("client");
             MemoryRegion theirs = Hosts.region(living.admit("t"), 64);

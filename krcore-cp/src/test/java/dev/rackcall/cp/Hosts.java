@@ -30,6 +30,12 @@ import java.util.function.UnaryOperator;
 final class Hosts implements AutoCloseable {
     static final long PATIENCE_NANOS = 20_000_000_000L;
 
+    /** Longer than a busy machine keeps an agent from renewing. */
+    private static final Duration LONG_LEASE = Duration.ofMinutes(1);
+
+    /** For tests that wait for its end. */
+    static final Duration SHORT_LEASE = Duration.ofSeconds(2);
+
     record Done(long id, CompletionStatus status) {}
 
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
@@ -45,7 +51,7 @@ final class Hosts implements AutoCloseable {
 
     /** @param kind what agents and the meta server see of a device */
     Hosts(int capacity, UnaryOperator<Device> kind) {
-        this(capacity, kind, Duration.ofSeconds(1));
+        this(capacity, kind, LONG_LEASE);
     }
 
     /** @param lease how long the meta server remembers who does not renew */

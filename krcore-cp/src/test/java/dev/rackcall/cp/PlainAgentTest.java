@@ -4,6 +4,6 @@ package dev.rackcall.cp;
 class PlainAgentTest extends AgentTest {
     @Override
     Hosts newHosts() {
-        return new Hosts(16, PlainDevice::new);
+        return new Hosts(16, PlainDevice::new, Hosts.SHORT_LEASE);
     }
 }
