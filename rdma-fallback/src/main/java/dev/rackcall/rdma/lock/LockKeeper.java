@@ -7,9 +7,8 @@ import java.util.function.LongPredicate;
 /**
  * Takes dead holders and waiters out of the queues of a table, at the host where it lies. There is one at a time for each table. Any thread may use it.
  *
- * <p>It proves nobody's death: it must be told. What proves it is a lock that the kernel releases ({@code dev.rackcall.shm.os.RecordLock}), an arena's
- * participants, or a lease. Nothing that a dead one has sent may arrive later: whoever says that a remote owner is dead closes this host's end of its queue
- * pair before.
+ * <p>It proves nobody's death: it must be told. {@link LockOwners} does, by locks that the kernel releases; an arena's participants or a lease do as well. Nothing that a
+ * dead one has sent may arrive later: whoever says that a remote owner is dead closes this host's end of its queue pair before.
  */
 public final class LockKeeper implements AutoCloseable {
     private final LockWords words;

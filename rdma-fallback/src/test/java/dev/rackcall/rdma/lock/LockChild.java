@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A process that takes locks until it is killed, or is told to end by the end of its input. Each time it has the lock it writes its number behind the last one in a list
- * that the lock guards. Arguments: file, owner, local or remote.
+ * that the lock guards. Arguments: file, then local, or remote and the owner that was claimed for it.
  */
 final class LockChild {
     /** Behind the lock table: how many entries the list has, then its entries. */
@@ -37,28 +37,25 @@ final class LockChild {
 
     public static void main(String[] arguments) throws IOException, InterruptedException {
         Path file = Path.of(arguments[0]);
-        long owner = Long.parseLong(arguments[1]);
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        // Held until this process ends, however it ends: that is how others know.
-        FileChannel life = FileChannel.open(file, StandardOpenOption.WRITE);
-        if (life.tryLock(owner, 1, false) == null) {
-            throw new IllegalStateException("owner " + owner + " lives");
-        }
         LockWords words;
         LockSession session;
-        if (arguments[2].equals("remote")) {
+        if (arguments[1].equals("remote")) {
             LockEnd end = LockEnd.stranger();
             System.out.println(end.describe());
             end.connectTo(orders.readLine());
             words = new RdmaWords(end.link());
-            session = LockTable.remoteSession(end.link(), owner);
+            session = LockTable.remoteSession(end.link(), Long.parseLong(arguments[2]));
         } else {
-            System.out.println("local");
+            // Its locks end with this process, however it ends: that is how others know.
+            LockOwners owners = LockOwners.of(file);
+            long owner = owners.claim();
+            System.out.println(owner);
             MemorySegment memory = map(file);
             words = new ProcessorWords(memory);
             session = LockTable.attach(memory).localSession(owner);
         }
-        work(session.lock(0), words, owner, orders);
+        work(session.lock(0), words, session.owner(), orders);
         session.close();
     }
 

@@ -5,22 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
@@ -87,10 +83,11 @@ class LockKeeperTest {
             LockTable table = LockTable.create(memory, LockChild.DESCRIPTORS, 1);
             try (LockHome home = new LockHome(memory);
                     LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false);
-                    Children children = new Children(file, home, channel);
+                    LockOwners owners = LockOwners.of(file);
+                    Children children = new Children(file, home, owners);
                     ScheduledExecutorService recovering = Executors.newSingleThreadScheduledExecutor()) {
                 Future<?> sweeps = recovering.scheduleWithFixedDelay(
-                        () -> keeper.recover(children::isDead), 1, 1, TimeUnit.MILLISECONDS);
+                        () -> keeper.recover(owners::isDead), 1, 1, TimeUnit.MILLISECONDS);
                 long seed = Long.getLong("rackcall.seed", System.nanoTime());
                 Random random = new Random(seed);
                 for (int i = 0; i < 4; i++) {
@@ -134,15 +131,13 @@ class LockKeeperTest {
 
         private final Path file;
         private final LockHome home;
-        private final FileChannel locks;
+        private final LockOwners owners;
         private final List<Child> children = new ArrayList<>();
-        private final Set<Long> dead = new HashSet<>();
-        private long lastOwner;
 
-        Children(Path file, LockHome home, FileChannel locks) {
+        Children(Path file, LockHome home, LockOwners owners) {
             this.file = file;
             this.home = home;
-            this.locks = locks;
+            this.owners = owners;
         }
 
         void start(boolean remote) throws IOException {
@@ -150,7 +145,8 @@ class LockKeeperTest {
         }
 
         private Child launch(boolean remote) throws IOException {
-            long owner = ++lastOwner;
+            // This process vouches for those that share no memory with it.
+            long owner = remote ? owners.claim() : 0;
             Process process = new ProcessBuilder(
                             Path.of(System.getProperty("java.home"), "bin", "java")
                                     .toString(),
@@ -162,8 +158,8 @@ class LockKeeperTest {
                             System.getProperty("java.class.path"),
                             LockChild.class.getName(),
                             file.toString(),
-                            Long.toString(owner),
-                            remote ? "remote" : "local")
+                            remote ? "remote" : "local",
+                            Long.toString(owner))
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
             BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
@@ -175,7 +171,7 @@ class LockKeeperTest {
                 process.outputWriter().write(end.describe() + "\n");
                 process.outputWriter().flush();
             }
-            return new Child(owner, process, output, remote, end);
+            return new Child(remote ? owner : Long.parseLong(greeting), process, output, remote, end);
         }
 
         /** Kills it and starts another one. The kernel's lock on its number ends with it; what it has sent is cut off here. */
@@ -184,25 +180,9 @@ class LockKeeperTest {
             child.process.destroyForcibly().waitFor();
             if (child.remote) {
                 child.end.cut();
-            }
-            synchronized (dead) {
-                dead.add(child.owner);
+                owners.release(child.owner);
             }
             children.set(index, launch(child.remote));
-        }
-
-        /** The kernel says so, and nothing of it can arrive any more. */
-        boolean isDead(long owner) {
-            synchronized (dead) {
-                if (!dead.contains(owner)) {
-                    return false;
-                }
-            }
-            try (FileLock lock = locks.tryLock(owner, 1, false)) {
-                return lock != null;
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
         }
 
         void awaitProgress(MemorySegment memory, long count) {
