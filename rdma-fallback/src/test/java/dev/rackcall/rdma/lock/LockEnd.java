@@ -1,11 +1,9 @@
 package dev.rackcall.rdma.lock;
 
 import dev.rackcall.verbs.Access;
-import dev.rackcall.verbs.AddressVector;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Context;
-import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.ProtectionDomain;
@@ -14,8 +12,7 @@ import dev.rackcall.verbs.QueuePairSpec;
 import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
-import dev.rackcall.verbs.soft.SoftDevice;
-import dev.rackcall.verbs.soft.SoftOptions;
+import dev.rackcall.verbs.soft.FaultPlan;
 import java.lang.foreign.Arena;
 import java.util.EnumSet;
 
@@ -41,7 +38,7 @@ final class LockEnd implements AutoCloseable {
 
     /** With a device of its own. */
     static LockEnd stranger() {
-        return new LockEnd(SoftDevice.of("lock", SoftOptions.local()).open(), true);
+        return new LockEnd(LockDevice.open(FaultPlan.none()), true);
     }
 
     /** On this device. */
@@ -56,8 +53,8 @@ final class LockEnd implements AutoCloseable {
         return made;
     }
 
-    static void connect(QueuePair from, String gid, String number) {
-        from.toReadyToReceive(ReadyToReceive.from(AddressVector.of(Gid.parse(gid), 0), Integer.parseInt(number)));
+    static void connect(Context context, QueuePair from, String gid, String number) {
+        from.toReadyToReceive(ReadyToReceive.from(LockDevice.pathTo(context, gid), Integer.parseInt(number)));
         // Seven seconds, where the defaults wait for half a second: on a busy machine a device may get no processor for
         // so long.
         from.toReadyToSend(ReadyToSend.defaults().withRetries(18, 6));
@@ -65,13 +62,13 @@ final class LockEnd implements AutoCloseable {
 
     /** For {@link LockHome#accept}. */
     String describe() {
-        return context.gid(1, 0) + " " + queuePair.number();
+        return LockDevice.gid(context) + " " + queuePair.number();
     }
 
     /** Connects to what {@link LockHome.Accepted#describe} says. */
     LockEnd connectTo(String description) {
         String[] words = description.split(" ");
-        connect(queuePair, words[0], words[1]);
+        connect(context, queuePair, words[0], words[1]);
         address = Long.parseLong(words[2]);
         key = Integer.parseInt(words[3]);
         return this;

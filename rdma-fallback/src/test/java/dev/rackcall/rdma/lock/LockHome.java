@@ -8,8 +8,6 @@ import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.ProtectionDomain;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.soft.FaultPlan;
-import dev.rackcall.verbs.soft.SoftDevice;
-import dev.rackcall.verbs.soft.SoftOptions;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -26,7 +24,8 @@ final class LockHome implements AutoCloseable {
         }
 
         String describe() {
-            return context.gid(1, 0) + " " + queuePair.number() + " " + region.address() + " " + region.remoteKey();
+            return LockDevice.gid(context) + " " + queuePair.number() + " " + region.address() + " "
+                    + region.remoteKey();
         }
 
         /** What he sent and has not arrived will not arrive any more. */
@@ -47,7 +46,7 @@ final class LockHome implements AutoCloseable {
     }
 
     LockHome(MemorySegment memory, FaultPlan faults) {
-        context = SoftDevice.of("lock", SoftOptions.local().withFaults(faults)).open();
+        context = LockDevice.open(faults);
         domain = context.allocateProtectionDomain();
         completions = context.createCompletionQueue(CompletionQueueSpec.of(64));
         region = domain.register(memory, EnumSet.allOf(Access.class));
@@ -57,7 +56,7 @@ final class LockHome implements AutoCloseable {
     synchronized Accepted accept(String description) {
         String[] words = description.split(" ");
         QueuePair queuePair = LockEnd.queuePair(domain, completions);
-        LockEnd.connect(queuePair, words[0], words[1]);
+        LockEnd.connect(context, queuePair, words[0], words[1]);
         Accepted here = new Accepted(queuePair);
         accepted.add(here);
         return here;

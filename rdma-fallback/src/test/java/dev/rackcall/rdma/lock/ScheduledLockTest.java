@@ -290,12 +290,12 @@ class ScheduledLockTest {
 
     @Test
     void shouldLetReadersInTogetherAndNobodyBesideThem() throws InterruptedException {
-        assertThat(explore(CASES / 3, false, true, 0)).as("readers at a time").isGreaterThan(1);
-        explore(CASES / 3, true, true, 0);
+        assertThat(explore(CASES / 5, false, true, 0)).as("readers at a time").isGreaterThan(1);
+        explore(CASES / 5, true, true, 0);
     }
 
     @Test
     void shouldTakeDeadReadersOut() throws InterruptedException {
-        explore(CASES / 3, true, true, 3);
+        explore(CASES / 5, true, true, 3);
     }
 }
