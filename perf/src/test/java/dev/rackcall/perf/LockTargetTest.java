@@ -36,9 +36,9 @@ class LockTargetTest {
     @Test
     void shouldMeasureWhatIsNamedAndNothingElse() {
         List<Result> results = measure("alock-95-100", "mcs-95-100", "spin-loopback");
-        assertThat(results).extracting(Result::name).containsExactly("spin-loopback", "alock-95-100", "mcs-95-100");
+        assertThat(results).extracting(Result::name).containsExactly("alock-95-100", "mcs-95-100", "spin-loopback");
         assertThat(results).allMatch(result -> result.opsPerS() > 0);
-        assertThat(results.get(1).more()).containsKey("x_mcs").doesNotContainKeys("x_spin", "alone_x_mcs");
+        assertThat(results.getFirst().more()).containsKey("x_mcs").doesNotContainKeys("x_spin", "alone_x_mcs");
     }
 
     @Test
