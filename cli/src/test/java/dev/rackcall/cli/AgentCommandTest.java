@@ -45,7 +45,7 @@ class AgentCommandTest {
                 "--dir",
                 dir.toString(),
                 "--for",
-                "3"));
+                "6"));
         for (long start = System.nanoTime(); !out.toString().contains("serves in"); Thread.yield()) {
             assertThat(code.isDone() || System.nanoTime() - start > BOUND_NANOS)
                     .as(err.toString())

@@ -223,7 +223,7 @@ class AgentServerTest {
             write.write(theirs.address(), theirs.remoteKey()).from(ours, 0, 8).signaled();
             queue.push(write.id(1));
             assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
-            first.process().destroyForcibly();
+            first.process().destroyForcibly().waitFor();
             assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
             Hosts.waitUntil("the queue to fail", () -> queue.state() == QueuePairState.ERROR);
             assertThat(queue.failure().orElseThrow()).contains("has ended");

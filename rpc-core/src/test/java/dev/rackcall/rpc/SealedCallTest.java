@@ -247,7 +247,7 @@ class SealedCallTest {
 
     @Test
     void shouldKeepTheScopeOfALateHandlerSealedAndFreeItWhenItIsDone() throws Exception {
-        SealedVault hasty = channel.stub(SealedVault.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(200)));
+        SealedVault hasty = channel.stub(SealedVault.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(1)));
         CompletableFuture<List<Long>> values = inBackground(() -> hasty.valueTwice(coin));
         meet();
         assertThatThrownBy(() -> values.get(SECONDS, TimeUnit.SECONDS)).hasMessageContaining("DEADLINE_EXCEEDED");

@@ -117,7 +117,7 @@ class GuestsTest {
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty());
-        try (ShmServer server = ShmServer.start(spec, Duration.ofMillis(300).toNanos())) {
+        try (ShmServer server = ShmServer.start(spec, Duration.ofSeconds(1).toNanos())) {
             Path door = RuntimeDirectory.at(directory).socket("/test/echo");
             List<UnixSocket> silent = new ArrayList<>();
             for (int i = 0; i < 10; i++) {

@@ -31,7 +31,7 @@ class ServerStreamsTest {
         Stream<Integer> oneTooMany = Stream.of(1).onClose(() -> {
             Thread other = Thread.ofPlatform().daemon().start(() -> found.set(streams.find(1) != null));
             try {
-                assertThat(other.join(Duration.ofSeconds(5)))
+                assertThat(other.join(Duration.ofSeconds(20)))
                         .as("others find their streams")
                         .isTrue();
             } catch (InterruptedException e) {
