@@ -5,7 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -20,8 +24,11 @@ import org.junit.jupiter.api.Timeout;
 @SuppressWarnings("LockNotBeforeTry")
 @Timeout(60)
 class LockBellTest {
-    private static final int DESCRIPTORS = 8;
     private static final int NODE = 7;
+    private static final int ROUNDS = 100;
+    /** Even if each of three threads gave up each time, and nobody came to skip them. */
+    private static final int DESCRIPTORS = 3 * ROUNDS + 10;
+
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 2), 64);
@@ -35,6 +42,7 @@ class LockBellTest {
     private final LockLink ownLink = CountingQueuePair.in(home.newLink());
     private final CountingQueuePair sent = CountingQueuePair.of(ownLink);
     private final ExecutorService threads = Executors.newCachedThreadPool();
+    private int counter;
 
     @AfterEach
     void close() {
@@ -143,6 +151,45 @@ class LockBellTest {
         waiter.get(30, TimeUnit.SECONDS);
         // Nobody was there when it entered: first the guess that this is still so, then a look; then the hand-over.
         assertThat(CountingQueuePair.of(holderLink).counts()).isEqualTo("3 trips: 0 W, 2 C, 2 R");
+    }
+
+    @Test
+    void shouldExcludeThreadsThatRingEachOther() throws Exception {
+        List<Future<Integer>> results = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            LockSession session = i == 3
+                    ? table.localSession(1)
+                    : LockTable.remoteSession(
+                            home.newLink(), 1, new LockBell(NODE, waiters.region(), 32 + 8 * i), peers());
+            Random random = new Random(i);
+            Callable<Integer> work = () -> {
+                int had = 0;
+                ALock lock = session.lock(0);
+                for (int round = 0; round < ROUNDS; round++) {
+                    if (random.nextInt(4) != 0) {
+                        lock.lock();
+                    } else if (!lock.tryLock(random.nextInt(300), TimeUnit.MICROSECONDS)) {
+                        continue;
+                    }
+                    int seen = counter;
+                    Thread.onSpinWait();
+                    counter = seen + 1;
+                    had++;
+                    lock.unlock();
+                }
+                session.close();
+                return had;
+            };
+            results.add(threads.submit(work));
+        }
+        int had = 0;
+        for (Future<Integer> result : results) {
+            had += result.get();
+        }
+        assertThat(counter).isEqualTo(had);
+        assertThat(table.localSession(1).lock(0).tryLock())
+                .as("the lock is free")
+                .isTrue();
     }
 
     @Test

@@ -5,7 +5,10 @@ import java.lang.foreign.MemorySegment;
 
 /** One lock, and threads of its cohorts that all reach it by memory: what a device does for the remote ones a processor does as well. */
 final class Locks {
-    private static final int DESCRIPTORS = 2;
+    /** Of each cohort; each has two descriptors. */
+    private static final int PEOPLE = 2;
+
+    private static final int DESCRIPTORS = 2 * PEOPLE;
     private static final int BUDGET = 2;
     private static final int TRIES = 30;
     private static final long LINE = LockLayout.lock(DESCRIPTORS, 0);
@@ -46,19 +49,47 @@ final class Locks {
     static final class Person {
         private final Waiting waiting = new Waiting(false);
         private final CohortQueue queue;
+        private final Readers readers;
         private final Descriptor descriptor;
+        private final Descriptor reading;
         private int budget;
 
         private Person(LockWords words, boolean remote, int number) {
             queue = new CohortQueue(words, waiting, remote, BUDGET);
-            descriptor = new Descriptor(number);
-            descriptor.own = LockLayout.reference(LockLayout.generation(0), number);
+            readers = new Readers(words, waiting, DESCRIPTORS);
+            descriptor = descriptor(words, number);
+            reading = descriptor(words, number + PEOPLE);
+        }
+
+        private static Descriptor descriptor(LockWords words, int number) {
+            Descriptor made = new Descriptor(number);
+            made.own = LockLayout.reference(0, number);
             words.store(LockLayout.descriptor(number) + LockLayout.LOCK, LINE);
+            return made;
         }
 
         void lock() {
             waiting.forEver();
             budget = queue.acquire(LINE, descriptor);
+        }
+
+        /** Alone, also without readers. */
+        void lockAlone() {
+            lock();
+            if (!readers.awaitNone(LINE)) {
+                throw new AssertionError("a wait without end has ended");
+            }
+        }
+
+        /** Beside other readers. */
+        void read() {
+            lock();
+            readers.enter(LINE, reading);
+            unlock();
+        }
+
+        void readNoMore() {
+            readers.leave(reading);
         }
 
         /** Waits a moment at most. */
