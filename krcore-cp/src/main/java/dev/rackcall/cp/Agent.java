@@ -36,6 +36,7 @@ public final class Agent implements AutoCloseable {
     private final Messages messages;
     private final Peers peers;
     private final Lanes lanes;
+    private final OwnQueuePairs own;
     private final ConnectedCallers callers;
     private final MetadataCache cache = new MetadataCache();
     private final ControlPort port;
@@ -66,10 +67,11 @@ public final class Agent implements AutoCloseable {
                     new ConnectedCallers(end, options.host(), regions.location().epoch(), messages);
             Optional<TableReader> reader = end.isDynamic() ? Optional.of(new TableReader(end)) : Optional.empty();
             peers = end.keep(new Peers(KEPT_IDLE));
-            port = new ControlPort(end, device.name(), this::answer, peers::sweep);
+            port = new ControlPort(end, device.name(), this::answer, this::sweep);
             meta = options.meta().map(address -> new MetaClient(end, port, reader, address));
             self = new HostRecord(end.gid(), target, targetKey, port.address().number(), regions.location());
             lanes = new Lanes(end, port, reader, self, options, this::doubt);
+            own = new OwnQueuePairs(options.ownQueuePairs(), options.busyRequests(), lanes::own);
             registration = new Registration(options.host(), self, meta, options.renewal(), this::checkACaller);
         } catch (RuntimeException e) {
             end.close();
@@ -156,6 +158,10 @@ public final class Agent implements AutoCloseable {
 
     RecordTable regions() {
         return regions;
+    }
+
+    OwnQueuePairs ownQueuePairs() {
+        return own;
     }
 
     HostRecord self() {
@@ -247,6 +253,11 @@ public final class Agent implements AutoCloseable {
         return HostRecord.read(port.ask(address, ControlMessage.DESCRIBE, name, PATIENCE));
     }
 
+    private void sweep() {
+        own.lookNowAndThen(peers);
+        peers.sweep();
+    }
+
     private byte[] answer(int operation, ByteBuffer body) {
         return switch (operation) {
             case ControlMessage.DESCRIBE -> describe(new HostId(body.getLong()));
@@ -300,6 +311,8 @@ public final class Agent implements AutoCloseable {
     public void close() {
         tenants.close();
         messages.close();
+        lanes.stopConnecting();
+        own.close();
         lanes.sayGoodbye();
         registration.end(FAREWELL);
         end.close();

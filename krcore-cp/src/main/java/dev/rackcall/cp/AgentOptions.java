@@ -13,6 +13,8 @@ import java.util.function.Supplier;
  * @param renewal how often the agent renews its registration; a fraction of the meta server's lease
  * @param validity how long what is known of a peer's memory region is believed
  * @param lanes queue pairs that lead to all peers, where the device has such; each peer uses one of them
+ * @param ownQueuePairs queue pairs to busy peers beside those; 0 for none
+ * @param busyRequests requests a second that make a peer a busy one
  * @param laneDepth requests that may be under way at a shared queue pair
  * @param queueDepth requests of one virtual queue that may be under way or wait to be popped
  * @param maxQueues virtual queues of one tenant
@@ -25,12 +27,16 @@ public record AgentOptions(
         Duration renewal,
         Duration validity,
         int lanes,
+        int ownQueuePairs,
+        long busyRequests,
         int laneDepth,
         int queueDepth,
         int maxQueues,
         int maxRegions,
         int tableRegions) {
     private static final int LANES = 8;
+    private static final int OWN = 16;
+    private static final long BUSY = 10_000;
 
     /** Checks the values. */
     public AgentOptions {
@@ -40,6 +46,10 @@ public record AgentOptions(
             throw new IllegalArgumentException(
                     "renewal " + renewal + " must be positive, validity " + validity + " not negative");
         }
+        if (ownQueuePairs < 0 || busyRequests < 1) {
+            throw new IllegalArgumentException("not a number of queue pairs for busy peers: " + ownQueuePairs
+                    + ", or of requests that make one: " + busyRequests);
+        }
         if (lanes < 1 || laneDepth < 2 || queueDepth < 1 || maxQueues < 1 || maxRegions < 1 || tableRegions < 1) {
             throw new IllegalArgumentException("an agent needs a lane of 2 requests at least, not " + lanes + " of "
                     + laneDepth + ", and 1 of all else at least: queue depth " + queueDepth + ", queues " + maxQueues
@@ -48,12 +58,23 @@ public record AgentOptions(
     }
 
     /**
-     * No meta server, renewal each second, validity 1 s, 8 shared queue pairs with 128 requests under way each, 16 a virtual queue; 4,096 virtual queues and 1,024 regions
+     * No meta server, renewal each second, validity 1 s, 8 shared queue pairs with 128 requests under way each, 16 more to peers with 10,000 requests a second; 16 requests a virtual queue; 4,096 virtual queues and 1,024 regions
      * a tenant, 4,096 regions a host.
      */
     public static AgentOptions of(HostId host) {
         return new AgentOptions(
-                host, Optional.empty(), Duration.ofSeconds(1), Duration.ofSeconds(1), LANES, 128, 16, 4096, 1024, 4096);
+                host,
+                Optional.empty(),
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(1),
+                LANES,
+                OWN,
+                BUSY,
+                128,
+                16,
+                4096,
+                1024,
+                4096);
     }
 
     /** The same with a meta server. */
@@ -64,6 +85,8 @@ public record AgentOptions(
                 renewal,
                 validity,
                 lanes,
+                ownQueuePairs,
+                busyRequests,
                 laneDepth,
                 queueDepth,
                 maxQueues,
@@ -74,23 +97,85 @@ public record AgentOptions(
     /** The same with other times. */
     public AgentOptions withTimes(Duration newRenewal, Duration newValidity) {
         return new AgentOptions(
-                host, meta, newRenewal, newValidity, lanes, laneDepth, queueDepth, maxQueues, maxRegions, tableRegions);
+                host,
+                meta,
+                newRenewal,
+                newValidity,
+                lanes,
+                ownQueuePairs,
+                busyRequests,
+                laneDepth,
+                queueDepth,
+                maxQueues,
+                maxRegions,
+                tableRegions);
     }
 
     /** The same with another number of shared queue pairs. */
     public AgentOptions withLanes(int count) {
         return new AgentOptions(
-                host, meta, renewal, validity, count, laneDepth, queueDepth, maxQueues, maxRegions, tableRegions);
+                host,
+                meta,
+                renewal,
+                validity,
+                count,
+                ownQueuePairs,
+                busyRequests,
+                laneDepth,
+                queueDepth,
+                maxQueues,
+                maxRegions,
+                tableRegions);
+    }
+
+    /** The same with another number of queue pairs to single peers, each of which gets this many requests a second. */
+    public AgentOptions withOwnQueuePairs(int most, long requests) {
+        return new AgentOptions(
+                host,
+                meta,
+                renewal,
+                validity,
+                lanes,
+                most,
+                requests,
+                laneDepth,
+                queueDepth,
+                maxQueues,
+                maxRegions,
+                tableRegions);
     }
 
     /** The same with other depths of a shared queue pair and of a virtual queue. */
     public AgentOptions withDepth(int lane, int queue) {
-        return new AgentOptions(host, meta, renewal, validity, lanes, lane, queue, maxQueues, maxRegions, tableRegions);
+        return new AgentOptions(
+                host,
+                meta,
+                renewal,
+                validity,
+                lanes,
+                ownQueuePairs,
+                busyRequests,
+                lane,
+                queue,
+                maxQueues,
+                maxRegions,
+                tableRegions);
     }
 
     /** The same with other bounds for a tenant. */
     public AgentOptions withQuota(int queues, int regions) {
         return new AgentOptions(
-                host, meta, renewal, validity, lanes, laneDepth, queueDepth, queues, regions, tableRegions);
+                host,
+                meta,
+                renewal,
+                validity,
+                lanes,
+                ownQueuePairs,
+                busyRequests,
+                laneDepth,
+                queueDepth,
+                queues,
+                regions,
+                tableRegions);
     }
 }

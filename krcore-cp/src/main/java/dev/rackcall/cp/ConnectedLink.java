@@ -31,6 +31,7 @@ final class ConnectedLink implements LaneLink, AutoCloseable {
     private final HostRecord peerRecord;
     private final AddressVector path;
     private final CompletionQueue completions;
+    private final LaneCompletions ended;
     private final QueuePair queuePair;
     private volatile Optional<Peer> peer = Optional.empty();
     /** Guarded by the monitor, as all changes of the queue pair. */
@@ -55,6 +56,7 @@ final class ConnectedLink implements LaneLink, AutoCloseable {
         path = end.pathTo(peerRecord.gid());
         completions = end.context()
                 .createCompletionQueue(CompletionQueueSpec.of(4 * depth).polledBusily());
+        ended = new LaneCompletions(completions);
         try {
             queuePair = end.domain()
                     .createQueuePair(QueuePairSpec.of(QueuePairType.RC, completions)
@@ -69,13 +71,25 @@ final class ConnectedLink implements LaneLink, AutoCloseable {
 
     /** For its lane. */
     LaneCompletions completions() {
-        return new LaneCompletions(completions);
+        return ended;
     }
 
     /** Connects for the first time. */
     void begin(Peer to, Lane lane) {
         peer = Optional.of(to);
         restart(lane);
+    }
+
+    /**
+     * Connects for the first time, and waits for it.
+     *
+     * @throws ControlPlaneException if the peer does not answer, or refuses
+     */
+    void connect(Peer to) {
+        peer = Optional.of(to);
+        if (!isConnected()) {
+            throw new ControlPlaneException(ControlPlaneException.Kind.UNREACHABLE, "it was closed meanwhile");
+        }
     }
 
     @Override
@@ -95,20 +109,24 @@ final class ConnectedLink implements LaneLink, AutoCloseable {
 
     private void connect(Lane lane) {
         try {
-            if (!prepare()) {
-                return;
+            if (isConnected()) {
+                lane.resume();
             }
-            int packet = RANDOM.nextInt() & PACKET_MASK;
-            ByteBuffer answer = port.ask(control(), ControlMessage.CONNECT, question(packet), PATIENCE);
-            if (!finish(answer.getInt(), answer.getInt(), packet)) {
-                return;
-            }
-            lane.resume();
         } catch (RuntimeException e) {
             // Whatever it was, nobody else will end what is kept.
             LOG.debug("no connection to {}: {}", peerName, e.getMessage());
             lane.fail(peer.orElseThrow());
         }
+    }
+
+    /** Returns false if it was closed meanwhile. */
+    private boolean isConnected() {
+        if (!prepare()) {
+            return false;
+        }
+        int packet = RANDOM.nextInt() & PACKET_MASK;
+        ByteBuffer answer = port.ask(control(), ControlMessage.CONNECT, question(packet), PATIENCE);
+        return finish(answer.getInt(), answer.getInt(), packet);
     }
 
     private synchronized boolean prepare() {
@@ -155,6 +173,7 @@ final class ConnectedLink implements LaneLink, AutoCloseable {
                 return;
             }
             closed = true;
+            ended.close();
             queuePair.close();
             completions.close();
         }

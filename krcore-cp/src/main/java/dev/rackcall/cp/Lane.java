@@ -22,6 +22,7 @@ final class Lane {
     private static final class Slot {
         final WorkRequest request = WorkRequest.create(CheckedRequest.MAX_SEGMENTS, CheckedRequest.MAX_INLINE);
         LocalQueue queue;
+        LaneShare share;
         CompletionOpcode opcode = CompletionOpcode.UNKNOWN;
         /** Its place in its queue. */
         long token;
@@ -48,6 +49,8 @@ final class Lane {
     private boolean suspended;
     /** It never will be. */
     private boolean dead;
+    /** It takes nothing more. */
+    private boolean retired;
 
     /**
      * It keeps requests to itself until {@link #resume}.
@@ -87,19 +90,24 @@ final class Lane {
      * Posts a request that was checked. A tenant may take a place as long as it has fewer than are free: so however many tenants take all
      * they get, some places are left for one more.
      *
-     * @return false if there is no room now, or the virtual queue is closed
+     * @param share of its tenant
+     * @return false if there is no room now, or the virtual queue is closed, or this lane takes nothing more
      */
-    boolean post(LocalQueue queue, CheckedRequest request) {
-        if (tryPost(queue, request)) {
+    boolean post(LocalQueue queue, LaneShare share, CheckedRequest request) {
+        if (tryPost(queue, share, request)) {
             return true;
         }
         completions.poll();
-        return tryPost(queue, request);
+        return tryPost(queue, share, request);
     }
 
-    private synchronized boolean tryPost(LocalQueue queue, CheckedRequest request) {
-        LaneShare share = queue.share();
-        if (!hasRoom(share)) {
+    /** Takes no more requests; those that are under way end. */
+    synchronized void retire() {
+        retired = true;
+    }
+
+    private synchronized boolean tryPost(LocalQueue queue, LaneShare share, CheckedRequest request) {
+        if (retired || !hasRoom(share)) {
             return false;
         }
         Slot slot = slot(next);
@@ -110,6 +118,7 @@ final class Lane {
         }
         link.address(slot.request, queue.peer());
         slot.queue = queue;
+        slot.share = share;
         slot.message = request.messageSlot();
         slot.bytes = request.bytes();
         slot.opcode = CompletionOpcode.of(request.opcode());
@@ -127,6 +136,7 @@ final class Lane {
             return false;
         }
         next++;
+        queue.peer().counts();
         share.hold(1);
         queue.tenant().hold(1);
         if (dead) {
@@ -239,7 +249,7 @@ final class Lane {
 
     private static void end(Slot slot, CompletionStatus status) {
         LocalQueue queue = slot.queue;
-        queue.share().hold(-1);
+        slot.share.hold(-1);
         queue.tenant().hold(-1);
         queue.peer().underWay().decrementAndGet();
         queue.completed(slot.token, status, slot.opcode, slot.bytes, slot.message);

@@ -13,6 +13,8 @@ final class LaneCompletions {
     private final CompletionQueue queue;
     private final Completions batch = Completions.create(32);
     private final ReentrantLock lock = new ReentrantLock();
+    /** Guarded by the lock. */
+    private boolean closed;
     /** Replaced, never changed. */
     private volatile Lane[] lanes = {};
 
@@ -35,6 +37,9 @@ final class LaneCompletions {
     void poll() {
         if (lock.tryLock()) {
             try {
+                if (closed) {
+                    return;
+                }
                 for (int count = queue.poll(batch); count > 0; count = queue.poll(batch)) {
                     for (int i = 0; i < count; i++) {
                         take(i);
@@ -43,6 +48,16 @@ final class LaneCompletions {
             } finally {
                 lock.unlock();
             }
+        }
+    }
+
+    /** Before the queue is closed: nobody looks at it any more. */
+    void close() {
+        lock.lock();
+        try {
+            closed = true;
+        } finally {
+            lock.unlock();
         }
     }
 

@@ -8,6 +8,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -31,6 +33,10 @@ final class Lanes {
     private final Optional<SharedLanes> shared;
     /** Of single peers; replaced, never changed. */
     private volatile Own[] own = {};
+
+    private final Set<ConnectedLink> connecting = ConcurrentHashMap.newKeySet();
+    /** Written before {@link #connecting} is read, and read after it is written. */
+    private volatile boolean stopped;
 
     private long formerRecoveries;
 
@@ -100,6 +106,32 @@ final class Lanes {
         return peer;
     }
 
+    /** One more way to a peer that shares its lane with others: a queue pair of its own. Waits for the peer. */
+    OwnQueuePairs.Made own(Peer peer) {
+        ConnectedLink link =
+                new ConnectedLink(end, port, selfName, self, peer.host(), peer.record(), options.laneDepth());
+        connecting.add(link);
+        if (stopped) {
+            link.close();
+        }
+        try {
+            link.connect(peer);
+        } catch (RuntimeException e) {
+            link.close();
+            throw e;
+        } finally {
+            connecting.remove(link);
+        }
+        Lane lane = new Lane(link, link.completions(), options.laneDepth(), doubted);
+        lane.resume();
+        Own mine = new Own(lane, link);
+        add(mine);
+        return new OwnQueuePairs.Made(lane, () -> {
+            remove(mine);
+            link.close();
+        });
+    }
+
     /** Where there is no one-sided way into the peer's table. */
     private Optional<RegionRecord> ask(HostRecord record, int key) throws StaleTableException {
         byte[] question = ByteBuffer.allocate(2 * Integer.BYTES)
@@ -148,6 +180,12 @@ final class Lanes {
             }
         }
         return busy;
+    }
+
+    /** Gives up what is being connected beside the ways that there are. */
+    void stopConnecting() {
+        stopped = true;
+        connecting.forEach(ConnectedLink::close);
     }
 
     /** Tells peers that the connections to them end now. */

@@ -17,6 +17,21 @@ final class LocalQueue implements VirtualQueue {
 
     static final long CLOSED = -2;
 
+    /** A lane, and its tenant's part of it. */
+    private record Route(Lane lane, LaneShare share) {
+        static Route over(Lane lane, LocalTenant tenant) {
+            return new Route(lane, lane.share(tenant));
+        }
+
+        boolean post(LocalQueue queue, CheckedRequest request) {
+            return lane.post(queue, share, request);
+        }
+
+        void release() {
+            lane.release(share);
+        }
+    }
+
     private static final byte DEVICE = 1;
     private static final byte ANSWER = 2;
     private static final CompletionOpcode[] OPCODES = CompletionOpcode.values();
@@ -24,8 +39,9 @@ final class LocalQueue implements VirtualQueue {
     private final Agent agent;
     private final LocalTenant tenant;
     private final Peer peer;
-    private final Lane lane;
-    private final LaneShare share;
+    /** What requests go over; another one only when none is under way. Written with the monitor by who pushes. */
+    private volatile Route route;
+
     private final int depth;
     private final QueueWatcher watcher;
     private final CheckedRequest checked = new CheckedRequest();
@@ -58,8 +74,7 @@ final class LocalQueue implements VirtualQueue {
         this.agent = agent;
         this.tenant = tenant;
         this.peer = peer;
-        lane = peer.lane();
-        share = lane.share(tenant);
+        route = Route.over(peer.lane(), tenant);
         this.depth = depth;
         number = agent.nextQueueNumber();
         ids = new long[depth];
@@ -77,11 +92,6 @@ final class LocalQueue implements VirtualQueue {
 
     LocalTenant tenant() {
         return tenant;
-    }
-
-    /** Its tenant's part of the lane. */
-    LaneShare share() {
-        return share;
     }
 
     Peer peer() {
@@ -143,13 +153,43 @@ final class LocalQueue implements VirtualQueue {
     private boolean post() {
         CompletionStatus status = checked.check(tenant, peer);
         if (status == CompletionStatus.SUCCESS) {
-            return checked.isMessage() ? postMessage() : lane.post(this, checked);
+            return isOnItsLane() && (checked.isMessage() ? postMessage() : route.post(this, checked));
         }
         if (status == CompletionStatus.RETRY_EXCEEDED) {
             agent.doubt(peer);
         }
         refuse(status);
         return true;
+    }
+
+    /** Takes over to the lane that the peer has now; returns false if what is under way on the former one must end first. */
+    private boolean isOnItsLane() {
+        Route former = route;
+        Lane now = peer.lane();
+        if (former.lane() == now) {
+            return true;
+        }
+        if (hasSomethingUnderWay()) {
+            former.lane().poll();
+        }
+        if (hasSomethingUnderWay()) {
+            return false;
+        }
+        // Not with the monitor: a lane's monitor is taken before it.
+        Route next = Route.over(now, tenant);
+        boolean isTaken;
+        synchronized (this) {
+            isTaken = underWay == 0 && !closed;
+            if (isTaken) {
+                route = next;
+            }
+        }
+        (isTaken ? former : next).release();
+        return isTaken;
+    }
+
+    private synchronized boolean hasSomethingUnderWay() {
+        return underWay > 0;
     }
 
     private boolean postMessage() {
@@ -165,7 +205,7 @@ final class LocalQueue implements VirtualQueue {
         }
         messages.slots().write(slot, message(MemorySegment.ofArray(payload)));
         messages.expect(this);
-        boolean isPosted = lane.post(this, checked.carriedBy(slot));
+        boolean isPosted = route.post(this, checked.carriedBy(slot));
         if (!isPosted) {
             messages.slots().free(slot);
         }
@@ -203,7 +243,7 @@ final class LocalQueue implements VirtualQueue {
         slots.write(slot, message);
         boolean isPosted;
         synchronized (internal) {
-            isPosted = lane.post(this, internal.internal(slot));
+            isPosted = route.post(this, internal.internal(slot));
         }
         if (!isPosted) {
             slots.free(slot);
@@ -375,7 +415,7 @@ final class LocalQueue implements VirtualQueue {
     public int pop(Completions batch) {
         int count = take(batch);
         if (count == 0 && isUnderWay()) {
-            lane.poll();
+            route.lane().poll();
             if (isAwaited()) {
                 agent.messages().poll();
             }
@@ -430,7 +470,7 @@ final class LocalQueue implements VirtualQueue {
         }
         agent.messages().forget(this);
         tenant.forget(this);
-        lane.release(share);
+        route.release();
         agent.peers().release(peer);
     }
 }

@@ -2,6 +2,7 @@ package dev.rackcall.cp;
 
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 
 /** One life of another host that virtual queues lead to: the way to it, and what is known of its memory regions. Any thread may use it. */
 final class Peer {
@@ -19,6 +20,10 @@ final class Peer {
     private final Way way;
     private final KnownRegions regions;
     private final AtomicInteger underWay = new AtomicInteger();
+    private final LongAdder requests = new LongAdder();
+    /** That of its own queue pair, if it has one. */
+    private volatile Optional<Lane> preferred = Optional.empty();
+
     private volatile boolean silent;
     /** Virtual queues; guarded by {@link Peers}. */
     private int queues;
@@ -43,9 +48,29 @@ final class Peer {
         return way.target().orElseThrow();
     }
 
-    /** What requests to it go over. */
+    /** What requests to it go over from now on. */
     Lane lane() {
-        return way.lane();
+        return preferred.orElse(way.lane());
+    }
+
+    /** Requests go over this lane from now on, as soon as nothing of their virtual queue is under way on another. */
+    void prefer(Optional<Lane> own) {
+        preferred = own;
+    }
+
+    /** Whether it shares a lane with other peers. */
+    boolean isShared() {
+        return way.target().isPresent() && !silent;
+    }
+
+    /** One more request. */
+    void counts() {
+        requests.increment();
+    }
+
+    /** Requests so far. */
+    long requests() {
+        return requests.sum();
     }
 
     /** Closes the way to it, which nobody uses any more. */

@@ -42,6 +42,11 @@ final class Peers implements AutoCloseable {
         evict();
     }
 
+    /** Those that virtual queues may lead to. */
+    synchronized List<Peer> all() {
+        return List.copyOf(current.values());
+    }
+
     /** Nobody shall get this one any more. Returns whether somebody could have. */
     synchronized boolean retire(Peer peer) {
         if (!current.remove(peer.host(), peer)) {
