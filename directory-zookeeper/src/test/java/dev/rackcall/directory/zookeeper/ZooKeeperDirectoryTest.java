@@ -67,7 +67,7 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
     @Override
     protected DirectoryOptions options() {
         // Some wait for its end, all others for a machine that is busy.
-        return DirectoryOptions.DEFAULT.withLease(Duration.ofSeconds(3));
+        return DirectoryOptions.DEFAULT.withLease(Duration.ofSeconds(5));
     }
 
     /** As if the servers had not heard of it for longer than its lease. */
