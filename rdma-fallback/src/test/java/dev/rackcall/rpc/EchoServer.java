@@ -9,6 +9,7 @@ public final class EchoServer {
     /** Serves at any free port of this host. */
     public static RpcServer at(String host, long arenaQuota) {
         return RpcServer.builder()
+                .directory(OwnDirectory.path())
                 .service(Echo.class, new EchoService())
                 .dispatch(Dispatch.virtualThreads())
                 .arenaQuota(arenaQuota)

@@ -25,6 +25,7 @@ final class RdmaChild {
 
     private static void serve(URI address) throws IOException {
         try (RpcServer server = RpcServer.builder()
+                .directory(OwnDirectory.path())
                 .service(Echo.class, new EchoService())
                 .dispatch(Dispatch.virtualThreads())
                 .listen(address)

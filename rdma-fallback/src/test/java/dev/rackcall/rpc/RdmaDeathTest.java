@@ -60,6 +60,7 @@ class RdmaDeathTest {
     void shouldLetGoOfClientsThatAreKilled() throws Exception {
         long before = Faults.mappings();
         try (RpcServer server = RpcServer.builder()
+                .directory(OwnDirectory.path())
                 .service(Echo.class, new EchoService())
                 .dispatch(Dispatch.virtualThreads())
                 .listen(URI.create("rdma://127.0.0.1:0"))

@@ -135,6 +135,7 @@ class RdmaFaultTest {
         try (Faults client = Faults.at(CLIENT, seed);
                 Faults server = Faults.at(SERVER, seed)) {
             try (RpcServer endpoint = RpcServer.builder()
+                            .directory(OwnDirectory.path())
                             .service(Echo.class, service)
                             .dispatch(Dispatch.virtualThreads())
                             .listen(URI.create("rdma://" + SERVER + ":0"))

@@ -40,6 +40,7 @@ class RdmaFetchTest {
     void grow() {
         faults = Faults.at(HOST, SEED);
         server = RpcServer.builder()
+                .directory(OwnDirectory.path())
                 .service(Forest.class, service)
                 .dispatch(Dispatch.virtualThreads())
                 .arenaQuota(32 << 20)
