@@ -1,7 +1,6 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.verbs.Completions;
-import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +24,7 @@ final class Outgoing {
     private static final long ROOM_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** Between two looks for room. */
     private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
-    /** A peer that takes nothing for so long is given up. */
+    /** A peer that takes nothing for so long is given up; also one for which others have waited so long. */
     private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final RdmaCarrier carrier;
@@ -38,6 +37,9 @@ final class Outgoing {
     private long completed;
     /** There was no room, and nothing was posted since. */
     private boolean clogged;
+    /** Nanoseconds for which somebody has waited with the lock because as many wait as may, since none did. */
+    private long waited;
+
     /** A thread of its own looks for room. */
     private boolean draining;
 
@@ -95,9 +97,11 @@ final class Outgoing {
         }
         batched++;
         if (batched % BATCH == 0) {
-            awaitRoom(clogged ? 0 : ROOM_NANOS);
+            awaitRoom(0, clogged ? 0 : ROOM_NANOS);
             if (batched == MAX_WAITING) {
-                awaitRoom(STALL_NANOS);
+                long begin = System.nanoTime();
+                awaitRoom(MAX_WAITING - BATCH, STALL_NANOS - waited);
+                waited += System.nanoTime() - begin;
             }
             if (batched == MAX_WAITING) {
                 stalled();
@@ -108,16 +112,15 @@ final class Outgoing {
         return isAlive();
     }
 
-    /** Posts all, unless there is no room for so long. */
-    private void awaitRoom(long nanos) {
-        long last = System.nanoTime();
-        while (batched > 0 && isAlive()) {
-            if (post()) {
-                last = System.nanoTime();
-            } else if (System.nanoTime() - last >= nanos) {
-                clogged = true;
-                return;
-            } else {
+    /** Posts all but so many, unless there is no room for them within that time. */
+    private void awaitRoom(int most, long nanos) {
+        long begin = System.nanoTime();
+        while (batched > most && isAlive()) {
+            if (!post()) {
+                if (System.nanoTime() - begin >= nanos) {
+                    clogged = true;
+                    return;
+                }
                 Thread.onSpinWait();
             }
         }
@@ -136,7 +139,8 @@ final class Outgoing {
         post();
         if (batched > 0 && isAlive() && !draining) {
             draining = true;
-            Thread.ofVirtual().name("rackcall-rdma-post").start(this::drain);
+            // Not virtual: virtual threads that spin for an answer may have all processors, and wait for this one.
+            Thread.ofPlatform().daemon().name("rackcall-rdma-post").start(this::drain);
         }
         return isAlive();
     }
@@ -155,6 +159,7 @@ final class Outgoing {
             }
         }
         clogged &= !any;
+        waited = batched == 0 ? 0 : waited;
         return any;
     }
 
@@ -206,8 +211,8 @@ final class Outgoing {
                 } else if (isAlive() && batched > 0 && now - last > STALL_NANOS) {
                     stalled();
                 }
-            } catch (VerbsException e) {
-                carrier.end("posting failed: " + e.getMessage());
+            } catch (RuntimeException | Error e) {
+                carrier.end("posting failed: " + e);
             } finally {
                 more = isAlive() && batched > 0;
                 draining = more;

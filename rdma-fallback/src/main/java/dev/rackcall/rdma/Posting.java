@@ -195,6 +195,8 @@ final class Posting implements Shadow.Pieces {
                 out.reap();
             }
             return out.completed() >= request;
+        } catch (VerbsException e) {
+            return failed(e);
         } finally {
             leave();
         }

@@ -293,6 +293,15 @@ class RdmaCarrierTest {
                 .isEqualTo(-1);
     }
 
+    /** It takes 256 requests in each two seconds, and a push of a thousand more than may wait would keep everybody for that long again and again. */
+    @Test
+    void shouldNotWaitAgainAndAgainForAPeerThatTakesLittle() {
+        faults.slow(Duration.ofMillis(1900));
+        changeWords(5400);
+        assertThat(client.carryChanged(0, 5400 * 192)).isFalse();
+        assertThat(client.hasEnded()).isTrue();
+    }
+
     @Test
     void shouldNotKeepMoreForAPeerThanItHasRoomFor() {
         faults.slow(Duration.ofMinutes(1));

@@ -111,7 +111,8 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
                 return true;
             }
         }
-        Thread.ofVirtual().name("rackcall-carry").start(() -> carry(Integer.MAX_VALUE));
+        // Not virtual: virtual threads that spin for an answer may have all processors, and wait for this one.
+        Thread.ofPlatform().daemon().name("rackcall-carry").start(() -> carry(Integer.MAX_VALUE));
         return true;
     }
 
