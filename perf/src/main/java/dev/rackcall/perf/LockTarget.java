@@ -82,17 +82,22 @@ final class LockTarget {
 
     private List<Result> once() {
         List<Result> results = new ArrayList<>(alone());
+        KINDS.forEach((kind, user) -> {
+            if (plan.locks().isEmpty() || plan.locks().stream().anyMatch(name -> name.startsWith(kind + "-"))) {
+                // Whoever is measured first would be measured while it is compiled.
+                contest(kind + "-warm-up", LOCALITIES.getLast(), TABLES.getFirst(), user, plan.warmUpNanos());
+            }
+        });
         for (int locks : TABLES) {
             for (int locality : LOCALITIES) {
                 KINDS.forEach((kind, user) -> {
                     String name = kind + "-" + locality + "-" + locks;
                     if (plan.measuresLock(name)) {
-                        results.add(contest(name, locality, locks, user));
+                        results.add(contest(name, locality, locks, user, plan.durationNanos()));
                     }
                 });
             }
         }
-        // Last, when all of this is compiled.
         for (String name : REMOTE) {
             if (plan.measuresLock(name)) {
                 results.add(reach(name));
@@ -173,7 +178,7 @@ final class LockTarget {
         return System.nanoTime() - start;
     }
 
-    private Result contest(String name, int locality, int locks, Function<LockUser.Place, LockUser> kind) {
+    private Result contest(String name, int locality, int locks, Function<LockUser.Place, LockUser> kind, long nanos) {
         plan.say("alock: " + name);
         int perNode = (locks + NODES - 1) / NODES;
         List<LockNode> nodes = new ArrayList<>();
@@ -188,8 +193,8 @@ final class LockTarget {
                 LockUser user = kind.apply(place);
                 int[] keys = keys(place, locality, locks, i);
                 running.add(threads.submit(() -> {
-                    run(user, keys, NODES, plan.durationNanos() / 2, start, SAMPLE);
-                    LatencyRecorder recorder = run(user, keys, NODES, plan.durationNanos(), start, SAMPLE);
+                    run(user, keys, NODES, nanos / 2, start, SAMPLE);
+                    LatencyRecorder recorder = run(user, keys, NODES, nanos, start, SAMPLE);
                     user.end();
                     return recorder;
                 }));

@@ -21,7 +21,7 @@ class ScheduledLockTest {
     private static final int DESCRIPTORS = 12;
     private static final int LOCKS = 2;
     private static final int ROUNDS = 6;
-    private static final int CASES = Integer.getInteger("rackcall.schedules", 300);
+    private static final int CASES = Integer.getInteger("rackcall.schedules", 240);
 
     /** One schedule. */
     private static final class Case {
