@@ -60,11 +60,21 @@ public final class RackcallCommand {
     private static int refuse(ParameterException failure, String[] arguments) {
         CommandLine command = failure.getCommandLine();
         PrintWriter err = command.getErr();
-        err.println(failure.getMessage());
+        err.println(complaint(failure, command));
         UnmatchedArgumentException.printSuggestions(failure, err);
         err.println("See " + command.getCommandSpec().qualifiedName() + " --help");
         err.flush();
         return CommandLine.ExitCode.USAGE;
+    }
+
+    private static String complaint(ParameterException failure, CommandLine command) {
+        if (!(failure instanceof UnmatchedArgumentException unmatched) || unmatched.isUnknownOption()) {
+            return failure.getMessage();
+        }
+        String word = unmatched.getUnmatched().getFirst();
+        return command.getParent() == null
+                ? "There is no command '" + word + "'"
+                : "Unexpected argument '" + word + "'";
     }
 
     /** Failures that carry a sentence for people need no stack trace; anything else is a defect and shows where it arose. */

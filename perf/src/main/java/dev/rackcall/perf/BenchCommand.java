@@ -28,14 +28,14 @@ import picocli.CommandLine.TypeConversionException;
  */
 @Command(
         name = "bench",
-        description = "Measure Rackcall and its peers side by side.",
+        description = "Measures Rackcall and its peers side by side.",
         sortOptions = false,
         footer = {
             "",
-            "Targets: rtt (round trips), throughput (calls in flight), connect (new connections), elastic (many at a time), idle (idle processes and connections),",
-            "start (from JVM start to the first reply), isolation (snapshots, seals, sandboxes), verbs (ping-pong over the software RDMA device),",
-            "rdma (calls over the software RDMA device, and grpc-java over TCP), alock (locks for threads of one",
-            "host and of others), jmh (micro-benchmarks). Without a target: a short run of rtt and throughput.",
+            "Targets: rtt (round trips), throughput (calls in flight), connect (new connections), elastic (many at a time), idle (idle processes and connections),"
+                    + " start (from JVM start to the first reply), isolation (snapshots, seals, sandboxes), verbs (ping-pong over the software RDMA device),"
+                    + " rdma (calls over the software RDMA device, and grpc-java over TCP), alock (locks for threads of one"
+                    + " host and of others), jmh (micro-benchmarks). Without a target: a short run of rtt and throughput.",
         })
 public final class BenchCommand implements Callable<Integer> {
     private static final List<Integer> ALL_DEPTHS = List.of(1, 2, 4, 8, 16, 32, 64);

@@ -26,8 +26,8 @@ import picocli.CommandLine.Option;
                 "Boots three virtual machines, A and B with a memory in common, C with the network only, and tests in them what needs several kernels"
                         + " or a real RDMA device.",
         footer = {
-            "Exit code 0: all steps are good; 1: one is not, and the guests' logs in target/rack/ say more; 2: wrong arguments;",
-            "3: it did not run, and says why."
+            "Exit code 0: all steps are good; 1: one is not, and the guests' logs in target/rack/ say more; 2: wrong arguments; 3: it did not run, and"
+                    + " says why."
         })
 public final class RackTestCommand implements Callable<Integer> {
     private static final int GOOD = 0;
@@ -48,6 +48,7 @@ public final class RackTestCommand implements Callable<Integer> {
 
     @Option(
             names = "--seconds",
+            paramLabel = "N",
             defaultValue = "480",
             description = "The most that guests may run (default: ${DEFAULT-VALUE}).")
     private int seconds;
@@ -64,7 +65,13 @@ public final class RackTestCommand implements Callable<Integer> {
 
     private static CommandLine commandLine() {
         CommandLine commandLine = new CommandLine(new RackTestCommand());
+        commandLine.setCommandName("rackcall rack-test");
         commandLine.setCaseInsensitiveEnumValuesAllowed(true);
+        commandLine.setParameterExceptionHandler((failure, arguments) -> {
+            failure.getCommandLine().getErr().println(failure.getMessage());
+            failure.getCommandLine().getErr().println("See rackcall rack-test --help");
+            return CommandLine.ExitCode.USAGE;
+        });
         return commandLine;
     }
 

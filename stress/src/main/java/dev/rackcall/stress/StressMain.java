@@ -37,7 +37,7 @@ public final class StressMain {
             } else if (arguments[i].equals("--tests") && !value.isEmpty()) {
                 tests = value;
             } else {
-                System.err.println("stress: cannot use '" + arguments[i] + " " + value
+                System.err.println("rackcall: stress cannot use '" + (arguments[i] + " " + value).strip()
                         + "'; usage: rackcall stress [--seconds N] [--tests REGEX]");
                 System.exit(2);
             }
