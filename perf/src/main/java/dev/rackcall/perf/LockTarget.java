@@ -83,7 +83,8 @@ final class LockTarget {
     private List<Result> once() {
         List<Result> results = new ArrayList<>(alone());
         KINDS.forEach((kind, user) -> {
-            if (plan.locks().isEmpty() || plan.locks().stream().anyMatch(name -> name.startsWith(kind + "-"))) {
+            String contests = kind + "-\\d+-\\d+";
+            if (plan.locks().isEmpty() || plan.locks().stream().anyMatch(name -> name.matches(contests))) {
                 // Whoever is measured first would be measured while it is compiled.
                 contest(kind + "-warm-up", LOCALITIES.getLast(), TABLES.getFirst(), user, plan.warmUpNanos());
             }

@@ -46,7 +46,7 @@ public final class LockPeers {
      *
      * @param node as the bells of its threads name it; their own node, too, if others of its threads use the same locks
      * @param queuePair to the device of that node, reliable and connected, with room for 32 sends and 8 bytes inline
-     * @param completions where its sends complete, and nothing else
+     * @param completions where its sends complete, and nothing else; with room for 32
      */
     public LockPeers add(int node, QueuePair queuePair, CompletionQueue completions) {
         peers.add(new Peer(node, queuePair, completions));
