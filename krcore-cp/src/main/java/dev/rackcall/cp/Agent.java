@@ -116,6 +116,11 @@ public final class Agent implements AutoCloseable {
         return admitHere(name);
     }
 
+    /** For what the agent itself does, without regard to what tenants may have. */
+    LocalTenant admitItself(int maxQueues) {
+        return tenants.add(new LocalTenant(this, "agent of " + host(), tenantNumbers.incrementAndGet(), maxQueues, 1));
+    }
+
     LocalTenant admitHere(String name) {
         return tenants.add(new LocalTenant(
                 this, name, tenantNumbers.incrementAndGet(), options.maxQueues(), options.maxRegions()));
@@ -210,10 +215,9 @@ public final class Agent implements AutoCloseable {
         if (known.record().epoch() == record.epoch()) {
             return known;
         }
-        // Another life than that which we know.
+        // An earlier life than that which we know, or a later one: that will turn out with the next request to it.
         peers.release(known);
-        doubt(known);
-        return peer(host, record);
+        return peers.acquireFormer(host, record.epoch(), name -> lanes.to(name, record));
     }
 
     private Peer peer(HostId host, HostRecord record) {

@@ -55,7 +55,9 @@ final class AgentPump implements AutoCloseable {
 
     /** There is something to do. */
     void wake() {
-        LockSupport.unpark(thread);
+        if (Thread.currentThread() != thread) {
+            LockSupport.unpark(thread);
+        }
     }
 
     private void run() {

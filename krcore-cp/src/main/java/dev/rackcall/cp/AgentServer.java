@@ -205,7 +205,9 @@ public final class AgentServer implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         sessions.forEach(AgentSession::end);
-        sessions.forEach(session -> session.join(END_TIME));
+        long end = System.nanoTime() + END_TIME.toNanos();
+        // All of them together, not each.
+        sessions.forEach(session -> session.join(Duration.ofNanos(Math.max(1, end - System.nanoTime()))));
         pump.close();
         poll.close();
         owner.close();

@@ -177,7 +177,13 @@ final class AgentSession {
             pump.wake();
             return;
         }
-        SessionMessage question = SessionMessage.read(received.bytes());
+        SessionMessage question;
+        try {
+            question = SessionMessage.read(received.bytes());
+        } catch (IllegalArgumentException e) {
+            refuse(0, Kind.REFUSED, String.valueOf(e.getMessage()));
+            return;
+        }
         try {
             ByteBuffer body = SessionMessage.newBody();
             switch (question.kind()) {

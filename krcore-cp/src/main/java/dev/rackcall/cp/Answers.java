@@ -96,7 +96,7 @@ final class Answers {
     private LocalQueue queue(Life life, Way way) {
         if (way.queue.isEmpty()) {
             if (tenant.isEmpty()) {
-                tenant = Optional.of(agent.admitHere("messages of " + agent.host()));
+                tenant = Optional.of(agent.admitItself(2 * KEPT));
             }
             way.queue = Optional.of(tenant.get().connectTo(life.host(), way.record));
         }

@@ -160,6 +160,11 @@ final class Lane {
         completions.poll();
     }
 
+    /** Tenants that have virtual queues on it. */
+    synchronized int tenants() {
+        return shares.size();
+    }
+
     int queuePairNumber() {
         return number;
     }
@@ -196,8 +201,9 @@ final class Lane {
         long kept = first;
         long dropped = next;
         for (Slot slot : rest) {
-            // What was sent to a peer that fell silent may have happened; all else was never done.
-            if (slot.queue == culprit || (isSilent && slot.queue.peer() == peer)) {
+            // What was sent to a peer that fell silent may have happened; all else was never done. Of a closed queue
+            // nobody waits for it, and its memory may belong to others by now.
+            if (slot.queue == culprit || slot.queue.isClosed() || (isSilent && slot.queue.peer() == peer)) {
                 end(slot, CompletionStatus.FLUSHED);
                 slots[(int) (--dropped % slots.length)] = slot;
             } else {
@@ -219,12 +225,32 @@ final class Lane {
     /** The queue pair is there, or there again: posts what was kept. */
     synchronized void resume() {
         suspended = false;
+        dropClosed();
         for (long i = first; i < next; i++) {
             if (!link.queuePair().postSend(slot(i).request.id(number(i)))) {
                 throw new IllegalStateException("a queue pair took " + (i - first) + " of the " + (next - first)
                         + " requests that are its own to take");
             }
         }
+    }
+
+    /** Ends the requests of closed queues, which have waited for the queue pair in vain: their memory may belong to others by now. */
+    private void dropClosed() {
+        Slot[] all = new Slot[(int) (next - first)];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = slot(first + i);
+        }
+        long kept = first;
+        long dropped = next;
+        for (Slot slot : all) {
+            if (slot.queue.isClosed()) {
+                end(slot, CompletionStatus.FLUSHED);
+                slots[(int) (--dropped % slots.length)] = slot;
+            } else {
+                slots[(int) (kept++ % slots.length)] = slot;
+            }
+        }
+        next = kept;
     }
 
     /** There will be no queue pair: the peer does not answer, or refuses. */

@@ -158,6 +158,11 @@ final class LocalPort implements MessagePort {
                         && message.record().epoch() == probe.record().epoch());
     }
 
+    /** Messages that wait for memory. */
+    synchronized int waiting() {
+        return waiting.size();
+    }
+
     /** Does what can be done. */
     synchronized void step() {
         while (!closed && (reading.isPresent() ? isRead() : isNextThere())) {

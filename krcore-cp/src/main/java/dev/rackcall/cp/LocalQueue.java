@@ -199,7 +199,7 @@ final class LocalQueue implements VirtualQueue {
             refuse(checked.lost());
             return true;
         }
-        int slot = messages.slots().claim();
+        int slot = messages.slots().claim(tenant.number());
         if (slot < 0) {
             return false;
         }
@@ -236,7 +236,7 @@ final class LocalQueue implements VirtualQueue {
     /** Sends a message of the agent itself, of which nobody hears; returns false if there is no room now. */
     boolean send(Message message) {
         MessageSlots slots = agent.messages().slots();
-        int slot = slots.claim();
+        int slot = slots.claim(MessageSlots.AGENT);
         if (slot < 0) {
             return false;
         }
@@ -288,6 +288,10 @@ final class LocalQueue implements VirtualQueue {
                             + "; connect again");
         }
         return taken - left < depth;
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
     }
 
     /** Whether it takes requests. */

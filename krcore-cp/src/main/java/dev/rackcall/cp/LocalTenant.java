@@ -160,7 +160,7 @@ final class LocalTenant implements Tenant {
                 return queue;
             }
         }
-        agent.peers().release(peer);
+        queue.close();
         synchronized (this) {
             requireOpen();
         }
@@ -236,8 +236,8 @@ final class LocalTenant implements Tenant {
         try {
             copier.accept(region.get().memory().asSlice(address - region.get().address(), length));
             return true;
-        } catch (IllegalStateException unmapped) {
-            // Just now, by whoever owns it.
+        } catch (IllegalStateException | InternalError gone) {
+            // Unmapped or cut just now, by whoever owns it.
             return false;
         }
     }

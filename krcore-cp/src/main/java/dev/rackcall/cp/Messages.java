@@ -177,10 +177,15 @@ final class Messages implements AutoCloseable {
             int count = received.poll(batch);
             for (int i = 0; i < count; i++) {
                 int slot = (int) batch.id(i);
-                if (batch.isSuccess(i)) {
-                    take(slot, batch.bytes(i));
+                try {
+                    if (batch.isSuccess(i)) {
+                        take(slot, batch.bytes(i));
+                    }
+                } catch (RuntimeException | Error e) {
+                    LOG.warn("{} drops a message after a failure", agent.host(), e);
+                } finally {
+                    postReceive(slot);
                 }
-                postReceive(slot);
             }
             if (reading.get() > 0) {
                 agent.lanes().pollIfBusy();

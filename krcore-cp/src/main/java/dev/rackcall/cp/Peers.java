@@ -42,6 +42,20 @@ final class Peers implements AutoCloseable {
         evict();
     }
 
+    /** Another life of the host than the current one, for one more virtual queue; made if it is not there. Nobody else gets it. */
+    synchronized Peer acquireFormer(HostId host, int epoch, Function<HostId, Peer> maker) {
+        Peer peer = former.stream()
+                .filter(each -> each.host().equals(host) && each.record().epoch() == epoch && !each.isSilent())
+                .findFirst()
+                .orElseGet(() -> {
+                    Peer made = maker.apply(host);
+                    former.add(made);
+                    return made;
+                });
+        peer.queues(1);
+        return peer;
+    }
+
     /** Those that virtual queues may lead to. */
     synchronized List<Peer> all() {
         return List.copyOf(current.values());

@@ -119,12 +119,15 @@ final class SessionQueues implements AutoCloseable {
 
     void note(SessionPlace place) {
         synchronized (changed) {
-            if (!place.noted()) {
-                place.noted(true);
-                changed.add(place);
-                hasChanged = true;
+            if (place.noted()) {
+                return;
             }
+            place.noted(true);
+            changed.add(place);
+            hasChanged = true;
         }
+        // It may be another thread's doing, while the pump sleeps.
+        wake.run();
     }
 
     private boolean deliver() {
