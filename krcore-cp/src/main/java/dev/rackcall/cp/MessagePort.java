@@ -33,7 +33,10 @@ public sealed interface MessagePort extends AutoCloseable permits LocalPort, For
      */
     int receive(Arrivals batch);
 
-    /** Ends it. Senders of messages that wait are told that nobody receives. */
+    /**
+     * Ends it. Senders of messages that wait are told that nobody receives. A long message that is being fetched may still be written into the memory given for it: use that for something
+     * else only when its region, or the tenant, has been closed.
+     */
     @Override
     void close();
 }

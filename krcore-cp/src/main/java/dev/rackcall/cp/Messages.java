@@ -113,7 +113,16 @@ final class Messages implements AutoCloseable {
     void expect(LocalQueue queue) {
         if (senders.putIfAbsent(queue.number(), queue) == null) {
             start();
+            // Closed by another thread meanwhile, which may have looked for it before it was here.
+            if (queue.isClosed()) {
+                forget(queue);
+            }
         }
+    }
+
+    /** Virtual queues whose messages may be answered. */
+    int senders() {
+        return senders.size();
     }
 
     void forget(LocalQueue queue) {

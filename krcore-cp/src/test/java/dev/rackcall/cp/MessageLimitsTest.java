@@ -123,6 +123,20 @@ class MessageLimitsTest {
     }
 
     @Test
+    void shouldForgetAQueueThatIsClosedWhileItSends() {
+        Agent server = hosts.agent("server");
+        Agent client = hosts.agent("client");
+        LocalQueue queue = (LocalQueue) client.admit("t").connect(server.host());
+        client.messages().expect(queue);
+        assertThat(client.messages().senders()).isEqualTo(1);
+        queue.close();
+        assertThat(client.messages().senders()).isZero();
+        // As if the thread that sends had come a little later.
+        client.messages().expect(queue);
+        assertThat(client.messages().senders()).isZero();
+    }
+
+    @Test
     void shouldGoOnAfterAMessageThatCannotBeTaken() {
         Agent receiver = hosts.agent("receiver");
         LocalTenant tenant = receiver.admitHere("t");
