@@ -42,6 +42,7 @@ final class HostTools {
         packages.put("rdma", "iproute2");
         packages.put("ndctl", "ndctl");
         packages.put("/etc/libibverbs.d/rxe.driver", "ibverbs-providers");
+        packages.put("ibv_rc_pingpong", "ibverbs-utils");
         packages.put("cc", "gcc");
         packages.put("/usr/include/stdlib.h", "libc6-dev");
         packages.put("timeout", "coreutils");

@@ -18,7 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * A is killed while it serves B through the pool, and allocates. B's calls end with UNAVAILABLE before their deadline, since A's beat stands still. What A had is there until B, which
+ * A is killed while it serves B through the pool and C over RDMA, and allocates. Their calls end with UNAVAILABLE before their deadline, since A's beat stands still, and its TCP connection
+ * does not answer. What A had is there until B, which
  * knows that A is gone, reclaims it: to the byte, in an arena that is whole. Then B serves A's channel.
  */
 final class DeathStep implements GuestStep {
@@ -35,6 +36,9 @@ final class DeathStep implements GuestStep {
 
     @Override
     public String run(Guest guest) {
+        if (guest.is("C")) {
+            return lose(guest);
+        }
         try (Pool pool = Pool.dax(Guest.DEVICE, guest.number())) {
             // B comes early, while A still uses the pool for the steps before: what is in use is B's only between these
             // two.
@@ -48,6 +52,8 @@ final class DeathStep implements GuestStep {
     private static String allocateUntilKilled(Guest guest, Pool pool) {
         // Never closed: the machine does that.
         CallsStep.server(pool);
+        YardCalls.server().listen(RemoteStep.ADDRESS).start();
+        guest.put(STEP, "serving", "");
         Scope kept = pool.arena().newScope();
         MemorySegment pulse = pulse(pool, kept.allocate(8));
         guest.meet(STEP, "opened");
@@ -67,6 +73,7 @@ final class DeathStep implements GuestStep {
             if (beats == BEATS_BEFORE) {
                 guest.put(STEP, "beating", "");
                 guest.get(STEP, "calling-B");
+                guest.get(STEP, "calling-C");
                 guest.tell(new Console.Kill(STEP));
             }
         }
@@ -75,6 +82,14 @@ final class DeathStep implements GuestStep {
 
     private static MemorySegment pulse(Pool pool, long ref) {
         return pool.arena().memory().asSlice(Ref.offset(ref), 8);
+    }
+
+    /** C shares no memory with A: its calls are under way over RDMA. */
+    private static String lose(Guest guest) {
+        guest.get(STEP, "serving");
+        try (RpcChannel channel = RemoteStep.channel()) {
+            return callUntilKilled(guest, channel) + ", over RDMA";
+        }
     }
 
     private static String survive(Guest guest, Pool pool, long mine) {

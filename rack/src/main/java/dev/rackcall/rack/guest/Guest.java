@@ -40,6 +40,11 @@ final class Guest {
         return name.charAt(0) - 'A';
     }
 
+    /** In the network that the machine makes of its guests. */
+    String address() {
+        return "10.77.0." + (number() + 1);
+    }
+
     boolean is(String other) {
         return name.equals(other);
     }

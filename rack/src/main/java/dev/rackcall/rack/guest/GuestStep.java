@@ -21,7 +21,9 @@ interface GuestStep {
             case VERBS -> new VerbsStep();
             case KEYS -> new KeysStep();
             case REMOTE -> new RemoteStep();
+            case PINGPONG -> new PingPongStep();
             case DEATH -> new DeathStep();
+            case CONTRACT -> new ContractStep();
         };
     }
 }

@@ -10,18 +10,22 @@ public enum Step {
     MEMORY("AB", "one pool in two kernels: arenas, scopes, Refs, the allocator from both sides at once"),
     /** A device writes into memory that two kernels share. */
     RDMA("ABC", "C writes, reads and counts by RDMA in A's part of the pool, and B sees it there"),
-    /** The contract suite of verbs over a real device. */
-    VERBS("C", "the verbs contract suite on rxe0"),
     /** Calls between two kernels, through that pool only. */
     CALLS("AB", "calls from B to A through the pool alone: values, pointers, results, streams, futures, isolation"),
     /** Calls between hosts that share no memory. */
     REMOTE("AC", "calls from C to A by RDMA over rxe0: values, pointers, results, streams, futures"),
-    /** Protection keys of an emulated processor: tests that are skipped on most machines. After what others wait for, since it takes two minutes. */
-    KEYS("C", "the tests of protection keys, on a processor that has them"),
-    /** The host of a server and participant is gone; the other goes on. Last: it ends a guest. */
+    /** What a call over RDMA costs beside no more than a message there and back. */
+    PINGPONG("AC", "calls without arguments from C to A over rxe0 beside ibv_rc_pingpong between the same guests"),
+    /** The host of a server and participant is gone; the others go on. Of A the last, since it ends it. */
     DEATH(
-            "AB",
-            "guest A is killed under B's calls, while it allocates; they end, B takes back what A had, and serves on");
+            "ABC",
+            "guest A is killed under B's and C's calls, while it allocates; they end, B takes back what A had, and serves on"),
+    /** The contract suite of verbs over a real device. It and what follows wait for nobody, and take minutes. */
+    VERBS("C", "the verbs contract suite on rxe0"),
+    /** The contract of calls over a real device, while C is at what it does alone. */
+    CONTRACT("B", "the contract suite of calls over rxe0, the tests that calls in shared memory pass"),
+    /** Protection keys of an emulated processor: tests that are skipped on most machines. */
+    KEYS("C", "the tests of protection keys, on a processor that has them");
 
     private final String guests;
     private final String what;

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 
 /** A suite of tests in a JVM of its own: it is test code, and ends its JVM. It says in its last line how many tests there were. */
 final class SuiteRun {
-    private static final int BOUND_SECONDS = 200;
+    private static final int BOUND_SECONDS = 300;
 
     private static final Pattern COUNTS = Pattern.compile(
             "(VERBS CONTRACT|SUITE) (?<verdict>OK|FAILED): (?<counts>\\d+ passed, \\d+ failed, (?<skipped>\\d+) skipped)");

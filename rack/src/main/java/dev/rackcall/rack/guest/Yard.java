@@ -8,6 +8,10 @@ import java.util.stream.Stream;
 /** What one guest serves to the other. */
 @RpcService("/rack/yard")
 public interface Yard {
+    /** Nothing. */
+    @Rpc
+    void nothing();
+
     /** Both together. */
     @Rpc
     long add(long first, long second);

@@ -62,6 +62,18 @@ final class YardCalls {
         return nanos / times / 1000;
     }
 
+    /** As {@link #microsPerAdd}, of calls that carry nothing. */
+    static long nanosPerNothing(Yard yard, int warmUp, int times) {
+        for (int i = 0; i < warmUp; i++) {
+            yard.nothing();
+        }
+        long start = System.nanoTime();
+        for (int i = 0; i < times; i++) {
+            yard.nothing();
+        }
+        return (System.nanoTime() - start) / times;
+    }
+
     private static void values(Yard yard) {
         Random random = new Random(7);
         for (int length : new int[] {0, 1, 88, 89, 4096, 300_000}) {

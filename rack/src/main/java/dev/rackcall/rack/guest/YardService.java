@@ -13,6 +13,11 @@ import java.util.stream.Stream;
 /** Serves {@link Yard}. */
 final class YardService implements Yard {
     @Override
+    public void nothing() {
+        // That is all.
+    }
+
+    @Override
     public long add(long first, long second) {
         return first + second;
     }
