@@ -22,7 +22,7 @@ public enum Step {
             "guest A is killed under B's and C's calls, while it allocates; they end, B takes back what A had, and serves on"),
     /** The contract suite of verbs over a real device. It and what follows wait for nobody, and take minutes. */
     VERBS("C", "the verbs contract suite on rxe0"),
-    /** The contract of calls over a real device, while C is at what it does alone. */
+    /** The contract of calls over a real device. Only if it is asked for: on a machine that has other work it takes more than five minutes. */
     CONTRACT("B", "the contract suite of calls over rxe0, the tests that calls in shared memory pass"),
     /** Protection keys of an emulated processor: tests that are skipped on most machines. */
     KEYS("C", "the tests of protection keys, on a processor that has them");

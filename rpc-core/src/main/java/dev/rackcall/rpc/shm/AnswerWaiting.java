@@ -27,6 +27,9 @@ final class AnswerWaiting {
     private final MemorySegment memory;
     private final boolean mirrored;
     private final WaitStrategy asked;
+    /** Threads of this process that may do so by spinning. */
+    private final int mostSpinning;
+
     private final long defaultTimeoutNanos;
     private final int firstSpins;
     private final int firstLooks;
@@ -36,6 +39,8 @@ final class AnswerWaiting {
         this.memory = connection.memory;
         this.mirrored = connection.link.isMirrored();
         this.asked = connection.link.looking(connection.spec.waiting());
+        // What another host's server needs of this one is done by its device, or by who looks.
+        this.mostSpinning = mirrored ? Math.max(1, CORES - 1) : CORES - 1;
         this.defaultTimeoutNanos = connection.spec.defaultTimeout().toNanos();
         this.firstSpins = mirrored ? 0 : Math.min(FIRST_SPINS, asked.spins());
         this.firstLooks = mirrored ? Math.min(FIRST_LOOKS, asked.spins()) : 0;
@@ -78,7 +83,7 @@ final class AnswerWaiting {
         if (!asked.sleeps()) {
             return asked;
         }
-        if (others >= CORES - 1) {
+        if (others >= mostSpinning) {
             // More spinning threads than cores only keep each other, and the server, from running.
             return WaitStrategy.blocking();
         }
