@@ -63,7 +63,9 @@ class InitramfsTest {
         String text = GuestShare.configuration(
                 List.of("/a.jar", "/b.jar"), List.of("-ea"), guests, EnumSet.allOf(Step.class));
 
-        assertThat(text).contains("CLASS_PATH='/a.jar:/b.jar'\n", " -ea'\n", "STEPS_C='rdma,verbs,remote,keys'\n");
+        assertThat(text)
+                .contains(
+                        "CLASS_PATH='/a.jar:/b.jar'\n", " -ea'\n", "STEPS_C='rdma,remote,pingpong,death,verbs,keys'\n");
         assertThat(text.lines().filter(line -> line.startsWith("STEPS_A=")))
                 .singleElement()
                 .asString()

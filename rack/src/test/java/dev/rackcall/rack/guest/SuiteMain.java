@@ -36,6 +36,7 @@ public final class SuiteMain {
                 .execute(
                         LauncherDiscoveryRequestBuilder.request()
                                 .selectors(selectors)
+                                .configurationParameter("junit.jupiter.execution.timeout.threaddump.enabled", "true")
                                 .build(),
                         listener,
                         new Progress());
