@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,7 +20,9 @@ class CleanCommandTest {
 
     @Test
     void shouldRemoveWhatDeadServersHaveLeftAndNothingElse() throws IOException {
-        Files.createFile(directory.resolve("shop+old.lock"));
+        Path old = Files.writeString(directory.resolve("shop+old.lock"), "pid 1\n");
+        Files.setPosixFilePermissions(old, PosixFilePermissions.fromString("rw-------"));
+        Files.writeString(directory.resolve("yarn.lock"), "# somebody else's\n");
         Files.createFile(directory.resolve("shop+old.sock"));
         Files.createFile(directory.resolve("shop+cart.sock"));
         try (OwnerLock living =
@@ -29,6 +32,7 @@ class CleanCommandTest {
             assertThat(living).isNotNull();
             assertThat(directory).isDirectoryNotContaining("glob:**shop+old*");
             assertThat(directory.resolve("shop+cart.sock")).exists();
+            assertThat(directory.resolve("yarn.lock")).hasContent("# somebody else's\n");
             assertThat(out.toString())
                     .contains("removed  /shop/old")
                     .contains("served   /shop/cart")

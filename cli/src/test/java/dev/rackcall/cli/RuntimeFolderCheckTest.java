@@ -24,7 +24,8 @@ class RuntimeFolderCheckTest {
     @Test
     void shouldPointOutWhatDeadServersHaveLeft() throws IOException {
         Path folder = folder("rwx------");
-        Files.createFile(folder.resolve("shop+old.lock"));
+        Path old = Files.writeString(folder.resolve("shop+old.lock"), "pid 1\n");
+        Files.setPosixFilePermissions(old, PosixFilePermissions.fromString("rw-------"));
 
         assertThat(check(folder, ME))
                 .isEqualTo(

@@ -233,7 +233,7 @@ public final class RpcChannel implements AutoCloseable {
 
         /** Bytes that the connection's arenas may grow to, each; 256 MiB by default; the server may allow less. */
         public Builder arenaQuota(long bytes) {
-            arenaQuota = OptionalLong.of(bytes);
+            arenaQuota = OptionalLong.of(RpcServer.Builder.quota(bytes, "arenaQuota"));
             return this;
         }
 

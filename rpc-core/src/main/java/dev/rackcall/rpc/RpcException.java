@@ -10,6 +10,7 @@ public final class RpcException extends RuntimeException {
     private final transient Status status;
     private final transient Metadata trailers;
 
+    /** @throws IllegalArgumentException if the status is OK: a call that ends so has not failed */
     public RpcException(Status status) {
         this(status, Metadata.EMPTY, null);
     }
@@ -19,9 +20,16 @@ public final class RpcException extends RuntimeException {
     }
 
     public RpcException(Status status, Metadata trailers, Throwable cause) {
-        super(status.toString(), cause);
+        super(requireFailure(status).toString(), cause);
         this.status = status;
         this.trailers = trailers;
+    }
+
+    private static Status requireFailure(Status status) {
+        if (status.code() == Status.Code.OK) {
+            throw new IllegalArgumentException("the status of an exception is never OK; a call that succeeds returns");
+        }
+        return status;
     }
 
     public Status status() {

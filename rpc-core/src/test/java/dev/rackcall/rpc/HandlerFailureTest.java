@@ -1,9 +1,13 @@
 package dev.rackcall.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.nio.file.Path;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,5 +69,44 @@ class HandlerFailureTest {
             }
             assertThat(server.connections()).isEqualTo(1);
         }
+    }
+
+    /** Its elements are pulled by requests of their own, which are no method of the service. */
+    @Test
+    void shouldBlameTheMethodThatReturnedAStreamForAnElementThatFails() {
+        Feed feed = new Feed() {
+            @Override
+            public Stream<Item> items() {
+                return IntStream.range(0, 1000).mapToObj(i -> {
+                    throw new IllegalStateException("expected in this test");
+                });
+            }
+
+            @Override
+            public long add(long first, long second) {
+                return first + second;
+            }
+        };
+        try (RpcServer server = RpcServer.builder()
+                        .service(Feed.class, feed)
+                        .directory(directory)
+                        .start();
+                RpcChannel channel =
+                        RpcChannel.builder("/test/feed").directory(directory).open()) {
+            RpcException e = catchThrowableOfType(RpcException.class, () -> {
+                try (Stream<Feed.Item> items = channel.stub(Feed.class).items()) {
+                    items.forEach(item -> {});
+                }
+            });
+            assertThat(e).hasMessageContaining("/test/feed/items: the handler threw IllegalStateException");
+            assertThat(server.connections()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldRefuseAnExceptionWhoseStatusIsOk() {
+        assertThatThrownBy(() -> new RpcException(Status.OK))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("a call that succeeds returns");
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -189,7 +190,45 @@ class RuntimeDirectoryTest {
     /** As a server leaves it that is killed: nobody listens, nobody has the lock. */
     private void leave() throws IOException {
         Files.createDirectory(directory);
-        Files.writeString(directory.resolve("test+echo.lock"), "pid 1\n");
+        file("test+echo.lock", "pid 1\n", "rw-------");
         Files.createFile(directory.resolve("test+echo.sock"));
+    }
+
+    /** Whoever cleans a directory that is no runtime directory loses nothing. */
+    @Test
+    void shouldTakeNobodyElsesLockFileForADeadServers() throws IOException {
+        Files.createDirectory(
+                directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+        Path dead = file("dead.lock", "pid 1 of long ago\n", "rw-------");
+        Path yarn = file("yarn.lock", "# yarn lockfile v1\n", "rw-r--r--");
+        Path hidden = file(".pwd.lock", "", "rw-------");
+        Path similar = file("similar.lock", "pid 12\nand more\n", "rw-------");
+        Path open = file("open.lock", "pid 12\n", "rw-r--r--");
+        Path link = Files.createSymbolicLink(directory.resolve("link.lock"), dead);
+        RuntimeDirectory runtime = RuntimeDirectory.at(directory);
+        assertThat(runtime.channels()).containsExactly("/dead");
+        assertThat(runtime.cleanAll()).containsExactly("/dead");
+        assertThat(runtime.clean("/yarn")).isFalse();
+        assertThat(dead).doesNotExist();
+        assertThat(yarn).hasContent("# yarn lockfile v1\n");
+        assertThat(similar).hasContent("pid 12\nand more\n");
+        assertThat(hidden).exists();
+        assertThat(open).exists();
+        assertThat(Files.isSymbolicLink(link)).isTrue();
+    }
+
+    /** A server that was killed before it wrote its pid. */
+    @Test
+    void shouldCleanAnEmptyLockFileOfADirectoryThatServersMade() throws IOException {
+        Files.createDirectory(
+                directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        file("begun.lock", "", "rw-------");
+        assertThat(RuntimeDirectory.at(directory).cleanAll()).containsExactly("/begun");
+        assertThat(directory).doesNotExist();
+    }
+
+    private Path file(String name, String text, String mode) throws IOException {
+        Path file = Files.writeString(directory.resolve(name), text);
+        return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
     }
 }

@@ -3,8 +3,12 @@ package dev.rackcall.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.shm.waiting.WaitStrategy;
+import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +34,9 @@ class ServerEndTest {
 
     @TempDir
     Path directory;
+
+    @TempDir
+    Path outside;
 
     private final CountDownLatch stuck = new CountDownLatch(1);
     /** Added to by callers, too. */
@@ -183,8 +190,8 @@ class ServerEndTest {
                 // As a server leaves it that is killed.
                 assertThat(directory.toFile().mkdirs() || directory.toFile().isDirectory())
                         .isTrue();
-                directory.resolve("test+echo.lock").toFile().createNewFile();
-                directory.resolve("test+echo.sock").toFile().createNewFile();
+                leave("test+echo.sock");
+                leave("test+echo.lock");
                 server().start().close();
             }
         } finally {
@@ -195,6 +202,17 @@ class ServerEndTest {
         }
         if (wrong.get() != null) {
             throw new AssertionError("a client was told something else than that nobody serves", wrong.get());
+        }
+    }
+
+    /** Whole when it gets its name; and unless the clients have just removed the directory. */
+    private void leave(String name) throws IOException {
+        Path file = Files.writeString(outside.resolve(name), "pid 1\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        try {
+            Files.move(file, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+        } catch (NoSuchFileException e) {
+            Files.delete(file);
         }
     }
 }

@@ -15,10 +15,12 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -31,6 +33,12 @@ public final class RuntimeDirectory {
     private static final Pattern NAME = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._-]+)+");
     private static final Path KERNEL_HOST_NAME = Path.of("/proc/sys/kernel/hostname");
     private static final int MAX_ATTEMPTS = 16;
+    /** As {@link OwnerLock} writes it. */
+    private static final Pattern OWNER_TEXT = Pattern.compile("pid \\d+( [^\\n]*)?\\n");
+
+    private static final int MAX_OWNER_TEXT = 200;
+    private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
+    private static final Set<PosixFilePermission> OWNERS_FILE = PosixFilePermissions.fromString("rw-------");
     /** A socket's name with its suffix, in the longest path of a directory's descriptor, has to fit into a socket's address. */
     private static final int MAX_NAME = 80;
 
@@ -164,6 +172,9 @@ public final class RuntimeDirectory {
         List<String> channels = new ArrayList<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(path, "*" + LOCK)) {
             for (Path file : files) {
+                if (!isOwnersFile(file)) {
+                    continue;
+                }
                 String name = file.getFileName().toString();
                 channels.add(
                         "/" + name.substring(0, name.length() - LOCK.length()).replace('+', '/'));
@@ -179,13 +190,36 @@ public final class RuntimeDirectory {
         return channels;
     }
 
+    /**
+     * Whether a server of this user made that file. Others make files of such names, too, and whoever names the wrong directory must not lose them. A server that was killed
+     * before it wrote its pid left an empty one: that is believed in a directory that is as servers make it.
+     */
+    private boolean isOwnersFile(Path file) {
+        try {
+            PosixFileAttributes attributes =
+                    Files.readAttributes(file, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            if (!attributes.isRegularFile()
+                    || attributes.size() > MAX_OWNER_TEXT
+                    || !attributes.permissions().equals(OWNERS_FILE)
+                    || (int) Files.getAttribute(file, "unix:uid", LinkOption.NOFOLLOW_LINKS) != Uid.current()) {
+                return false;
+            }
+            return attributes.size() == 0
+                    ? Files.getPosixFilePermissions(path).equals(PRIVATE)
+                    : OWNER_TEXT.matcher(Files.readString(file)).matches();
+        } catch (IOException e) {
+            // Gone meanwhile, or nothing that can be read as text.
+            return false;
+        }
+    }
+
     public boolean isServed(String channel) {
         return OwnerLock.isHeld(lock(channel));
     }
 
     /** Removes a dead server's files; returns whether there were any. Safe beside servers that start at the same moment. */
     public boolean clean(String channel) {
-        if (!Files.exists(lock(channel))) {
+        if (!isOwnersFile(lock(channel))) {
             return false;
         }
         Optional<OwnerLock> lock;

@@ -23,6 +23,7 @@ final class ControlRequests {
             throw new ProtocolException(
                     "a control request " + request.methodIndex() + " of " + request.length() + " bytes");
         }
+        request.continues(connection.service.channel());
         PayloadReader operands = request.open();
         long operand = operands.readLong();
         switch (request.methodIndex()) {
@@ -90,6 +91,7 @@ final class ControlRequests {
                             id)
                     .asException());
         } else {
+            call.request.continues(stream.method());
             call.defer();
             stream.pull(call);
         }

@@ -29,6 +29,9 @@ final class ServerRequest {
     /** Which scope's or seal's the arguments are, if the flags say so. */
     private long isolation;
 
+    /** Of control requests: whose they are, for messages. */
+    private String continued;
+
     private boolean opened;
     private Metadata headers = Metadata.EMPTY;
 
@@ -102,7 +105,15 @@ final class ServerRequest {
         return connection.service.method(methodIndex);
     }
 
+    /** A control request goes on with a call of that method, which is to blame for what comes of it. */
+    void continues(String method) {
+        continued = method;
+    }
+
     String name() {
+        if ((flags & SlotLayout.CONTROL) != 0) {
+            return continued;
+        }
         return connection.service.hasMethod(methodIndex)
                 ? method().fullName()
                 : connection.service.channel() + "/#" + methodIndex;

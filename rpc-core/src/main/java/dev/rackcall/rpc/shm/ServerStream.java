@@ -176,6 +176,11 @@ final class ServerStream<T> {
         answer.ifPresent(this::answer);
     }
 
+    /** The full name of the method that returned it. */
+    String method() {
+        return method;
+    }
+
     /** Answers {@code call}, which was deferred, with what is ready now or next. */
     void pull(ShmServerCall call) {
         boolean taken;
