@@ -138,9 +138,11 @@ final class Outgoing {
     boolean flush() {
         post();
         if (batched > 0 && isAlive() && !draining) {
-            draining = true;
             // Not virtual: virtual threads that spin for an answer may have all processors, and wait for this one.
             Thread.ofPlatform().daemon().name("rackcall-rdma-post").start(this::drain);
+            // Only now that it is started, or a host without threads to spare would never post again; it begins with
+            // the lock.
+            draining = true;
         }
         return isAlive();
     }

@@ -102,7 +102,9 @@ final class RdmaWords implements LockWords {
 
     @Override
     public long grant(long descriptor, long waits, long granted, long ring) {
-        // Looked at before the state is set: afterwards the descriptor may be used by somebody else.
+        // Looked at before the state is set, as a rule: afterwards the descriptor may be used by somebody else. A READ
+        // that is done again because its answer was lost may come after it, and find that one's bell: a ring names
+        // number and generation, so it is nobody's then, and the waiter meant here looks by itself.
         reading(descriptor, 1);
         collected++;
         long seen = run(swapping(descriptor + LockLayout.STATE, waits, granted));

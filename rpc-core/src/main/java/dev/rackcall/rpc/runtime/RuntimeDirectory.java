@@ -108,8 +108,7 @@ public final class RuntimeDirectory {
             if (path.getParent() != null) {
                 Files.createDirectories(path.getParent());
             }
-            Files.createDirectory(
-                    path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            Files.createDirectory(path, PosixFilePermissions.asFileAttribute(PRIVATE));
             return true;
         } catch (FileAlreadyExistsException e) {
             return isThereAndPrivate();

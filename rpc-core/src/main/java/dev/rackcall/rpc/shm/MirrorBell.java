@@ -111,9 +111,15 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
                 return true;
             }
         }
-        // Not virtual: virtual threads that spin for an answer may have all processors, and wait for this one.
-        Thread.ofPlatform().daemon().name("rackcall-carry").start(() -> carry(Integer.MAX_VALUE));
-        return true;
+        try {
+            // Not virtual: virtual threads that spin for an answer may have all processors, and wait for this one.
+            Thread.ofPlatform().daemon().name("rackcall-carry").start(() -> carry(Integer.MAX_VALUE));
+            return true;
+        } catch (RuntimeException | Error e) {
+            // A host without threads to spare: the duty would be nobody's.
+            breakOff(e);
+            return false;
+        }
     }
 
     private boolean carryHere() {
