@@ -3,6 +3,7 @@ package dev.rackcall.cp;
 import dev.rackcall.cp.TableReader.StaleTableException;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -56,10 +57,21 @@ final class KnownRegions {
     }
 
     private void refresh(int key) {
+        if (asked.containsKey(key)) {
+            // Requests go on coming meanwhile: not a task for each.
+            return;
+        }
         FutureTask<Optional<RegionRecord>> mine = new FutureTask<>(() -> read(key));
         if (asked.putIfAbsent(key, mine) == null) {
-            // If it fails, whoever needs it when it has expired asks again, and hears why.
-            Thread.ofVirtual().name("rackcall-region").start(() -> run(key, mine));
+            try {
+                // If it fails, whoever needs it when it has expired asks again, and hears why.
+                Thread.ofVirtual().name("rackcall-region").start(() -> run(key, mine));
+            } catch (RuntimeException | Error e) {
+                asked.remove(key, mine);
+                // Whoever waits for it already asks by himself.
+                mine.cancel(false);
+                throw e;
+            }
         }
     }
 
@@ -109,6 +121,8 @@ final class KnownRegions {
                     return done.get();
                 } catch (InterruptedException e) {
                     interrupted = true;
+                } catch (CancellationException e) {
+                    return Optional.empty();
                 } catch (ExecutionException e) {
                     throw failure(e.getCause());
                 }
