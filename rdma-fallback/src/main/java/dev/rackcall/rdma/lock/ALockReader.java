@@ -45,6 +45,13 @@ public final class ALockReader extends TimedLock {
         return true;
     }
 
+    private void requireHeld() {
+        session.requireUsable();
+        if (reading == null) {
+            throw new IllegalMonitorStateException(this + " is not held by this thread");
+        }
+    }
+
     private Descriptor claim() {
         try {
             return session.claimBeside(lock.line());
@@ -65,10 +72,7 @@ public final class ALockReader extends TimedLock {
      */
     @Override
     public void unlock() {
-        session.requireUsable();
-        if (reading == null) {
-            throw new IllegalMonitorStateException(this + " is not held by this thread");
-        }
+        requireHeld();
         Descriptor mine = reading;
         reading = null;
         try {
@@ -78,6 +82,27 @@ public final class ALockReader extends TimedLock {
             throw e;
         }
         session.freed(mine);
+    }
+
+    /**
+     * Whether what was read since this reader got the lock is of one moment: nobody has held it alone meanwhile. That is so, except for a reader that was taken for dead and is
+     * not, since its lease or its connection has ended: it does not know that the lock was given to somebody who writes. What it read is to be thrown away then, and its session is
+     * lost. By RDMA this takes a round trip, and {@link LockConnectionException} means the same as false. (Who writes has {@link ALock#token()} for that.)
+     *
+     * @throws IllegalMonitorStateException if this thread does not hold it through this object
+     */
+    public boolean validate() {
+        requireHeld();
+        try {
+            boolean isIn = readers.isIn(reading);
+            if (!isIn) {
+                session.lose();
+            }
+            return isIn;
+        } catch (LockConnectionException e) {
+            session.lose();
+            throw e;
+        }
     }
 
     /** Whether this thread holds it through this object. */

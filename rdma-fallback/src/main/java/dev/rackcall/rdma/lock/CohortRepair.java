@@ -18,6 +18,7 @@ import static dev.rackcall.rdma.lock.LockLayout.freed;
 import static dev.rackcall.rdma.lock.LockLayout.generation;
 import static dev.rackcall.rdma.lock.LockLayout.kind;
 import static dev.rackcall.rdma.lock.LockLayout.reference;
+import static dev.rackcall.rdma.lock.LockLayout.ring;
 import static dev.rackcall.rdma.lock.LockLayout.state;
 
 import java.util.function.LongPredicate;
@@ -33,7 +34,7 @@ final class CohortRepair {
     private final int first;
     private final int last;
 
-    /** @param atomics of the cohort: its {@link LockWords#compareAndSwap} is all that is used of them */
+    /** @param atomics of the cohort: what compares and sets is all that is used of them */
     CohortRepair(LockWords words, LockWords atomics, boolean remote, int descriptors) {
         this.words = words;
         this.atomics = atomics;
@@ -148,7 +149,7 @@ final class CohortRepair {
                 break;
             }
             long waits = state(generation(next), 0, WAITING);
-            long seen = atomics.compareAndSwap(descriptorOf(next) + STATE, waits, state(generation(next), 0, HEAD));
+            long seen = atomics.grant(descriptorOf(next), waits, state(generation(next), 0, HEAD), ring(next, 0));
             if (seen != state(generation(next), 0, GONE)) {
                 // Granted now or by the dead one, or taken out of the queue by him as its last.
                 break;

@@ -8,7 +8,8 @@ import java.util.function.LongPredicate;
  * Takes dead holders and waiters out of the queues of a table, at the host where it lies. There is one at a time for each table. Any thread may use it.
  *
  * <p>It proves nobody's death: it must be told. {@link LockOwners} does, by locks that the kernel releases; an arena's participants or a lease do as well. Nothing that a
- * dead one has sent may arrive later: whoever says that a remote owner is dead closes this host's end of its queue pair before.
+ * dead one has sent may arrive later: whoever says that a remote owner is dead closes this host's end of its queue pair before. A local owner's stores cannot be cut off: it
+ * must have ended; a lease that has run out is not enough.
  */
 public final class LockKeeper implements AutoCloseable {
     private final LockWords words;

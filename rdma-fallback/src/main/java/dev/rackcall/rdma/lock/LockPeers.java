@@ -9,8 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How a thread rings the bells of those who wait behind it in the queues of locks: a queue pair to each node that has such threads. Confined to the thread, whose
- * sessions may share it. A ring is a hint that saves time: who is not rung, since his node is not here or its queue pair has failed, finds out by himself, later.
+ * How a thread rings the bells of those who wait behind it in the queues of locks: a queue pair to each node that has such threads. Used by one thread at a time, whose
+ * sessions may share it, or by a keeper. A ring is a hint that saves time: who is not rung, since his node is not here or its queue pair has failed, finds out by
+ * himself, 2 ms later at most. A queue pair that has failed is not used again: {@link #isReachable} says so, and {@link #add} puts another one in its place.
  */
 public final class LockPeers {
     private static final int DEPTH = 32;
@@ -42,15 +43,31 @@ public final class LockPeers {
     }
 
     /**
-     * Adds a node. The queue pair and what belongs to it stay the caller's, and nothing else may use them.
+     * Adds a node, or gives one that is there another queue pair; the one before may then be closed. The queue pair and what belongs to it stay the caller's, and nothing else
+     * may use them.
      *
      * @param node as the bells of its threads name it; their own node, too, if others of its threads use the same locks
      * @param queuePair to the device of that node, reliable and connected, with room for 32 sends and 8 bytes inline
      * @param completions where its sends complete, and nothing else; with room for 32
      */
     public LockPeers add(int node, QueuePair queuePair, CompletionQueue completions) {
+        peers.removeIf(before -> before.node == node);
         peers.add(new Peer(node, queuePair, completions));
         return this;
+    }
+
+    /**
+     * Whether the threads of this node can be rung as far as is known: there is a queue pair to it, and nothing that was sent over it has failed. To be asked now and then by
+     * who can connect anew: that a peer has gone is known only some time after something was sent to it.
+     */
+    public boolean isReachable(int node) {
+        for (Peer peer : peers) {
+            if (peer.node == node) {
+                reap(peer);
+                return !peer.failed;
+            }
+        }
+        return false;
     }
 
     /** Sends it off, if there is a way; never waits. */
@@ -65,8 +82,11 @@ public final class LockPeers {
     }
 
     private void ring(Peer peer, long address, int key, long word) {
-        if (peer.outstanding >= DEPTH - SIGNALED_EACH && !reap(peer)) {
-            return;
+        if (peer.outstanding >= DEPTH - SIGNALED_EACH) {
+            reap(peer);
+            if (peer.failed || peer.outstanding >= DEPTH - SIGNALED_EACH) {
+                return;
+            }
         }
         WorkRequest write = request.write(address, key).inline(word);
         peer.outstanding++;
@@ -81,13 +101,11 @@ public final class LockPeers {
         }
     }
 
-    /** Whether there is room again. */
-    private boolean reap(Peer peer) {
+    private void reap(Peer peer) {
         int count = peer.completions.poll(batch);
         for (int i = 0; i < count; i++) {
             peer.failed |= !batch.isSuccess(i);
         }
         peer.outstanding -= count * SIGNALED_EACH;
-        return count > 0 && !peer.failed;
     }
 }

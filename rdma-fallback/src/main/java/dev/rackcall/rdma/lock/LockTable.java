@@ -173,7 +173,7 @@ public final class LockTable {
     }
 
     /**
-     * The one who takes dead owners out of the queues.
+     * The one who takes dead owners out of the queues. Without peers: a waiter by RDMA that it hands over to finds that out by itself, 2 ms later at most.
      *
      * @param loopback to this table itself: a queue pair that ends at the device that remote sessions end at
      * @param owner who this is, as for {@link #localSession}
@@ -181,7 +181,16 @@ public final class LockTable {
      * @throws IllegalStateException if there is a keeper that lives
      */
     public LockKeeper keeper(LockLink loopback, long owner, LongPredicate isDead) {
-        return keeper(new ProcessorWords(memory), new RdmaWords(loopback), owner, isDead);
+        return keeper(loopback, LockPeers.create(), owner, isDead);
+    }
+
+    /**
+     * The same for one that rings the bells of those it hands over to.
+     *
+     * @param peers by whose queue pairs it does; no session's, and no other keeper's
+     */
+    public LockKeeper keeper(LockLink loopback, LockPeers peers, long owner, LongPredicate isDead) {
+        return keeper(new ProcessorWords(memory), new RdmaWords(loopback, Optional.empty(), peers), owner, isDead);
     }
 
     LockKeeper keeper(LockWords words, LockWords atomics, long owner, LongPredicate isDead) {

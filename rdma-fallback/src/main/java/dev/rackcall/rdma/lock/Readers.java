@@ -11,6 +11,7 @@ import static dev.rackcall.rdma.lock.LockLayout.kind;
 import static dev.rackcall.rdma.lock.LockLayout.state;
 
 import dev.rackcall.rdma.lock.LockSession.Descriptor;
+import java.lang.invoke.VarHandle;
 
 /**
  * Who shares a lock. A reader takes the lock as everybody does, says in a descriptor of his own that he reads, and hands the lock on. Who has the lock for himself waits
@@ -38,6 +39,13 @@ final class Readers {
     void leave(Descriptor reader) {
         words.store(descriptor(reader.number) + STATE, freed(reader.own));
         words.flush();
+    }
+
+    /** Whether the descriptor says still that its owner reads: nobody has held the lock alone before that was looked at. */
+    boolean isIn(Descriptor reader) {
+        // What was read before must not be read after this, as in StampedLock.validate.
+        VarHandle.acquireFence();
+        return words.load(descriptor(reader.number) + STATE) == state(generation(reader.own), 0, READING);
     }
 
     /** Until nobody reads; by who holds the lock. False if it is time to give up. */

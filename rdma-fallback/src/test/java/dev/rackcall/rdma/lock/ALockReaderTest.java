@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,7 @@ class ALockReaderTest {
     private final LockTable table = LockTable.createWithReaders(memory, DESCRIPTORS, 2);
     private final LockHome home = new LockHome(memory);
     private final ExecutorService threads = Executors.newCachedThreadPool();
-    private int counter;
+    private final AtomicInteger counter = new AtomicInteger();
 
     @AfterEach
     void close() {
@@ -87,10 +88,14 @@ class ALockReaderTest {
                 Lock lock = writes ? session.lock(0) : session.readLock(0);
                 for (int round = 0; round < ROUNDS; round++) {
                     lock.lock();
-                    int seen = counter;
-                    Thread.onSpinWait();
-                    changes += writes || counter == seen ? 0 : 1;
-                    counter = writes ? seen + 1 : counter;
+                    // Opaque: the compiler must not make one read of two.
+                    int seen = counter.getOpaque();
+                    Thread.yield();
+                    if (writes) {
+                        counter.setOpaque(seen + 1);
+                    } else {
+                        changes += counter.getOpaque() == seen ? 0 : 1;
+                    }
                     lock.unlock();
                 }
                 session.close();
@@ -101,7 +106,7 @@ class ALockReaderTest {
         for (Future<Integer> result : results) {
             assertThat(result.get()).as("changes under a reader").isZero();
         }
-        assertThat(counter).isEqualTo(2 * ROUNDS);
+        assertThat(counter.get()).isEqualTo(2 * ROUNDS);
     }
 
     @Test
@@ -118,6 +123,32 @@ class ALockReaderTest {
                 }
                 assertThat(keeper.recover(owner -> owner == 1)).isZero();
                 assertThat(writer.tryLock()).as("the reader is dead").isTrue();
+                writer.unlock();
+            }
+        }
+    }
+
+    @Test
+    void shouldTellAReaderThatWasTakenForDead() {
+        try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
+            ALock writer = session(false, KEEPER).lock(0);
+            for (boolean isCut : new boolean[] {false, true}) {
+                ALockReader reader = session(true, 1).readLock(0);
+                assertThatThrownBy(reader::validate).isInstanceOf(IllegalMonitorStateException.class);
+                reader.lock();
+                assertThat(writer.tryLock()).isFalse();
+                assertThat(reader.validate()).isTrue();
+                if (isCut) {
+                    home.last().cut();
+                }
+                assertThat(keeper.recover(owner -> owner == 1)).isZero();
+                assertThat(writer.tryLock()).as("the reader counts as dead").isTrue();
+                if (isCut) {
+                    assertThatThrownBy(reader::validate).isInstanceOf(LockConnectionException.class);
+                } else {
+                    assertThat(reader.validate()).isFalse();
+                }
+                assertThatThrownBy(reader::unlock).hasMessageContaining("lost");
                 writer.unlock();
             }
         }

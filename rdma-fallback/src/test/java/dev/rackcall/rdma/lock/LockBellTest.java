@@ -132,13 +132,7 @@ class LockBellTest {
                 .lock(1);
         held.lock();
         NeverLooking waiting = new NeverLooking();
-        ALock lock = new LockSession(
-                        new RdmaWords(ownLink, Optional.of(bell), LockPeers.create()),
-                        waiting,
-                        2,
-                        LockTable.REMOTE_BUDGET,
-                        table.sizes())
-                .lock(1);
+        ALock lock = patient(waiting).lock(1);
         long first = last(1);
         Future<?> waiter = threads.submit(() -> lockAndUnlock(lock));
         awaitFollower(first);
@@ -151,6 +145,61 @@ class LockBellTest {
         waiter.get(30, TimeUnit.SECONDS);
         // Nobody was there when it entered: first the guess that this is still so, then a look; then the hand-over.
         assertThat(CountingQueuePair.of(holderLink).counts()).isEqualTo("3 trips: 0 W, 2 C, 2 R");
+    }
+
+    /** Waits for its bell alone. */
+    private LockSession patient(NeverLooking waiting) {
+        return new LockSession(
+                new RdmaWords(ownLink, Optional.of(bell), LockPeers.create()),
+                waiting,
+                2,
+                LockTable.REMOTE_BUDGET,
+                table.sizes());
+    }
+
+    @Test
+    void shouldBeRungByTheKeeperThatTakesTheDeadOut() throws Exception {
+        LockLink holderLink = home.newLink();
+        LockHome.Accepted holderEnd = home.last();
+        LockTable.remoteSession(holderLink, 1).lock(1).lock();
+        long first = last(1);
+        LockSession session = patient(new NeverLooking());
+        Future<?> waiter = threads.submit(() -> lockAndUnlock(session.lock(1)));
+        awaitFollower(first);
+        holderEnd.cut();
+        try (LockKeeper keeper = table.keeper(home.newLoopback(), peers(), 1000, owner -> false)) {
+            assertThat(keeper.recover(owner -> owner == 1)).isZero();
+            waiter.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void shouldSayWhomItCannotRingAndRingThemOverAnotherQueuePair() throws Exception {
+        LockLink broken = waiters.newLink();
+        LockPeers peers = LockPeers.create();
+        assertThat(peers.isReachable(NODE)).as("nobody was added").isFalse();
+        peers.add(NODE, broken.queuePair(), broken.completions());
+        assertThat(peers.isReachable(NODE)).isTrue();
+        peers.ring(NODE, waiters.region().address(), waiters.region().remoteKey(), 17);
+        await(() -> new ProcessorWords(waiters.region().memory()).load(0) == 17);
+        assertThat(peers.isReachable(NODE)).isTrue();
+        broken.queuePair().toError();
+        peers.ring(NODE, waiters.region().address(), waiters.region().remoteKey(), 18);
+        await(() -> !peers.isReachable(NODE));
+        LockLink link = waiters.newLink();
+        peers.add(NODE, link.queuePair(), link.completions());
+        assertThat(peers.isReachable(NODE)).isTrue();
+        assertThat(peers.isReachable(NODE + 1)).isFalse();
+        ALock held = LockTable.remoteSession(home.newLink(), 1, new LockBell(NODE, waiters.region(), 40), peers)
+                .lock(1);
+        held.lock();
+        long first = last(1);
+        LockSession session = patient(new NeverLooking());
+        Future<?> waiter = threads.submit(() -> lockAndUnlock(session.lock(1)));
+        awaitFollower(first);
+        held.unlock();
+        waiter.get(30, TimeUnit.SECONDS);
+        assertThat(peers.isReachable(NODE)).isTrue();
     }
 
     @Test
