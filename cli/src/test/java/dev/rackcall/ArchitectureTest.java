@@ -148,7 +148,7 @@ class ArchitectureTest {
 
     @Test
     void shouldKeepSamplesAndBenchmarksApart() {
-        mayUseOnly(SAMPLES, SAMPLES, RPC, MEMORY);
+        mayUseOnly(SAMPLES, SAMPLES, RPC, DIRECTORY, MEMORY);
         mayUseOnly(PERF, PERF, RDMA, RPC, CONTROL_PLANE, VERBS, SANDBOX, MEMORY);
     }
 

@@ -57,12 +57,15 @@ public final class RackDemo {
     public static boolean run(Plan plan, PrintWriter out) {
         Workplace workplace = Workplace.create();
         RackDemo demo = new RackDemo(plan, out, workplace);
-        try (workplace) {
+        List<String> left = new ArrayList<>();
+        try (workplace;
+                RackNames names = RackNames.open(demo.directory)) {
             demo.show();
+            left.addAll(names.leftBehind());
         } catch (IOException e) {
             throw new DemoException("the demo's folder cannot be used: " + e, e);
         }
-        List<String> left = workplace.leftBehind();
+        left.addAll(workplace.leftBehind());
         out.printf(Locale.ROOT, "%n%,d searches, %,d failed. ", demo.searches, demo.failed);
         out.println(left.isEmpty() ? "Nothing is left behind." : "Left behind: " + left);
         return demo.failed == 0 && left.isEmpty();

@@ -60,6 +60,9 @@ final class RackHost {
         int exitCode = 0;
         try {
             host.run();
+        } catch (RpcException e) {
+            answers.println(RackMessages.FAILED + e.getMessage().replace('\n', ' '));
+            exitCode = 1;
         } catch (Exception | Error e) { // whatever it was, the conductor has to hear of it
             answers.println(RackMessages.FAILED + e.toString().replace('\n', ' '));
             exitCode = 1;
