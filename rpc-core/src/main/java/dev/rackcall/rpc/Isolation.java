@@ -20,7 +20,10 @@ public enum Isolation {
     /** The handler reads its server's own copy of the scope. Needs no trust in the caller at all; costs a copy. */
     SNAPSHOT,
 
-    /** {@link #SEALED} for scopes that are found to stay as they are between calls, and for very large ones; {@link #SNAPSHOT} for all others. */
+    /**
+     * {@link #SEALED} for scopes that are found to stay as they are between calls, for large ones whose calls were found to take less time so, and for very large ones;
+     * {@link #SNAPSHOT} for all others.
+     */
     AUTO;
 
     /** This, or {@code otherwise} if this leaves it open. */

@@ -379,6 +379,23 @@ class SealedCallTest {
     }
 
     @Test
+    void shouldLetAutoTryBothWaysWithALargeScopeThatChanges() {
+        try (RpcChannel unset =
+                        RpcChannel.builder("/test/sealed").directory(directory).open();
+                Scope large = unset.newScope(2 << 20)) {
+            SealedVault auto = unset.stub(SealedVault.class, CallOptions.DEFAULT.withIsolation(Isolation.AUTO));
+            Coin counter = large.create(Coin.class);
+            long seals = IsolationEvents.counters().seals();
+            int calls = 200;
+            for (int i = 0; i < calls; i++) {
+                counter.value(i);
+                assertThat(auto.value(counter)).isEqualTo(i);
+            }
+            assertThat(IsolationEvents.counters().seals() - seals).isBetween(3L, calls - 3L);
+        }
+    }
+
+    @Test
     void shouldCopyScopesOfTheSharedArenaInsteadOfSealingThem() {
         try (Scope shared = channel.newSharedScope()) {
             long seals = IsolationEvents.counters().seals();

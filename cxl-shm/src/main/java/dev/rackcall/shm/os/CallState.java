@@ -11,8 +11,8 @@ import java.lang.invoke.VarHandle;
 
 /** One thread's errno and a few bytes for small C arguments, so that a call allocates nothing. */
 public final class CallState {
-    /** Bytes of {@link #scratch()}: room for a struct flock, a timespec, a word. */
-    public static final int SCRATCH_BYTES = 64;
+    /** Bytes of {@link #scratch()}: room for a struct flock, a timespec, a word, a struct rusage. */
+    public static final int SCRATCH_BYTES = 144;
 
     private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = LAYOUT.varHandle(PathElement.groupElement("errno"));

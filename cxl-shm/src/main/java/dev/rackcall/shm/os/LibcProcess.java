@@ -5,6 +5,9 @@ import java.lang.invoke.MethodHandle;
 
 /** C mirror: the process and its threads. */
 final class LibcProcess {
+    static final int RUSAGE_THREAD = 1;
+
+    private static final MethodHandle GETRUSAGE = Linkage.libc("getrusage");
     private static final MethodHandle GETEUID = Linkage.libc("geteuid");
     private static final MethodHandle SCHED_SETAFFINITY = Linkage.libc("sched_setaffinity");
     private static final MethodHandle SCHED_GETAFFINITY = Linkage.libc("sched_getaffinity");
@@ -19,6 +22,10 @@ final class LibcProcess {
 
     static int geteuid(MemorySegment errno) {
         return (int) Linkage.call(GETEUID, errno);
+    }
+
+    static int getrusage(MemorySegment errno, int who, MemorySegment usage) {
+        return (int) Linkage.call(GETRUSAGE, errno, who, Linkage.address(usage));
     }
 
     static int schedSetaffinity(MemorySegment errno, int thread, long bytes, MemorySegment mask) {

@@ -48,6 +48,7 @@ class NativeLayoutTest {
             "sys/epoll.h",
             "sys/eventfd.h",
             "sys/mman.h",
+            "sys/resource.h",
             "sys/socket.h",
             "sys/stat.h",
             "sys/syscall.h",
@@ -177,6 +178,7 @@ class NativeLayoutTest {
                 "l_len",
                 "PID",
                 "l_pid");
+        structure("rusage", PageFaults.class, "RUSAGE_BYTES", "MINFLT", "ru_minflt");
         expect("F_WRLCK", constant(RecordLock.class, "F_WRLCK"));
         expect("F_UNLCK", constant(RecordLock.class, "F_UNLCK"));
         expect("offsetof(struct pollfd, events)", constant(SocketWait.class, "POLLFD_EVENTS"));
@@ -194,7 +196,9 @@ class NativeLayoutTest {
         expect("sizeof(off_t)", 8);
         expect("sizeof(mode_t)", 4);
         expect("sizeof(socklen_t)", 4);
-        assertThat(CallState.SCRATCH_BYTES).isGreaterThanOrEqualTo(RecordLock.FLOCK_BYTES);
+        assertThat((long) CallState.SCRATCH_BYTES)
+                .isGreaterThanOrEqualTo(RecordLock.FLOCK_BYTES)
+                .isGreaterThanOrEqualTo(PageFaults.RUSAGE_BYTES);
     }
 
     private void architecture() {

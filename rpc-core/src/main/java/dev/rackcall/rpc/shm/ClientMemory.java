@@ -16,6 +16,7 @@ import dev.rackcall.shm.SharedType;
 import dev.rackcall.shm.TableHome;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.PageFaults;
 import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -86,7 +87,8 @@ final class ClientMemory implements AutoCloseable {
         this.keepSealed = spec.keepSealed();
         this.autoSeals = new AutoSeals(
                 file.pageBytes() > ControlLayout.PAGE ? Math.min(spec.sealFrom(), file.pageBytes()) : spec.sealFrom(),
-                keepSealed > 0);
+                keepSealed > 0,
+                PageFaults::ofThisThread);
         this.requestArena = Arena.create(new ArenaSpec(
                 welcome.request().id(),
                 slice(welcome.request()),

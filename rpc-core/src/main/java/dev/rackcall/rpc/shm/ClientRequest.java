@@ -115,6 +115,13 @@ final class ClientRequest {
         return seal;
     }
 
+    /** The answer has come to whoever waited for it. */
+    void answered() {
+        if (isolated && sharedArguments != null) {
+            sharedArguments.answered(seal);
+        }
+    }
+
     /** The call will not be sent. */
     void forget() {
         if (sharedArguments != null) {

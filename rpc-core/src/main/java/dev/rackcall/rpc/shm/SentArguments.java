@@ -26,6 +26,12 @@ final class SentArguments {
     /** The same as an object of this process; null if the arguments were attached without it. */
     private Scope scope;
 
+    /** nanoTime before the scope was isolated; 0: the call is not timed. */
+    private long begun;
+
+    private long timedRun;
+    private long closing;
+
     SentArguments(ClientMemory arenas) {
         this.arenas = arenas;
     }
@@ -65,9 +71,19 @@ final class SentArguments {
      */
     long isolate(Isolation isolation, MethodDescriptor method, MemorySegment memory, long slot) {
         long seal = NO_SEAL;
+        begun = 0;
         try {
-            if (wantsSeal(isolation)) {
-                seal = seal(isolation, method);
+            if (mayBeSealed(isolation)) {
+                if (isolation == Isolation.AUTO && arenas.autoSeals().weighs(scope)) {
+                    timedRun = firstRun;
+                    begun = System.nanoTime();
+                }
+                if (isolation == Isolation.SEALED || arenas.autoSeals().choose(scope)) {
+                    seal = seal(isolation, method);
+                }
+                if (begun != 0) {
+                    closing = System.nanoTime() - begun;
+                }
             }
             SlotLayout.requestIsolation(memory, slot, seal == NO_SEAL ? firstRun : seal);
             return seal;
@@ -77,12 +93,24 @@ final class SentArguments {
     }
 
     /** Scopes in other arenas than this client's own can be written by others, too, whatever is sealed here; and a seal keeps no device from writing a mirror. */
-    private boolean wantsSeal(Isolation isolation) {
+    private boolean mayBeSealed(Isolation isolation) {
         return scope != null
                 && !arenas.isMirrored()
                 && arenas.canSeal(scope)
-                && (isolation == Isolation.SEALED
-                        || (isolation == Isolation.AUTO && arenas.autoSeals().choose(scope)));
+                && (isolation == Isolation.SEALED || isolation == Isolation.AUTO);
+    }
+
+    /** The call was answered, and its caller waited for that. Before the seal is released. */
+    void answered(long seal) {
+        if (begun != 0) {
+            long nanos = System.nanoTime() - begun;
+            begun = 0;
+            if (seal == NO_SEAL) {
+                arenas.autoSeals().copied(timedRun, nanos);
+            } else {
+                arenas.autoSeals().sealed(timedRun, nanos, closing);
+            }
+        }
     }
 
     private long seal(Isolation isolation, MethodDescriptor method) {

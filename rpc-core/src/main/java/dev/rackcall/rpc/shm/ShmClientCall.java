@@ -261,6 +261,8 @@ final class ShmClientCall extends ClientSlot {
             if (ended.isOk()) {
                 ended = ClientFailure.notEncoded(name());
             }
+        } else if (ended.isOk()) {
+            request.answered();
         }
         if (request.seal() != SentArguments.NO_SEAL) {
             SentArguments.release(connection.arenas, request.seal(), !unwanted);

@@ -37,10 +37,7 @@ public record ClientSpec(
         Optional<Pool> pool,
         Optional<URI> address,
         Optional<EnforcedSeals> enforcedSeals) {
-    /**
-     * Up to 16 MiB of pages of 4 KiB, where it was measured, a copy costs less than closing a scope and opening it again; larger scopes than this are more than a
-     * server copies unless it is told to.
-     */
+    /** Larger scopes are more than a server copies unless it is told to; for smaller ones it is found out what costs less. */
     public static final long DEFAULT_SEAL_FROM = 64 << 20;
 
     /** Of arenas in shared memory, of which only what is used is taken. */
