@@ -17,6 +17,8 @@ public final class Arena {
     private final long firstPage;
     private final PageAllocator pages;
     private final boolean allocates;
+    /** What is said to those who have no page table. */
+    private final Generations generations;
     /** Pages of the arena in a page of its memory, if runs are to lie in pages of their own; else 1. */
     private final int unit;
 
@@ -32,12 +34,14 @@ public final class Arena {
         this.firstPage = extents.firstPage();
         int count = (int) ((memory.byteSize() - firstPage) >>> ArenaLayout.PAGE_SHIFT);
         this.unit = unitOf(spec);
+        this.generations = new Generations(memory, firstPage);
         this.pages = spec.home() == TableHome.SHARED
                 ? PageAllocator.sharing(
                         PageTable.shared(memory.asSlice(ArenaLayout.TABLE, PageTable.bytes(count)), count),
                         participant,
                         extents::reservedPages)
-                : PageAllocator.alone(PageTable.inHeap(allocates ? count : 0), participant, extents::reservedPages);
+                : PageAllocator.alone(
+                        PageTable.inHeap(allocates ? count : 0), participant, extents::reservedPages, generations);
         window.set(memory, 0, memory.byteSize());
         self.add(this);
     }
@@ -93,9 +97,22 @@ public final class Arena {
         return memory.byteSize();
     }
 
-    /** Bytes at its start that say how much of it is {@linkplain #reservedBytes reserved}: who mirrors an arena mirrors them, too. */
-    public static int headerBytes() {
-        return ArenaLayout.HEADER_BYTES;
+    /**
+     * Bytes at its start that say how much of it is {@linkplain #reservedBytes reserved}, and which Refs into that are not stale: who mirrors an arena that one process
+     * allocates mirrors them, too.
+     */
+    public long headerBytes() {
+        return Generations.at(reservedBytes());
+    }
+
+    /** Where the header of an arena of one allocator has the byte that says of which generation a Ref must be that leads to {@code offset}; see {@link Ref#generation}. */
+    public static long generationAt(long offset) {
+        return Generations.at(offset);
+    }
+
+    /** Where objects can be at the earliest in an arena of that quota that one process allocates. */
+    public static long objectsAt(long quota) {
+        return ArenaLayout.firstPage(TableHome.PRIVATE, quota);
     }
 
     /** Bytes from its start that are backed by memory now. What a peer wrote there is cut to the quota. */
@@ -287,13 +304,16 @@ public final class Arena {
             return "it leads outside the " + reservedBytes() + " bytes that arena " + id + " has now";
         }
         if (!allocates) {
-            return null;
+            return staleness(generations.of(offset), ref);
         }
         int head = pages.headOf(pageOf(offset));
-        if (head == PageAllocator.NONE) {
-            return "its memory is not allocated; the scope was closed";
-        }
-        int generation = pages.generation(head);
+        return head == PageAllocator.NONE
+                ? "its memory is not allocated; the scope was closed"
+                : staleness(pages.generation(head), ref);
+    }
+
+    /** Why {@code ref} may not be followed to memory of that generation; null if it may. */
+    public static String staleness(int generation, long ref) {
         return generation == Ref.generation(ref)
                 ? null
                 : "its memory is now of generation " + generation + "; the scope was closed or reset";

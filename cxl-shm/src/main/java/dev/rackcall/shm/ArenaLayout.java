@@ -12,6 +12,7 @@ import java.lang.invoke.VarHandle;
  *      8  version, arena id                       two ints
  *     16  quota      bytes, header included
  *     24  reserved   bytes from the start whose pages, and table entries, are backed by memory; only grows
+ *     64  generation of each page, see Generations, if the page table's home is PRIVATE; rounded up to pages
  *   4096  page table, see PageTable, if its home is SHARED; rounded up to pages
  *      T  pages; page p of the table is at T + p * 4096
  * </pre>
@@ -19,7 +20,7 @@ import java.lang.invoke.VarHandle;
 final class ArenaLayout {
     static final long PAGE = 4096;
     static final int PAGE_SHIFT = 12;
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
     /** "RKARENA1" in ASCII, little-endian. */
     private static final long MAGIC = 0x31414e4552414b52L;
@@ -29,7 +30,6 @@ final class ArenaLayout {
     private static final long ID_OFFSET = 12;
     private static final long QUOTA_OFFSET = 16;
     private static final long RESERVED_OFFSET = 24;
-    static final int HEADER_BYTES = 32;
     static final long TABLE = PAGE;
 
     private static final int MAX_ATTEMPTS = 100;
@@ -44,7 +44,9 @@ final class ArenaLayout {
 
     /** Where the pages begin. */
     static long firstPage(TableHome home, long quota) {
-        return home == TableHome.SHARED ? TABLE + roundUp(PageTable.bytes(quota >>> PAGE_SHIFT)) : TABLE;
+        return home == TableHome.SHARED
+                ? TABLE + roundUp(PageTable.bytes(quota >>> PAGE_SHIFT))
+                : roundUp(Generations.at(quota));
     }
 
     static void initialise(MemorySegment memory, int id, long reserved) {

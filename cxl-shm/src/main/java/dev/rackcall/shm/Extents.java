@@ -33,8 +33,14 @@ final class Extents {
             extents.reserveTable(extents.firstPage, first);
             extents.reserve(extents.firstPage, first - extents.firstPage);
         } else {
-            // The pages follow the header at once.
-            extents.reserve(0, first);
+            long said = ArenaLayout.roundUp(Generations.at(first));
+            if (said == extents.firstPage) {
+                // One call of the kernel for both.
+                extents.reserve(0, first);
+            } else {
+                extents.reserve(0, said);
+                extents.reserve(extents.firstPage, first - extents.firstPage);
+            }
         }
         ArenaLayout.initialise(spec.region(), spec.id(), first);
         extents.known = first;
@@ -105,6 +111,9 @@ final class Extents {
         long target = reserved + bytes;
         if (spec.home() == TableHome.SHARED) {
             reserveTable(reserved, target);
+        } else {
+            long said = ArenaLayout.roundUp(Generations.at(reserved));
+            reserve(said, ArenaLayout.roundUp(Generations.at(target)) - said);
         }
         reserve(reserved, bytes);
         if (headerCounts) {

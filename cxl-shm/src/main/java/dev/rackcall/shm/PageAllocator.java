@@ -19,11 +19,22 @@ final class PageAllocator {
     /** No page. */
     static final int NONE = PageRuns.NONE;
 
+    /** Who is told with which generation Refs into a run are to be followed from now on. */
+    interface Observer {
+        /** Of those who see the page table themselves. */
+        Observer NONE = (page, pages, generation) -> {};
+
+        /** Before the run is handed out, or after its Refs have gone stale and before it can be handed out again. */
+        void changed(int page, int pages, int generation);
+    }
+
     private final PageRuns runs;
     /** Pages that are backed by memory now. */
     private final LongSupplier usablePages;
     /** Whether others allocate from the same table, and may take what is in the cache. */
     private final boolean isShared;
+
+    private final Observer observer;
 
     private final RunCache cache = new RunCache();
     /** Where the next search begins; only the lowest free page that this process knows of, no promise. */
@@ -31,7 +42,8 @@ final class PageAllocator {
     /** Somebody was faster during the last search. */
     private boolean lostRace;
 
-    private PageAllocator(PageTable table, int owner, LongSupplier usablePages, boolean isShared) {
+    private PageAllocator(PageTable table, int owner, LongSupplier usablePages, boolean isShared, Observer observer) {
+        this.observer = observer;
         this.runs = new PageRuns(table, owner);
         this.usablePages = usablePages;
         this.isShared = isShared;
@@ -39,12 +51,12 @@ final class PageAllocator {
 
     /** For a table that others allocate from too. */
     static PageAllocator sharing(PageTable table, int owner, LongSupplier usablePages) {
-        return new PageAllocator(table, owner, usablePages, true);
+        return new PageAllocator(table, owner, usablePages, true, Observer.NONE);
     }
 
     /** For a table that is this process's alone. */
-    static PageAllocator alone(PageTable table, int owner, LongSupplier usablePages) {
-        return new PageAllocator(table, owner, usablePages, false);
+    static PageAllocator alone(PageTable table, int owner, LongSupplier usablePages, Observer observer) {
+        return new PageAllocator(table, owner, usablePages, false, observer);
     }
 
     // ---- allocating
@@ -58,6 +70,13 @@ final class PageAllocator {
         if (run == PageRun.NONE && cache.pages() > 0) {
             flush();
             run = claimAnywhere(length);
+        }
+        return handOut(run, length);
+    }
+
+    private long handOut(long run, int length) {
+        if (run != PageRun.NONE) {
+            observer.changed(PageRun.page(run), length, PageRun.generation(run));
         }
         return run;
     }
@@ -73,7 +92,7 @@ final class PageAllocator {
             flush();
             run = claimAt(length, first, step);
         }
-        return run;
+        return handOut(run, length);
     }
 
     private long claimAt(int length, int first, int step) {
@@ -100,7 +119,7 @@ final class PageAllocator {
             hint = 0;
             long run = claimAnywhere(length);
             if (run != PageRun.NONE || (!moving && !lostRace)) {
-                return run;
+                return handOut(run, length);
             }
             Thread.yield();
         }
@@ -155,6 +174,7 @@ final class PageAllocator {
         if (retired == 0) {
             return false;
         }
+        observer.changed(head, length, PageEntry.generation(retired));
         if (keep) {
             cache.push(PageRun.of(head, retired), length);
         } else {
@@ -172,7 +192,11 @@ final class PageAllocator {
     long renew(int head, int generation) {
         long entry = runs.mine(head, generation);
         long renewed = entry == 0 ? 0 : runs.renew(head, entry);
-        return renewed == 0 ? PageRun.NONE : PageRun.of(head, renewed);
+        if (renewed == 0) {
+            return PageRun.NONE;
+        }
+        observer.changed(head, PageEntry.length(renewed), PageEntry.generation(renewed));
+        return PageRun.of(head, renewed);
     }
 
     /** Gives cached runs back to the table, for whoever needs their pages in another shape. */

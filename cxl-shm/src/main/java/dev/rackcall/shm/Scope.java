@@ -10,8 +10,8 @@ import java.util.Optional;
  * whole pages, each at least twice as long as the one before, so that it grows without moving.
  *
  * <p>A scope belongs to the thread that opened it; any other use than {@link #close} after {@link #detach} is refused elsewhere. Closing or
- * resetting it makes all Refs into it stale for whoever allocates in the arena: all processes of a pool or of a channel's shared arena, but in a connection's
- * arena only its owner. The peer there cannot tell, so take Refs out of what you pass before you close the scope that they lead to.
+ * resetting it makes all Refs into it stale, in every process; objects that were reached before are not looked at again, so who reads on in one of them
+ * reads what lies there now. A peer by RDMA learns of it with the next object that is passed to it.
  * Memory that its process does not close is reclaimed when the process has died.
  */
 public final class Scope implements AutoCloseable {

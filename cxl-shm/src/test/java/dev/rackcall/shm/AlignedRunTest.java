@@ -13,7 +13,8 @@ class AlignedRunTest {
     private static final int STEP = 512;
     private static final int FIRST = STEP - 1;
 
-    private final PageAllocator allocator = PageAllocator.alone(PageTable.inHeap(PAGES), 1, () -> PAGES);
+    private final PageAllocator allocator =
+            PageAllocator.alone(PageTable.inHeap(PAGES), 1, () -> PAGES, PageAllocator.Observer.NONE);
 
     private static boolean isAligned(int page) {
         return page >= 0 && page % STEP == FIRST;

@@ -9,8 +9,10 @@ import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
@@ -84,6 +86,91 @@ class ArenaTest {
             assertThat(Ref.offset(third)).isEqualTo(Ref.offset(second));
             assertThatThrownBy(() -> table.memory(second)).isInstanceOf(RefException.class);
         }
+    }
+
+    @Test
+    void shouldTellPeersWithoutThePageTableWhichRefsAreStale() {
+        Arena arena = create(TableHome.PRIVATE);
+        ArenaTable peer = ArenaTable.create();
+        peer.add(Arena.attach(new ArenaSpec(7, mapping.memory(), file, 0, TableHome.PRIVATE, OTHER, 0)));
+        Scope scope = arena.newScope();
+        long first = scope.allocate(24);
+        // The last page of a long run says the same as the first.
+        long deep = scope.allocate(300_000) + 299_992;
+        assertThat(peer.memory(first)).isSameAs(arena.memory());
+        assertThat(peer.memory(deep)).isSameAs(arena.memory());
+
+        scope.reset();
+        assertStale(peer, first);
+        assertStale(peer, deep);
+        long second = scope.allocate(24);
+        assertThat(peer.memory(second)).isSameAs(arena.memory());
+        scope.close();
+        assertStale(peer, second);
+        try (Scope reuse = arena.newScope(400_000)) {
+            long third = reuse.allocate(350_000);
+            assertThat(peer.memory(third + 349_992)).isSameAs(arena.memory());
+            assertStale(peer, first);
+            assertStale(peer, second);
+            assertStale(peer, deep);
+        }
+    }
+
+    private static void assertStale(RefSpace space, long ref) {
+        assertThatThrownBy(() -> space.memory(ref))
+                .isInstanceOf(RefException.class)
+                .hasMessageContaining("closed or reset");
+    }
+
+    @Test
+    void shouldBelieveItsOwnTableAndNotWhatAPeerWritesIntoTheGenerations() {
+        Arena arena = create(TableHome.PRIVATE);
+        ArenaTable mine = ArenaTable.create();
+        mine.add(arena);
+        Scope scope = arena.newScope();
+        long ref = scope.allocate(24);
+        long said = Arena.generationAt(Ref.offset(ref));
+
+        mapping.memory().set(ValueLayout.JAVA_BYTE, said, (byte) (Ref.generation(ref) + 1));
+        assertThat(mine.memory(ref)).isSameAs(arena.memory());
+        scope.close();
+        mapping.memory().set(ValueLayout.JAVA_BYTE, said, (byte) Ref.generation(ref));
+        assertStale(mine, ref);
+    }
+
+    @Test
+    void shouldSayTheSameOfAllRefsAsItsPageTable() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        Arena arena = create(TableHome.PRIVATE);
+        Arena peer = Arena.attach(new ArenaSpec(7, mapping.memory(), file, 0, TableHome.PRIVATE, OTHER, 0));
+        List<Long> refs = new ArrayList<>();
+        List<Scope> open = new ArrayList<>();
+        for (int step = 0; step < 2_000; step++) {
+            if (open.size() < 12 && random.nextBoolean()) {
+                open.add(arena.newScope());
+            } else if (!open.isEmpty()) {
+                Scope scope = open.get(random.nextInt(open.size()));
+                switch (random.nextInt(4)) {
+                    case 0 -> {
+                        scope.close();
+                        open.remove(scope);
+                    }
+                    case 1 -> scope.reset();
+                    default -> refs.add(scope.allocate(8 + random.nextInt(random.nextBoolean() ? 100 : 60_000)));
+                }
+            }
+        }
+        int stale = 0;
+        for (long ref : refs) {
+            String mine = arena.complaint(ref);
+            stale += mine == null ? 0 : 1;
+            // Of free memory the table knows that it is free, and the peer that the Ref is older.
+            assertThat(peer.complaint(ref) == null)
+                    .as("seed %d: %s, %s", seed, Ref.describe(ref), mine)
+                    .isEqualTo(mine == null);
+        }
+        assertThat(stale).isBetween(1, refs.size() - 1);
     }
 
     @Test

@@ -103,6 +103,23 @@ class RdmaFetchTest {
         }
     }
 
+    @Test
+    void shouldNotFollowARefIntoAScopeThatTheCallerHasClosed() {
+        Forest.Tree first = plant(NODES);
+        Scope closed = channel.newScope();
+        Forest.Tree elsewhere = closed.create(Forest.Tree.class);
+        elsewhere.number(7);
+        elsewhere.text("tree 7");
+        way.get(4).next(Ref.to(elsewhere));
+        assertThat(forest.walk(first, 6)).isEqualTo(sum(5) + 7);
+        closed.close();
+        assertThatThrownBy(() -> forest.walk(first, 6))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("INVALID_ARGUMENT")
+                .hasMessageContaining("closed or reset");
+        assertThat(forest.walk(first, 5)).isEqualTo(sum(5));
+    }
+
     /** Who isolates wants what was there when the call was sent, so that all of it has to travel. */
     @Test
     void shouldPushWhatAnIsolatedCallPasses() throws Exception {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.rackcall.rpc.Library.Book;
 import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
@@ -123,6 +124,73 @@ class SharedCallTest {
         RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(gone));
         assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
         assertThat(e).hasMessageContaining("'first'").hasMessageContaining("build it anew");
+    }
+
+    @Test
+    void shouldNotFollowARefIntoAScopeThatItsOwnerHasClosed() {
+        try (Scope mine = channel.newScope()) {
+            Page first = mine.create(Page.class);
+            first.number(5);
+            try (Scope closed = channel.newScope()) {
+                // Passed by itself, so that it travels to peers that have memory of their own, too.
+                Page other = chain(closed, 3);
+                assertThat(library.sum(other)).isEqualTo(3);
+                first.next(Ref.to(other));
+                assertThat(library.sum(first)).isEqualTo(8);
+            }
+            assertIsStale(first);
+            // Memory of the same kind in the same place does not make it good again.
+            try (Scope later = channel.newScope()) {
+                Page other = chain(later, 3);
+                assertThat(library.sum(other)).isEqualTo(3);
+                assertIsStale(first);
+                first.next(Ref.to(other));
+                assertThat(library.sum(first)).isEqualTo(8);
+            }
+        }
+    }
+
+    @Test
+    void shouldNotFollowARefIntoAScopeThatItsOwnerHasReset() {
+        try (Scope mine = channel.newScope();
+                Scope reset = channel.newScope()) {
+            Page first = mine.create(Page.class);
+            // Of several runs, the last of them long.
+            Page deep = chain(reset, 3_000);
+            assertThat(library.sum(deep)).isEqualTo(4_498_500);
+            first.next(Ref.to(deep));
+            assertThat(library.sum(first)).isEqualTo(4_498_500);
+            reset.reset();
+            assertIsStale(first);
+            chain(reset, 3_000);
+            assertIsStale(first);
+        }
+    }
+
+    private void assertIsStale(Page first) {
+        RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(first));
+        assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(e).hasMessageContaining("closed or reset");
+    }
+
+    @Test
+    void shouldNotFollowARefIntoAResultThatWasReleased() {
+        Book released = library.write("released", 2);
+        assertThat(released.pages().get(1).number()).isEqualTo(1);
+        channel.release(released);
+        // The server hears of it with a later call, and says so with a later result.
+        Await.until("a released result is stale", () -> {
+            channel.release(library.write("later", 1));
+            return isStale(released);
+        });
+    }
+
+    private static boolean isStale(Book book) {
+        try {
+            return book.pages().isEmpty();
+        } catch (RefException e) {
+            return e.getMessage().contains("closed or reset");
+        }
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
@@ -49,9 +50,17 @@ final class FetchedSpace extends RefSpace {
             return others.window(ref);
         }
         long offset = Ref.offset(ref);
-        if (offset < PAGE || offset > arena.bytes() - OBJECT_HEADER || offset % OBJECT_HEADER != 0) {
+        if (offset < Arena.objectsAt(arena.bytes())
+                || offset > arena.bytes() - OBJECT_HEADER
+                || offset % OBJECT_HEADER != 0) {
             throw new RefException(Ref.describe(ref) + " cannot be followed: it leads outside the " + arena.bytes()
                     + " bytes that its arena may have");
+        }
+        need(Arena.generationAt(offset), 1);
+        String complaint = Arena.staleness(
+                Byte.toUnsignedInt(arena.memory().get(ValueLayout.JAVA_BYTE, Arena.generationAt(offset))), ref);
+        if (complaint != null) {
+            throw new RefException(Ref.describe(ref) + " cannot be followed: " + complaint);
         }
         need(offset, OBJECT_HEADER);
         // Whether it makes sense is judged by whoever reads the object.
