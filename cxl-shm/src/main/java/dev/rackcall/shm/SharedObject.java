@@ -11,12 +11,15 @@ import java.util.Optional;
  * equal when they are on the same object; a flyweight that moves changes its hash code. Not thread-safe.
  */
 public abstract class SharedObject {
+    /** No Ref: arenas have no number 0. */
+    private static final long GIVEN_AWAY = 1;
+
     private final SharedType<?> type;
     private RefSpace space;
     private MemorySegment memory;
     private Scope scope;
 
-    /** The object under this flyweight, or the one that it lies in. */
+    /** The object under this flyweight, or the one that it lies in; 0 or {@link #GIVEN_AWAY} if it is on none. */
     private long ref;
 
     private long base;
@@ -37,7 +40,7 @@ public abstract class SharedObject {
     public static long refOf(Object sharedObject) {
         SharedObject object = of(sharedObject);
         if (object.memory == null) {
-            throw new IllegalArgumentException(object + " yet; move it first");
+            throw new IllegalArgumentException(object.nowhere());
         }
         if (object.inside != 0) {
             throw new IllegalArgumentException(object + " has no Ref of its own; pass the object that it lies in");
@@ -55,6 +58,24 @@ public abstract class SharedObject {
         long ref = refOf(sharedObject);
         of(sharedObject).space.window(ref);
         return ref;
+    }
+
+    /**
+     * Takes a flyweight off its object, whose memory was given away: from now on every access is an {@link IllegalStateException}, until the flyweight is moved. Other
+     * flyweights on the same object stay there.
+     */
+    public static void leave(Object sharedObject) {
+        SharedObject object = of(sharedObject);
+        object.memory = null;
+        object.space = null;
+        object.scope = null;
+        object.ref = GIVEN_AWAY;
+    }
+
+    /** Whether {@link #leave} was the last that happened to it. */
+    public static boolean hasLeft(Object sharedObject) {
+        SharedObject object = of(sharedObject);
+        return object.memory == null && object.ref == GIVEN_AWAY;
     }
 
     /** Where the Refs of a shared object are followed. */
@@ -165,7 +186,7 @@ public abstract class SharedObject {
     final MemorySegment memory() {
         MemorySegment attached = memory;
         if (attached == null) {
-            throw new IllegalStateException(this + " yet; move it first");
+            throw new IllegalStateException(nowhere());
         }
         assert space.memory(ref) != null; // throws if the scope was closed
         return attached;
@@ -194,6 +215,10 @@ public abstract class SharedObject {
         return scope;
     }
 
+    private String nowhere() {
+        return this + (ref == GIVEN_AWAY ? "; read it before you release it" : " yet; move it first");
+    }
+
     @Override
     public final boolean equals(Object other) {
         return other instanceof SharedObject object
@@ -211,7 +236,7 @@ public abstract class SharedObject {
     public String toString() {
         String name = type.name().replaceAll("\\w+\\.", "");
         if (memory == null) {
-            return name + " on no object";
+            return name + (ref == GIVEN_AWAY ? " whose object was released" : " on no object");
         }
         return name + (inside == 0 ? " at " : " inside ") + Ref.describe(ref);
     }

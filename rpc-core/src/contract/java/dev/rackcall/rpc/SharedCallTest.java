@@ -8,7 +8,9 @@ import dev.rackcall.rpc.Library.Book;
 import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedObject;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -176,18 +178,24 @@ class SharedCallTest {
     @Test
     void shouldNotFollowARefIntoAResultThatWasReleased() {
         Book released = library.write("released", 2);
+        Ref<Book> ref = Ref.to(released);
+        RefSpace space = SharedObject.spaceOf(released);
         assertThat(released.pages().get(1).number()).isEqualTo(1);
+        channel.release(released);
+        assertThatThrownBy(released::title)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("Book whose object was released; read it before you release it");
         channel.release(released);
         // The server hears of it with a later call, and says so with a later result.
         Await.until("a released result is stale", () -> {
             channel.release(library.write("later", 1));
-            return isStale(released);
+            return isStale(space, ref);
         });
     }
 
-    private static boolean isStale(Book book) {
+    private static boolean isStale(RefSpace space, Ref<Book> ref) {
         try {
-            return book.pages().isEmpty();
+            return space.memory(ref.bits()) == null;
         } catch (RefException e) {
             return e.getMessage().contains("closed or reset");
         }

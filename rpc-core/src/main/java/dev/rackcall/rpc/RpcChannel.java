@@ -9,6 +9,7 @@ import dev.rackcall.rpc.spi.Transports;
 import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.net.URI;
 import java.nio.file.Path;
@@ -158,9 +159,14 @@ public final class RpcChannel implements AutoCloseable {
         return connection().newSharedScope(firstBytes);
     }
 
-    /** Gives back a shared object that a call returned, and everything that the handler allocated for it. Objects in other places are left alone. */
+    /**
+     * Gives back a shared object that a call returned, and everything that the handler allocated for it. What is read of it afterwards is an exception: by {@code result}
+     * itself at once, by a Ref once the server has heard of it. Objects in other places are left alone, and so is what was given back before.
+     */
     public void release(Object result) {
-        connection.release(result);
+        if (!SharedObject.hasLeft(result) && connection.release(result)) {
+            SharedObject.leave(result);
+        }
     }
 
     /** The ways to the channel's servers, and why calls take one and not the others; none unless it was opened by a directory. */

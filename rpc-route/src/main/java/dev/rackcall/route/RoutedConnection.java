@@ -107,10 +107,13 @@ final class RoutedConnection extends ClientConnection {
     }
 
     @Override
-    public void release(Object result) {
+    public boolean release(Object result) {
         for (Line line : routes.openLines()) {
-            line.connection().release(result);
+            if (line.connection().release(result)) {
+                return true;
+            }
         }
+        return false;
     }
 
     @Override

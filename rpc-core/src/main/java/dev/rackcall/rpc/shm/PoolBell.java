@@ -89,8 +89,14 @@ final class PoolBell implements Bell {
             return -1;
         }
         int rings = outer.drain();
-        int taken = BellLayout.take(mine, theirs, numbers);
-        return rings < 0 && taken > 0 ? taken : rings;
+        try {
+            int taken = BellLayout.take(mine, theirs, numbers);
+            return rings < 0 && taken > 0 ? taken : rings;
+        } catch (IllegalStateException e) {
+            // The pool was closed before the connection: this is its end.
+            lose();
+            return -1;
+        }
     }
 
     /** Looks at the other side's words, and moves this one's beat. Returns whether something was new. Watcher only. */

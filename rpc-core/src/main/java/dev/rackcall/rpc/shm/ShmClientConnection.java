@@ -119,11 +119,13 @@ final class ShmClientConnection extends ClientConnection {
     }
 
     @Override
-    public void release(Object result) {
+    public boolean release(Object result) {
         long ref = SharedObject.refOf(result);
-        if (arenas.isReply(result, ref)) {
+        boolean isReply = arenas.isReply(result, ref);
+        if (isReply) {
             control(ControlOp.RELEASE, ref);
         }
+        return isReply;
     }
 
     @Override

@@ -30,8 +30,8 @@ public abstract class ClientConnection implements AutoCloseable {
     /** Says which service calls will be for, so that its registered classes can be encoded. */
     public abstract void use(ServiceDefinition<?> definition);
 
-    /** Gives back a shared object that a call returned, with all that was allocated for it; other objects are left alone. */
-    public abstract void release(Object result);
+    /** Gives back a shared object that a call returned, with all that was allocated for it; other objects are left alone. Returns whether it was given back. */
+    public abstract boolean release(Object result);
 
     /** Whether the server can follow the Ref of a shared object over this connection. False for what is no shared object. */
     public abstract boolean maps(Object sharedObject);

@@ -203,4 +203,17 @@ class PoolDoorTest {
             }
         }
     }
+
+    @Test
+    void shouldEndWithThePoolThatItsWordsAreIn() {
+        Arena pool = Arena.ofShared();
+        PoolBell bell = PoolBell.of(pool.allocate(BellLayout.BYTES, 64), false);
+        try {
+            pool.close();
+            assertThat(bell.drain(number -> {})).isNegative();
+            assertThat(bell.ring()).isFalse();
+        } finally {
+            bell.close();
+        }
+    }
 }
