@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -53,6 +54,34 @@ class CompletionContractTest {
             assertThat(channel.await(LONG)).isEqualTo(Optional.of(announced));
             assertThat(b.next(announced).id()).isEqualTo(3);
             b.drop(qb);
+        }
+    }
+
+    /** What a queue has announced goes with it, perhaps just when somebody is about to read it. */
+    @Test
+    void shouldNotWaitForWhatAClosedQueueHasAnnounced() throws Exception {
+        try (Bench a = new Bench(device)) {
+            CompletionChannel channel = a.keep(a.context.createCompletionChannel());
+            AtomicBoolean ended = new AtomicBoolean();
+            Thread listener = Thread.ofPlatform().daemon().start(() -> {
+                while (!ended.get()) {
+                    channel.await(Duration.ofMillis(5));
+                }
+            });
+            for (int i = 0; i < 50; i++) {
+                CompletionQueue brief = a.keep(a.context.createCompletionQueue(
+                        CompletionQueueSpec.of(4).on(channel)));
+                QueuePair self = a.queuePair(QueuePairSpec.of(QueuePairType.RC, brief));
+                a.connect(self, a, self);
+                brief.requestNotification(false);
+                self.postSend(request.write(a.region.address(), a.region.remoteKey())
+                        .inline(i)
+                        .signaled());
+                a.drop(self);
+                a.drop(brief);
+            }
+            ended.set(true);
+            assertThat(listener.join(LONG)).as("the listener has ended").isTrue();
         }
     }
 

@@ -21,6 +21,9 @@ final class RealCompletionChannel implements CompletionChannel {
     private final long pointer;
     private final int descriptor;
     private final Map<Long, CompletionQueue> queues = new ConcurrentHashMap<>();
+    /** Held while an announcement is read that is known to be there, and while queues are closed. */
+    private final Object reading = new Object();
+
     private final AtomicBoolean closed = new AtomicBoolean();
 
     RealCompletionChannel(RealContext context, long pointer) {
@@ -35,18 +38,37 @@ final class RealCompletionChannel implements CompletionChannel {
     }
 
     void add(long queue, CompletionQueue object) {
-        queues.put(queue, object);
+        synchronized (reading) {
+            // Only now: the address may be that of a queue that is just being closed.
+            queues.put(queue, object);
+        }
     }
 
-    void remove(long queue) {
-        queues.remove(queue);
+    /** Closes a queue that announces itself here. Whatever it has announced goes with it, so nobody may be about to read that: the read would wait for the next announcement of any queue, for ever if need be. */
+    void close(long queue, Runnable closing) {
+        synchronized (reading) {
+            closing.run();
+            queues.remove(queue);
+        }
     }
 
     @Override
-    public synchronized Optional<CompletionQueue> await(Duration atMost) {
-        if (!Descriptors.isReadable(descriptor, atMost)) {
-            return Optional.empty();
+    public Optional<CompletionQueue> await(Duration atMost) {
+        long deadline = System.nanoTime() + atMost.toNanos();
+        Duration left = atMost;
+        while (Descriptors.isReadable(descriptor, left)) {
+            synchronized (reading) {
+                // Perhaps another thread has read it meanwhile, or its queue is closed.
+                if (Descriptors.isReadable(descriptor, Duration.ZERO)) {
+                    return Optional.ofNullable(read());
+                }
+            }
+            left = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
         }
+        return Optional.empty();
+    }
+
+    private CompletionQueue read() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment queue = arena.allocate(JAVA_LONG);
             MemorySegment cookie = arena.allocate(JAVA_LONG);
@@ -55,7 +77,7 @@ final class RealCompletionChannel implements CompletionChannel {
                     "reading an event of a completion channel");
             long announced = queue.get(JAVA_LONG, 0);
             Libibverbs.ibvAckCqEvents(CallState.current(), announced, 1);
-            return Optional.ofNullable(queues.get(announced));
+            return queues.get(announced);
         }
     }
 

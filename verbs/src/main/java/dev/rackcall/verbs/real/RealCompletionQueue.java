@@ -83,10 +83,15 @@ final class RealCompletionQueue implements CompletionQueue {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            Closing.run(
-                    closed, () -> Libibverbs.ibvDestroyCq(CallState.current(), pointer), "closing a completion queue");
-            channel.ifPresent(listener -> listener.remove(pointer));
+            channel.ifPresentOrElse(listener -> listener.close(pointer, this::destroy), this::destroy);
             context.closed();
         }
+    }
+
+    private void destroy() {
+        Closing.run(
+                closed,
+                () -> context.destroy(() -> Libibverbs.ibvDestroyCq(CallState.current(), pointer)),
+                "closing a completion queue");
     }
 }

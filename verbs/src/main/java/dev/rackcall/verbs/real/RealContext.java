@@ -32,6 +32,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntSupplier;
 
 /** A struct ibv_context. */
 final class RealContext implements Context {
@@ -44,6 +45,8 @@ final class RealContext implements Context {
     private final int eventDescriptor;
     private final Operations operations;
     private final AtomicInteger children = new AtomicInteger();
+    /** Held while an event is read that is known to be there, and while things are closed that events may be about. */
+    private final Object reading = new Object();
 
     RealContext(RealDevice device, long pointer) {
         this.device = device;
@@ -155,23 +158,39 @@ final class RealContext implements Context {
         return RealCompletionQueue.create(this, spec);
     }
 
+    /** Closes something that events may be about. They go with it, so nobody may be about to read one: the read would wait for the next. */
+    int destroy(IntSupplier verb) {
+        synchronized (reading) {
+            return verb.getAsInt();
+        }
+    }
+
     @Override
     public Optional<AsyncEvent> awaitEvent(Duration atMost) {
-        // One at a time: who finds the descriptor readable must be the one who reads.
-        synchronized (children) {
-            if (!Descriptors.isReadable(eventDescriptor, atMost)) {
-                return Optional.empty();
+        long deadline = System.nanoTime() + atMost.toNanos();
+        Duration left = atMost;
+        while (Descriptors.isReadable(eventDescriptor, left)) {
+            synchronized (reading) {
+                // Perhaps another thread has read it meanwhile, or what it was about is closed.
+                if (Descriptors.isReadable(eventDescriptor, Duration.ZERO)) {
+                    return Optional.of(readEvent());
+                }
             }
-            try (Arena arena = Arena.ofConfined()) {
-                MemorySegment event = arena.allocate(IbvAsyncEvent.LAYOUT);
-                Verb.zero(
-                        Libibverbs.ibvGetAsyncEvent(CallState.current(), pointer, event.address()),
-                        "reading an event of " + device);
-                AsyncEvent.Type type = AsyncEvent.Type.ofCode(IbvAsyncEvent.eventType(event));
-                AsyncEvent result = new AsyncEvent(type, element(type, event));
-                Libibverbs.ibvAckAsyncEvent(CallState.current(), event.address());
-                return Optional.of(result);
-            }
+            left = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+        }
+        return Optional.empty();
+    }
+
+    private AsyncEvent readEvent() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment event = arena.allocate(IbvAsyncEvent.LAYOUT);
+            Verb.zero(
+                    Libibverbs.ibvGetAsyncEvent(CallState.current(), pointer, event.address()),
+                    "reading an event of " + device);
+            AsyncEvent.Type type = AsyncEvent.Type.ofCode(IbvAsyncEvent.eventType(event));
+            AsyncEvent result = new AsyncEvent(type, element(type, event));
+            Libibverbs.ibvAckAsyncEvent(CallState.current(), event.address());
+            return result;
         }
     }
 

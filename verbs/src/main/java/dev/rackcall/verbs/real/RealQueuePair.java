@@ -227,7 +227,7 @@ final class RealQueuePair implements QueuePair {
         if (closed.compareAndSet(false, true)) {
             Closing.run(
                     closed,
-                    () -> Libibverbs.ibvDestroyQp(CallState.current(), pointer),
+                    () -> context.destroy(() -> Libibverbs.ibvDestroyQp(CallState.current(), pointer)),
                     "closing queue pair " + number);
             context.closed();
         }

@@ -60,7 +60,7 @@ final class RealSharedReceiveQueue implements SharedReceiveQueue {
         if (closed.compareAndSet(false, true)) {
             Closing.run(
                     closed,
-                    () -> Libibverbs.ibvDestroySrq(CallState.current(), pointer),
+                    () -> context.destroy(() -> Libibverbs.ibvDestroySrq(CallState.current(), pointer)),
                     "closing a shared receive queue");
             context.closed();
         }
