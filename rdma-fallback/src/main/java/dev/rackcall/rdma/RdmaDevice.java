@@ -200,7 +200,18 @@ final class RdmaDevice {
         }
     }
 
+    /** Closes what it listens to when it ends, since nobody else may while it does. */
     private void deliver() {
+        listen();
+        try {
+            channel.close();
+            context.close();
+        } catch (VerbsException e) {
+            LOG.warn("{} cannot be closed: {}", context.device().name(), e.getMessage());
+        }
+    }
+
+    private void listen() {
         long reminded = System.nanoTime();
         while (!closing) {
             try {
@@ -225,6 +236,7 @@ final class RdmaDevice {
         }
     }
 
+    /** It is mostly closed when this returns; a thread that gets no processor closes it later. */
     private void close() {
         closing = true;
         try {
@@ -232,7 +244,5 @@ final class RdmaDevice {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        channel.close();
-        context.close();
     }
 }
