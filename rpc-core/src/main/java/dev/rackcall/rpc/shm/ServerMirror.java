@@ -6,11 +6,13 @@ import dev.rackcall.shm.os.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** Carries answers to the client, looking at those slots only that have a new one: of each its payload, what its slot says about it, and its word; then how many requests were taken, and whether the server drains. */
+/** Carries answers to the client, looking at those slots only that have a new one: of each its payload, what its slot says about it, and its word; then now and then how many requests were taken, and whether the server drains. */
 final class ServerMirror extends MirrorBell {
     private final Handshake.Welcome welcome;
     /** A bit for each slot that has an answer which was not carried; set by who publishes, taken by who carries. */
     private final AtomicLongArray answered;
+    /** So many requests are taken before the client hears of it, since that is a message: it finds room in the slots that are left meanwhile. */
+    private final int unsaid;
     // Of what was carried last. Whoever carries.
     private long consumed;
     private int state = ControlLayout.STATE_OPEN;
@@ -19,6 +21,7 @@ final class ServerMirror extends MirrorBell {
     ServerMirror(Carrier carrier, Mapping mapping, Handshake.Welcome welcome) {
         super(carrier, mapping);
         this.welcome = welcome;
+        this.unsaid = Math.ceilDiv(welcome.slots(), 4);
         this.answered = new AtomicLongArray((welcome.slots() + Long.SIZE - 1) / Long.SIZE);
     }
 
@@ -40,7 +43,7 @@ final class ServerMirror extends MirrorBell {
             }
         }
         long taken = ControlLayout.consumed(memory);
-        if (taken != consumed) {
+        if (taken - consumed >= unsaid) {
             consumed = taken;
             // Nobody sleeps for this: who needs it looks again and again.
             alive = alive && carrier.store(ControlLayout.CONSUMED, taken) && carrier.flush();
