@@ -12,7 +12,6 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
-import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -26,7 +25,6 @@ final class RdmaListener implements CarrierProvider.Listener {
     /** Who has connected and not said everything yet. An honest client says it at once. */
     private static final int MAX_GUESTS = 64;
 
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
     /** After accepting failed, for want of descriptors mostly. */
     private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -120,7 +118,7 @@ final class RdmaListener implements CarrierProvider.Listener {
     }
 
     private void greet(Socket socket) throws IOException, ForeignPeerException {
-        Meeting meeting = Meeting.over(socket, PATIENCE);
+        Meeting meeting = Meeting.over(socket, RdmaSettings.greetingTimeout());
         PeerGreeting client = meeting.hearClient();
         Answer answer = reception.greet(client.packet());
         if (answer.seat().isEmpty()) {

@@ -1,11 +1,14 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.verbs.soft.SoftOptions;
+import java.time.Duration;
 import java.util.Objects;
 
 /** Settings of this process for connections over RDMA. Thread-safe. */
 public final class RdmaSettings {
     private static volatile SoftOptions softwareDevices = SoftOptions.local();
+
+    private static volatile Duration greetingTimeout = Duration.ofSeconds(5);
 
     private RdmaSettings() {}
 
@@ -22,5 +25,22 @@ public final class RdmaSettings {
 
     static SoftOptions softwareDevices() {
         return softwareDevices;
+    }
+
+    /**
+     * How long servers wait, each time, for a client that has reached their port and says nothing, until it is turned away: 5 s unless this is called. A client that has to load and compile all its
+     * code first needs that long on an emulated processor; a longer time lets strangers keep the port's 64 places for longer.
+     *
+     * @param atMost positive
+     */
+    public static void greetingTimeout(Duration atMost) {
+        if (!atMost.isPositive()) {
+            throw new IllegalArgumentException("servers cannot wait " + atMost + " for a client; set a positive time");
+        }
+        greetingTimeout = atMost;
+    }
+
+    static Duration greetingTimeout() {
+        return greetingTimeout;
     }
 }

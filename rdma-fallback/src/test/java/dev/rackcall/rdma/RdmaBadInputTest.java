@@ -177,6 +177,19 @@ class RdmaBadInputTest {
 
     /** Whoever reaches the port can cause a line: some a second are enough. */
     @Test
+    void shouldTurnAwayWhoSaysNothingAfterTheTimeThatIsSet() throws IOException {
+        assertThatThrownBy(() -> RdmaSettings.greetingTimeout(Duration.ZERO)).hasMessageContaining("positive");
+        RdmaSettings.greetingTimeout(Duration.ofMillis(100));
+        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
+                Socket silent = dial(server)) {
+            silent.setSoTimeout((int) TIMEOUT.toMillis());
+            assertThat(silent.getInputStream().read()).isNegative();
+        } finally {
+            RdmaSettings.greetingTimeout(Duration.ofSeconds(5));
+        }
+    }
+
+    @Test
     void shouldNotFillTheLogWithClientsThatItTurnsAway() throws IOException {
         PrintStream before = System.err;
         ByteArrayOutputStream written = new ByteArrayOutputStream();
