@@ -15,7 +15,7 @@ import java.time.Duration;
 /** A client that speaks the protocol by hand, and then writes wherever it likes. */
 final class RawClient implements AutoCloseable {
     static final int PROTOCOL = 1;
-    static final int LAYOUT = 2;
+    static final int LAYOUT = 3;
     private static final long MAGIC = 0x5241434b43414c4cL;
     private static final int SLOTS = 64;
     private static final long BYTES = 8 << 20;
