@@ -1,5 +1,6 @@
 package dev.rackcall.perf;
 
+import dev.rackcall.verbs.VerbsException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
@@ -109,12 +111,38 @@ public final class BenchCommand implements Callable<Integer> {
             description = "throughput: calls in flight (default: 1,2,4,8,16,32,64; without target 1,8,64).")
     private List<Integer> depths = new ArrayList<>();
 
+    @Option(
+            names = "--device",
+            paramLabel = "NAME",
+            description =
+                    "connect, elastic, alock: over this RDMA device, for example mlx5_0 (default: the software device). All hosts are behind it.")
+    private Optional<String> device = Optional.empty();
+
+    @Option(
+            names = "--workers",
+            paramLabel = "N",
+            description = "elastic: so many workers begin at a time (default: 50).")
+    private Optional<Integer> workers = Optional.empty();
+
     /** For picocli. */
     public BenchCommand() {}
 
     @Override
     public Integer call() throws IOException {
         validate();
+        ElasticSubject.useWorkers(workers.map(OptionalInt::of).orElse(OptionalInt.empty()));
+        try {
+            BenchDevice.use(device);
+            return bench();
+        } catch (VerbsException e) {
+            throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage(), e);
+        } finally {
+            BenchDevice.useSoftware();
+            ElasticSubject.useWorkers(OptionalInt.empty());
+        }
+    }
+
+    private int bench() throws IOException {
         PrintWriter progress = new PrintWriter(spec.commandLine().getErr(), true);
         Outcome outcome = measure(progress);
         String text = render(outcome);
@@ -138,6 +166,9 @@ public final class BenchCommand implements Callable<Integer> {
         }
         require(repeat.orElse(1) >= 1, "--repeat " + repeat.orElse(1) + ": must be at least 1");
         require(rate.orElse(1.0) >= 1, "--rate " + rate.orElse(1.0) + ": must be at least 1 call a second");
+        require(
+                workers.orElse(1) >= 1 && workers.orElse(1) <= 200,
+                "--workers " + workers.orElse(1) + ": must be from 1 to 200");
         for (int depth : depths) {
             require(depth >= 1 && depth <= 64, "--in-flight " + depth + ": must be from 1 to 64");
         }

@@ -83,6 +83,8 @@ final class ChildJvm implements AutoCloseable {
         List<String> command = new ArrayList<>();
         command.add(ProcessHandle.current().info().command().orElse(System.getProperty("java.home") + "/bin/java"));
         command.addAll(flags);
+        command.addAll(BenchDevice.flags());
+        command.addAll(ElasticSubject.flags());
         command.addAll(subject.jvmFlags());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), BenchChild.class.getName()));
         command.addAll(List.of(role.name(), subject.name(), directory.toString(), Integer.toString(cpu)));

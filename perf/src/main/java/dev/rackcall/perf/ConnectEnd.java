@@ -1,13 +1,10 @@
 package dev.rackcall.perf;
 
 import dev.rackcall.verbs.Access;
-import dev.rackcall.verbs.AddressVector;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.Context;
-import dev.rackcall.verbs.Device;
-import dev.rackcall.verbs.Devices;
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.MemoryRegion;
@@ -32,7 +29,8 @@ final class ConnectEnd implements AutoCloseable {
     private static final int READ_BYTES = 512;
     private static final int DEPTH = 16;
 
-    private final Context context = device().open();
+    private final Context context = BenchDevice.get().open();
+    private final BenchDevice.Place place = BenchDevice.Place.of(context);
     private final ProtectionDomain domain = context.allocateProtectionDomain();
     private final CompletionQueue completions =
             context.createCompletionQueue(CompletionQueueSpec.of(4 * DEPTH).polledBusily());
@@ -41,10 +39,6 @@ final class ConnectEnd implements AutoCloseable {
     private final Deque<QueuePair> queuePairs = new ArrayDeque<>();
     private final WorkRequest request = WorkRequest.create(1, 0);
     private final Completions batch = Completions.create(4);
-
-    static Device device() {
-        return Devices.find("soft:bench");
-    }
 
     /** Makes a queue pair that can be told to the peer. */
     void prepare() {
@@ -57,12 +51,12 @@ final class ConnectEnd implements AutoCloseable {
     /** Connects the newest queue pair. */
     void connect(Gid gid, int number) {
         QueuePair newest = queuePairs.getFirst();
-        newest.toReadyToReceive(ReadyToReceive.from(AddressVector.of(gid, 0), number));
+        newest.toReadyToReceive(ReadyToReceive.from(place.pathTo(gid), number));
         newest.toReadyToSend(ReadyToSend.defaults());
     }
 
     byte[] describe() {
-        Gid gid = context.gid(1, 0);
+        Gid gid = place.gid();
         return ByteBuffer.allocate(DESCRIPTION_BYTES)
                 .putLong(gid.high())
                 .putLong(gid.low())

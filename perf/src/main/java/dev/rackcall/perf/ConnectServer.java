@@ -37,8 +37,8 @@ final class ConnectServer implements ServerSide {
     private final ServerSocket socket;
 
     ConnectServer(Path directory) throws IOException {
-        meta = MetaServer.open(ConnectEnd.device(), 1024);
-        agent = Agent.open(ConnectEnd.device(), AgentOptions.of(HOST).withMeta(meta::address));
+        meta = MetaServer.open(BenchDevice.get(), 1024);
+        agent = Agent.open(BenchDevice.get(), AgentOptions.of(HOST).withMeta(meta::address));
         door = AgentServer.open(agent, directory);
         socket = new ServerSocket(0, 16, InetAddress.ofLiteral("127.0.0.1"));
         Thread.ofPlatform().daemon().name("connect-server").start(this::accept);

@@ -102,7 +102,7 @@ final class ConnectSubject extends Subject {
             this.epoch = epoch;
             this.cached = cached;
             agent = Agent.open(
-                    ConnectEnd.device(),
+                    BenchDevice.get(),
                     AgentOptions.of(HostId.named("connect-client")).withMeta(() -> meta));
             tenant = agent.admit("bench");
         }

@@ -41,20 +41,20 @@ final class ElasticServer implements ServerSide {
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
 
     ElasticServer(Path directory, int servers) throws IOException {
-        MetaServer meta = keep(MetaServer.open(ConnectEnd.device(), 64));
+        MetaServer meta = keep(MetaServer.open(BenchDevice.get(), 64));
         List<String> lines = new ArrayList<>();
         for (int i = 0; i < servers; i++) {
             MemorySegment table = Arena.global().allocate(RaceTable.BYTES, 4096);
             RaceTable.fill(table, i);
             HostId host = HostId.named("elastic-server-" + i);
             Agent agent =
-                    keep(Agent.open(ConnectEnd.device(), AgentOptions.of(host).withMeta(meta::address)));
+                    keep(Agent.open(BenchDevice.get(), AgentOptions.of(host).withMeta(meta::address)));
             MemoryRegion region = agent.admit("table").register(table, EnumSet.of(Access.REMOTE_READ));
             FreshServer fresh = keep(new FreshServer(table));
             lines.add(host.value() + " " + region.address() + " " + region.remoteKey() + " " + fresh.port());
         }
         AgentOptions options = AgentOptions.of(HostId.named("elastic-workers")).withMeta(meta::address);
-        Agent local = keep(Agent.open(ConnectEnd.device(), options));
+        Agent local = keep(Agent.open(BenchDevice.get(), options));
         keep(AgentServer.open(local, directory));
         Path draft = directory.resolve(FILE + ".draft");
         Files.write(draft, lines);

@@ -5,36 +5,55 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 
 /**
- * Fifty workers begin at a time, each connects to twenty servers, and reads a key of each: from nothing to the last one's last value. Each connection is
+ * Fifty workers, or as many as were asked for, begin at a time, each connects to twenty servers, and reads a key of each: from nothing to the last one's last value. Each connection is
  * used before the next is made.
  */
 final class ElasticSubject extends Subject {
-    static final int WORKERS = 50;
+    private static final String WORKERS = "rackcall.bench.workers";
     static final String VIRTUAL = "elastic-virtual";
     static final String FRESH = "elastic-fresh";
 
     private static final long BOUND_SECONDS = 60;
 
     private final boolean isVirtual;
-    private final int workers;
+    private final IntSupplier workers;
     private final int servers;
 
     ElasticSubject(boolean isVirtual) {
-        this(isVirtual, WORKERS, ElasticServer.SERVERS);
+        this(isVirtual, () -> Integer.getInteger(WORKERS, 50), ElasticServer.SERVERS);
     }
 
     ElasticSubject(boolean isVirtual, int workers, int servers) {
+        this(isVirtual, () -> workers, servers);
+    }
+
+    private ElasticSubject(boolean isVirtual, IntSupplier workers, int servers) {
         super(isVirtual ? VIRTUAL : FRESH, 0);
         this.isVirtual = isVirtual;
         this.workers = workers;
         this.servers = servers;
+    }
+
+    /** From now on so many workers, in this JVM and those that it starts; none: as many as always. */
+    static void useWorkers(OptionalInt count) {
+        count.ifPresentOrElse(
+                asked -> System.setProperty(WORKERS, Integer.toString(asked)), () -> System.clearProperty(WORKERS));
+    }
+
+    /** For a JVM that is to have as many. */
+    static List<String> flags() {
+        return Optional.ofNullable(System.getProperty(WORKERS)).stream()
+                .map(count -> "-D" + WORKERS + "=" + count)
+                .toList();
     }
 
     @Override
@@ -45,8 +64,8 @@ final class ElasticSubject extends Subject {
     @Override
     String settings() {
         return isVirtual
-                ? "50 virtual threads: each joins the agent process of its host, shares a page with it, connects virtual queues to 20 servers"
-                : "50 virtual threads: one device, open already: each registers a page, makes RC queue pairs to 20 servers, told over TCP";
+                ? "virtual threads, 50 or --workers: each joins the agent process of its host, shares a page with it, connects virtual queues to 20 servers"
+                : "virtual threads, 50 or --workers: one device, open already: each registers a page, makes RC queue pairs to 20 servers, told over TCP";
     }
 
     @Override
@@ -56,7 +75,7 @@ final class ElasticSubject extends Subject {
 
     @Override
     ClientSide connect(Path directory) throws IOException {
-        return new Workers(workers, ElasticServer.find(directory), directory);
+        return new Workers(workers.getAsInt(), ElasticServer.find(directory), directory);
     }
 
     private final class Workers implements ClientSide {

@@ -1,7 +1,6 @@
 package dev.rackcall.perf;
 
 import dev.rackcall.verbs.Access;
-import dev.rackcall.verbs.AddressVector;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Context;
@@ -33,7 +32,8 @@ final class FreshServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FreshServer.class);
     private static final int BACKLOG = 256;
 
-    private final Context context = ConnectEnd.device().open();
+    private final Context context = BenchDevice.get().open();
+    private final BenchDevice.Place place = BenchDevice.Place.of(context);
     private final ProtectionDomain domain = context.allocateProtectionDomain();
     private final CompletionQueue completions = context.createCompletionQueue(CompletionQueueSpec.of(16));
     private final MemoryRegion region;
@@ -75,8 +75,8 @@ final class FreshServer implements AutoCloseable {
             Gid gid = new Gid(in.readLong(), in.readLong());
             int number = in.readInt();
             queuePair.toInit(InitAttributes.connected(EnumSet.of(Access.REMOTE_READ)));
-            queuePair.toReadyToReceive(ReadyToReceive.from(AddressVector.of(gid, 0), number));
-            out.write(FreshWorker.describe(context.gid(1, 0), queuePair.number()));
+            queuePair.toReadyToReceive(ReadyToReceive.from(place.pathTo(gid), number));
+            out.write(FreshWorker.describe(place.gid(), queuePair.number()));
             out.writeLong(region.address());
             out.writeInt(region.remoteKey());
             in.readByte();

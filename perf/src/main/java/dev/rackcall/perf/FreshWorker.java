@@ -1,7 +1,6 @@
 package dev.rackcall.perf;
 
 import dev.rackcall.verbs.Access;
-import dev.rackcall.verbs.AddressVector;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Completions;
@@ -35,7 +34,8 @@ final class FreshWorker implements ElasticWorker {
      * devices, whose every connection has buffers of its own, cannot be opened fifty times.
      */
     static final class OpenDevice implements AutoCloseable {
-        private final Context context = ConnectEnd.device().open();
+        private final Context context = BenchDevice.get().open();
+        private final BenchDevice.Place place = BenchDevice.Place.of(context);
         private final ProtectionDomain domain = context.allocateProtectionDomain();
 
         @Override
@@ -78,10 +78,10 @@ final class FreshWorker implements ElasticWorker {
         QueuePair queuePair = keep(device.domain.createQueuePair(
                 QueuePairSpec.of(QueuePairType.RC, completions).withDepth(DEPTH, 1)));
         queuePair.toInit(InitAttributes.connected());
-        socket.getOutputStream().write(describe(device.context.gid(1, 0), queuePair.number()));
+        socket.getOutputStream().write(describe(device.place.gid(), queuePair.number()));
         DataInputStream in = new DataInputStream(socket.getInputStream());
         Gid gid = new Gid(in.readLong(), in.readLong());
-        queuePair.toReadyToReceive(ReadyToReceive.from(AddressVector.of(gid, 0), in.readInt()));
+        queuePair.toReadyToReceive(ReadyToReceive.from(device.place.pathTo(gid), in.readInt()));
         queuePair.toReadyToSend(ReadyToSend.defaults());
         return new Way(queuePair, in.readLong(), in.readInt());
     }

@@ -6,7 +6,6 @@ import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Context;
-import dev.rackcall.verbs.Devices;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.ProtectionDomain;
 import dev.rackcall.verbs.QueuePair;
@@ -25,7 +24,8 @@ final class LockNode implements AutoCloseable {
     private static final int DEPTH = 64;
 
     private final Arena arena = Arena.ofShared();
-    private final Context context = Devices.find("soft:locks").open();
+    private final Context context = BenchDevice.get().open();
+    private final BenchDevice.Place place = BenchDevice.Place.of(context);
     private final ProtectionDomain domain = context.allocateProtectionDomain();
     private final CompletionQueue completions = context.createCompletionQueue(CompletionQueueSpec.of(DEPTH));
     private final List<LockPath> paths = new ArrayList<>();
@@ -71,7 +71,7 @@ final class LockNode implements AutoCloseable {
     LockPath path(LockNode to) {
         QueuePair there = LockPath.queuePair(to.domain, to.completions);
         LockPath path = new LockPath(context, domain, to.region.address(), to.region.remoteKey());
-        path.connect(to.context.gid(1, 0), there, context.gid(1, 0));
+        path.connect(place, to.place, there);
         to.accepted.add(there);
         paths.add(path);
         return path;

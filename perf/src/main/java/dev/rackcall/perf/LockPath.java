@@ -9,7 +9,6 @@ import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.Context;
-import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.ProtectionDomain;
@@ -57,13 +56,13 @@ final class LockPath implements AutoCloseable {
         return made;
     }
 
-    void connect(Gid peer, QueuePair there, Gid here) {
-        connect(queuePair, peer, there.number());
-        connect(there, here, queuePair.number());
+    void connect(BenchDevice.Place here, BenchDevice.Place peer, QueuePair there) {
+        connect(queuePair, here.pathTo(peer.gid()), there.number());
+        connect(there, peer.pathTo(here.gid()), queuePair.number());
     }
 
-    private static void connect(QueuePair one, Gid gid, int number) {
-        one.toReadyToReceive(ReadyToReceive.from(AddressVector.of(gid, 0), number));
+    private static void connect(QueuePair one, AddressVector path, int number) {
+        one.toReadyToReceive(ReadyToReceive.from(path, number));
         one.toReadyToSend(ReadyToSend.defaults());
     }
 
