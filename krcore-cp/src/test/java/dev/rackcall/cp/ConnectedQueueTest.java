@@ -1,6 +1,7 @@
 package dev.rackcall.cp;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.MemoryRegion;
@@ -58,6 +59,7 @@ class ConnectedQueueTest extends VirtualQueueTest {
 
     @Test
     void shouldMixWithDynamicDevices() {
+        assumeFalse(Hosts.isReal(), "only the software device is dynamic");
         Agent dynamic = hosts().keep(Agent.open(
                 Hosts.device("dynamic"),
                 AgentOptions.of(HostId.named("dynamic"))

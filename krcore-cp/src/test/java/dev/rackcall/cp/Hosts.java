@@ -6,6 +6,7 @@ import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.Device;
+import dev.rackcall.verbs.Devices;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
@@ -22,19 +23,23 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
-/** A meta server and agents on software devices of this process. Closes what it made, last first. */
+/** A meta server and agents on devices of this process. Closes what it made, last first. */
 final class Hosts implements AutoCloseable {
-    static final long PATIENCE_NANOS = 20_000_000_000L;
+    /** The device that the tests run over, the software device or the one that {@code -Drackcall.cp.device} names: then all hosts are behind it. */
+    private static final Optional<String> REAL = Optional.ofNullable(System.getProperty("rackcall.cp.device"));
+
+    static final long PATIENCE_NANOS = (isReal() ? 3 : 1) * 20_000_000_000L;
 
     /** Longer than a busy machine keeps an agent from renewing. */
     private static final Duration LONG_LEASE = Duration.ofMinutes(1);
 
     /** For tests that wait for its end. */
-    static final Duration SHORT_LEASE = Duration.ofSeconds(2);
+    static final Duration SHORT_LEASE = Duration.ofSeconds(isReal() ? 6 : 2);
 
     record Done(long id, CompletionStatus status) {}
 
@@ -61,8 +66,12 @@ final class Hosts implements AutoCloseable {
         meta = keep(MetaServer.open(kind.apply(device("meta")), capacity, lease));
     }
 
-    static SoftDevice device(String name) {
-        return SoftDevice.of(name, SoftOptions.local());
+    static Device device(String name) {
+        return REAL.map(Devices::find).orElseGet(() -> SoftDevice.of(name, SoftOptions.local()));
+    }
+
+    static boolean isReal() {
+        return REAL.isPresent();
     }
 
     MetaServer meta() {
