@@ -16,9 +16,10 @@ import java.util.List;
  * @param share folder with the programs that guests run
  * @param jdk the JDK's folder
  * @param run folder for sockets, and for the files by which guests wait for each other; a short path
+ * @param ticks of the time-stamp counter in a millisecond
  * @param seconds after which a guest switches itself off, whatever happens
  */
-record QemuCommand(Path program, Path kernel, Path initramfs, Path share, Path jdk, Path run, int seconds) {
+record QemuCommand(Path program, Path kernel, Path initramfs, Path share, Path jdk, Path run, long ticks, int seconds) {
     private static final int MEGABYTES = 1024;
     /** Enough for the largest of RDMA's packets; guests are told so by the card. */
     private static final int MTU = 4200;
@@ -104,7 +105,8 @@ record QemuCommand(Path program, Path kernel, Path initramfs, Path share, Path j
     }
 
     private String kernelLine(GuestSpec guest) {
-        return KERNEL_LINE + " rackcall.guest=" + guest.name() + " rackcall.address=" + guest.address()
+        return KERNEL_LINE + " tsc_early_khz=" + ticks + " rackcall.guest=" + guest.name() + " rackcall.address="
+                + guest.address()
                 + " rackcall.dax=" + (guest.dax().isPresent() ? DaxFile.DEVICE : "none") + " rackcall.seconds="
                 + seconds;
     }

@@ -43,9 +43,11 @@ public final class RackTestCommand implements Callable<Integer> {
             names = "--steps",
             split = ",",
             paramLabel = "STEP",
-            description =
-                    "Only these: ${COMPLETION-CANDIDATES}. Without this option all but contract, which takes minutes.")
-    private Set<Step> steps = EnumSet.complementOf(EnumSet.of(Step.CONTRACT));
+            description = "Only these: ${COMPLETION-CANDIDATES}. Without this option all.")
+    private Set<Step> steps = EnumSet.allOf(Step.class);
+
+    @Option(names = "--long", description = "With as many calls as the contract suites make elsewhere.")
+    private boolean isLong;
 
     @Option(
             names = "--seconds",
@@ -108,7 +110,14 @@ public final class RackTestCommand implements Callable<Integer> {
             Path share = GuestShare.fill(work.resolve("share"), classPath(), flags(), guests, steps);
             Path jdk = Path.of(System.getProperty("java.home")).toRealPath();
             QemuCommand commands = new QemuCommand(
-                    HostTools.program("qemu-system-x86_64"), kernel.vmlinux(), initramfs, share, jdk, run, seconds);
+                    HostTools.program("qemu-system-x86_64"),
+                    kernel.vmlinux(),
+                    initramfs,
+                    share,
+                    jdk,
+                    run,
+                    TimeStamps.perMillisecond(work),
+                    seconds);
             return judge(guests, commands, work, steps, kernel);
         } finally {
             Folders.delete(run);
@@ -177,10 +186,14 @@ public final class RackTestCommand implements Callable<Integer> {
     }
 
     /** Those that this JVM was started with: the project's. */
-    private static List<String> flags() {
-        return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(flag -> !flag.startsWith("-Xshare") && !flag.startsWith("-XX:AOT"))
-                .toList();
+    private List<String> flags() {
+        List<String> flags =
+                new ArrayList<>(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        flags.removeIf(flag -> flag.startsWith("-Xshare") || flag.startsWith("-XX:AOT"));
+        if (isLong) {
+            flags.add("-D" + Step.LONG + "=true");
+        }
+        return flags;
     }
 
     private static synchronized void say(String sentence) {

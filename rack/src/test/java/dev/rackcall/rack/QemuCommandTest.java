@@ -13,7 +13,7 @@ class QemuCommandTest {
     private static final GuestSpec C = new GuestSpec("C", Optional.empty());
 
     private final QemuCommand commands = new QemuCommand(
-            Path.of("/q"), Path.of("/k"), Path.of("/i"), Path.of("/s"), Path.of("/j"), Path.of("/tmp/r"), 99);
+            Path.of("/q"), Path.of("/k"), Path.of("/i"), Path.of("/s"), Path.of("/j"), Path.of("/tmp/r"), 2596118, 99);
 
     /** Without a possible second processor QEMU's atomic operations are not atomic for the other guest. */
     @Test
@@ -46,6 +46,11 @@ class QemuCommandTest {
                 .contains(
                         "stream,id=sA,server=on,addr.type=unix,addr.path=/tmp/r/netA",
                         "hubport,id=hC,hubid=0,netdev=sC");
+    }
+
+    @Test
+    void shouldTellGuestsHowFastTheirClockIs() {
+        assertThat(String.join(" ", commands.guest(A))).contains(" tsc_early_khz=2596118 ");
     }
 
     @Test

@@ -21,7 +21,7 @@ final class Guest {
     static final Duration BOUND = Duration.ofMinutes(2);
 
     private static final Path MEETING = Path.of("/rack/sync");
-    private static final long POLL_NANOS = Duration.ofMillis(5).toNanos();
+    private static final long POLL_NANOS = Duration.ofMillis(20).toNanos();
     private static final int YIELDS = 500;
     private static final String BROKEN = "broken";
 
@@ -59,6 +59,11 @@ final class Guest {
         System.out.flush();
     }
 
+    /** Whether more is to be done than fits into every run. */
+    boolean isLong() {
+        return Boolean.getBoolean(Step.LONG);
+    }
+
     /** Writes a line into the guest's log, for whoever wants to know where the time went. */
     void note(String text) {
         System.out.println("- " + text);
@@ -68,6 +73,7 @@ final class Guest {
     /** Takes a step and tells how it went; whether it went well. */
     boolean take(Step step) {
         tell(new Console.Begin(step));
+        note("this guest's clock: %.1f s since the beginning of its boot".formatted(System.nanoTime() / 1e9));
         try {
             tell(new Console.End(step, true, GuestStep.of(step).run(this)));
             return true;

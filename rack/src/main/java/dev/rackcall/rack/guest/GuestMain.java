@@ -1,5 +1,6 @@
 package dev.rackcall.rack.guest;
 
+import dev.rackcall.rdma.RdmaSettings;
 import java.util.Arrays;
 
 /** The program of a guest: takes its steps one after the other and tells the machine how each went. */
@@ -8,6 +9,7 @@ public final class GuestMain {
 
     /** {@code GuestMain NAME STEP,STEP,...} */
     public static void main(String[] args) {
+        RdmaSettings.greetingTimeout(Guest.BOUND);
         Guest guest = new Guest(args[0]);
         boolean good = true;
         for (String word : Arrays.asList(args[1].split(",", -1))) {

@@ -18,12 +18,14 @@ interface GuestStep {
             case MEMORY -> new MemoryStep();
             case RDMA -> new RdmaStep();
             case CALLS -> new CallsStep();
-            case VERBS -> new VerbsStep();
+            case VERBS -> SuiteStep.VERBS;
             case KEYS -> new KeysStep();
             case REMOTE -> new RemoteStep();
             case PINGPONG -> new PingPongStep();
             case DEATH -> new DeathStep();
-            case CONTRACT -> new ContractStep();
+            case CONTRACT -> SuiteStep.CONTRACT;
+            case LOCKS -> SuiteStep.LOCKS;
+            case CONTROL -> SuiteStep.CONTROL;
         };
     }
 }

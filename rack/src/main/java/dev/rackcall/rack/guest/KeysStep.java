@@ -10,7 +10,6 @@ import java.util.Locale;
 
 /** What is behind protection keys, on QEMU's processor, which has them: most machines that build this project have not, and skip these tests. */
 final class KeysStep implements GuestStep {
-    private static final String SUITE = "dev.rackcall.rack.guest.SuiteMain";
     private static final long PAGE = 4096;
     /** More than there are keys. */
     private static final int MANY_REGIONS = 32;
@@ -19,8 +18,8 @@ final class KeysStep implements GuestStep {
 
     @Override
     public String run(Guest guest) throws IOException, InterruptedException {
-        SuiteRun.Outcome outcome =
-                SuiteRun.of(SUITE, "dev.rackcall.sandbox.ProtectionKeysTest", "dev.rackcall.rpc.ProtectedCallTest");
+        SuiteRun.Outcome outcome = SuiteRun.of(
+                SuiteRun.CLASSES, "dev.rackcall.sandbox.ProtectionKeysTest", "dev.rackcall.rpc.ProtectedCallTest");
         return String.format(
                 Locale.ROOT,
                 "%s; entering and leaving, under emulation and so no figure of a processor's: %d ns with a key, %d ns where it must be had first",

@@ -26,7 +26,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /** One end of a reliable connection over {@code rxe0}, with one region of memory. */
 final class RdmaEnd implements AutoCloseable {
-    private static final String DEVICE = "rxe0";
+    static final String DEVICE = "rxe0";
 
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
     private final Context context;

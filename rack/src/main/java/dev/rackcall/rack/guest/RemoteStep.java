@@ -3,7 +3,6 @@ package dev.rackcall.rack.guest;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import java.net.URI;
-import java.time.Duration;
 
 /** C calls A over RDMA: each has memory of its own, and what one writes is pushed into the other's by {@code rxe0}. */
 final class RemoteStep implements GuestStep {
@@ -32,7 +31,7 @@ final class RemoteStep implements GuestStep {
         return RpcChannel.builder(CallsStep.CHANNEL)
                 .address(ADDRESS)
                 .arenaQuota(ARENA_BYTES)
-                .connectTimeout(Duration.ofSeconds(20))
+                .connectTimeout(Guest.BOUND)
                 .open();
     }
 

@@ -22,10 +22,17 @@ public enum Step {
             "guest A is killed under B's and C's calls, while it allocates; they end, B takes back what A had, and serves on"),
     /** The contract suite of verbs over a real device. It and what follows wait for nobody, and take minutes. */
     VERBS("C", "the verbs contract suite on rxe0"),
-    /** The contract of calls over a real device. Only if it is asked for: on a machine that has other work it takes more than five minutes. */
+    /** The contract of calls over a real device, to the guest itself. */
     CONTRACT("B", "the contract suite of calls over rxe0, the tests that calls in shared memory pass"),
+    /** ALock over a real device, whose atomic operations are not atomic with the processor's. */
+    LOCKS("B", "the tests of ALock, of its readers and of its bells over rxe0"),
+    /** The control plane over a real device without dynamically connected queue pairs. */
+    CONTROL("B", "the tests of agents, virtual queues and messages over rxe0"),
     /** Protection keys of an emulated processor: tests that are skipped on most machines. */
     KEYS("C", "the tests of protection keys, on a processor that has them");
+
+    /** The property by which a guest is told that more is to be done than fits into every run. */
+    public static final String LONG = "rackcall.rack.long";
 
     private final String guests;
     private final String what;
