@@ -86,7 +86,8 @@ class DemoCommandTest {
     private static List<String> workplaces() throws IOException {
         try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
             return files.map(Path::toString)
-                    .filter(name -> name.contains("rackcall-demo-"))
+                    .filter(name -> name.contains(
+                            "rackcall-demo-" + ProcessHandle.current().pid() + "-"))
                     .sorted()
                     .toList();
         }

@@ -137,7 +137,8 @@ class RackDemoCommandTest {
     private static List<String> workplaces() throws IOException {
         try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
             return files.map(Path::toString)
-                    .filter(name -> name.contains("rackcall-demo-"))
+                    .filter(name -> name.contains(
+                            "rackcall-demo-" + ProcessHandle.current().pid() + "-"))
                     .sorted()
                     .toList();
         }

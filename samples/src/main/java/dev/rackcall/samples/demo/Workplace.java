@@ -21,6 +21,10 @@ import java.util.concurrent.TimeUnit;
  */
 final class Workplace implements AutoCloseable {
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+    /** Of all names that a demo gives; a process that runs several at once has several folders of this name. */
+    private static final String PREFIX =
+            "rackcall-demo-" + ProcessHandle.current().pid() + "-";
+
     private static final long END_SECONDS = 5;
 
     private final Path directory;
@@ -37,7 +41,7 @@ final class Workplace implements AutoCloseable {
 
     static Workplace create() {
         try {
-            Workplace workplace = new Workplace(Files.createTempDirectory("rackcall-demo-"));
+            Workplace workplace = new Workplace(Files.createTempDirectory(PREFIX));
             Runtime.getRuntime().addShutdownHook(workplace.hook);
             return workplace;
         } catch (IOException e) {
@@ -90,7 +94,7 @@ final class Workplace implements AutoCloseable {
         }
     }
 
-    /** What is still there after {@link #close}: processes, the directory, new files in /dev/shm. Those may be another program's. */
+    /** What is still there after {@link #close}: processes, the directory, new files of a demo in /dev/shm. */
     synchronized List<String> leftBehind() {
         List<String> left = new ArrayList<>();
         all.stream().filter(Process::isAlive).forEach(process -> left.add("process " + process.pid()));
@@ -105,7 +109,7 @@ final class Workplace implements AutoCloseable {
 
     private static Set<String> sharedMemory() {
         Set<String> names = new TreeSet<>();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(SHARED_MEMORY)) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(SHARED_MEMORY, PREFIX + "*")) {
             files.forEach(file -> names.add(file.toString()));
         } catch (IOException e) {
             // Without /dev/shm nothing can be left there.
