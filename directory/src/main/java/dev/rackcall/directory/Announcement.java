@@ -74,7 +74,11 @@ public final class Announcement extends LeaseBound implements AutoCloseable {
         return Paths.endpoint(channel, endpoint.id());
     }
 
-    /** Withdraws the endpoint. Idempotent. */
+    /**
+     * Withdraws the endpoint. Idempotent.
+     *
+     * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer: the endpoint is withdrawn as soon as it does, or with the lease
+     */
     @Override
     public void close() {
         synchronized (this) {
@@ -84,6 +88,6 @@ public final class Announcement extends LeaseBound implements AutoCloseable {
             closed = true;
         }
         directory.forget(this);
-        directory.unlessClosed(() -> store.remove(path()));
+        directory.withdraw(path());
     }
 }

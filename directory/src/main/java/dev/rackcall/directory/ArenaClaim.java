@@ -56,7 +56,11 @@ public final class ArenaClaim extends LeaseBound implements AutoCloseable {
         return true;
     }
 
-    /** Gives the ids back. Idempotent. */
+    /**
+     * Gives the ids back. Idempotent.
+     *
+     * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer: what it was not told of stays claimed until the lease ends
+     */
     @Override
     public void close() {
         if (held) {

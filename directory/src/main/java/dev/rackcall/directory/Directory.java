@@ -5,21 +5,11 @@ import dev.rackcall.directory.spi.DirectoryStore;
 import dev.rackcall.directory.spi.StoreProvider;
 import java.net.URI;
 import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.ServiceLoader;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One process's membership in a directory. What it announces and claims lives as long as its lease, which ends when the process dies, when it cannot be
@@ -29,13 +19,9 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. Listeners are called by one thread of the directory's; nothing of a call's path needs the store.
  */
 public final class Directory implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Directory.class);
-    private static final long RETRY_MILLIS = 200;
-
     private final DirectoryStore store;
     private final String member;
-    private final ScheduledExecutorService thread;
-    private final Set<LeaseBound> bound = ConcurrentHashMap.newKeySet();
+    private final Leases leases;
     private final AtomicLong claims = new AtomicLong();
     private final Object memoryLock = new Object();
     private long memoryClaimed;
@@ -44,34 +30,31 @@ public final class Directory implements AutoCloseable {
     private Directory(DirectoryStore store, String member) {
         this.store = store;
         this.member = member;
-        this.thread = Executors.newSingleThreadScheduledExecutor(
-                Thread.ofPlatform().daemon().name("rackcall-directory").factory());
-        store.onLease(new DirectoryStore.LeaseListener() {
-            @Override
-            public void lost() {
-                execute(() -> bound.forEach(LeaseBound::leaseLost));
-            }
-
-            @Override
-            public void renewed() {
-                execute(() -> bound.forEach(Directory.this::renew));
-            }
-        });
+        this.leases = new Leases(store);
     }
 
-    /** As {@link #open(URI, DirectoryOptions)} with {@link DirectoryOptions#DEFAULT}. */
+    /**
+     * As {@link #open(URI, DirectoryOptions)} with the options that the address names, as in {@code zk://host:2181/folder?lease=30s&timeout=2s}, and
+     * otherwise {@link DirectoryOptions#DEFAULT}.
+     */
     public static Directory open(URI address) {
-        return open(address, DirectoryOptions.DEFAULT);
+        return open(OptionsInAddress.without(address), OptionsInAddress.read(address));
     }
 
     /**
      * Becomes a member.
      *
      * @param address {@code file:///a/directory} for the processes of one host, which needs no server; {@code zk://host:port,host:port} for
-     *     a cluster, with the module {@code directory-zookeeper}
+     *     a cluster, with the module {@code directory-zookeeper}; without options of its own
      * @throws DirectoryException {@code INVALID} if nobody understands the address, {@code UNAVAILABLE} if nothing answers there in time
      */
     public static Directory open(URI address, DirectoryOptions options) {
+        if (address.getRawQuery() != null) {
+            throw new DirectoryException(
+                    Reason.INVALID,
+                    "the directory address " + address
+                            + " names options, and others were given beside it; name them in one place");
+        }
         List<String> schemes = new ArrayList<>();
         for (StoreProvider provider : ServiceLoader.load(StoreProvider.class)) {
             if (provider.scheme().equals(address.getScheme())) {
@@ -121,7 +104,7 @@ public final class Directory implements AutoCloseable {
                                         + "); serve it under another name, or update the other side");
                     });
         }
-        return bind(new Announcement(this, store, channel, endpoint));
+        return leases.bind(new Announcement(this, store, channel, endpoint));
     }
 
     private String told(String path) {
@@ -176,36 +159,8 @@ public final class Directory implements AutoCloseable {
      */
     public ArenaClaim claimArenas(int count, Runnable whenLost) {
         requireOpen();
-        int all = limits().arenaIds();
-        Set<String> taken = new HashSet<>(store.children(Paths.ARENAS));
-        // From anywhere on, so that an id that has just become free is seldom the next one taken.
-        int first = new Random().nextInt(all);
-        Set<Integer> ids = new LinkedHashSet<>();
-        try {
-            // What looks taken is tried in the end, too: it may have become free.
-            for (boolean wantTaken : new boolean[] {false, true}) {
-                for (int i = 0; i < all && ids.size() < count; i++) {
-                    int id = 1 + (first + i) % all;
-                    if (taken.contains(Integer.toString(id)) == wantTaken && !ids.contains(id) && claim(id)) {
-                        ids.add(id);
-                    }
-                }
-            }
-            if (ids.size() < count) {
-                throw new DirectoryException(
-                        Reason.EXHAUSTED,
-                        "of " + all + " arena ids " + ids.size() + " are free, not the " + count
-                                + " asked for; close connections, or raise the directory's limit");
-            }
-        } catch (RuntimeException e) {
-            ids.forEach(id -> store.remove(Paths.arenaOwner(id)));
-            throw e;
-        }
-        return bind(new ArenaClaim(this, store, List.copyOf(ids), () -> tell(_ -> whenLost.run(), ids)));
-    }
-
-    private boolean claim(int id) {
-        return store.create(Paths.arenaOwner(id), Records.bytes(new Records.Claim(member, 0)));
+        List<Integer> ids = ArenaIds.claim(store, member, count, limits().arenaIds());
+        return leases.bind(new ArenaClaim(this, store, ids, () -> tell(_ -> whenLost.run(), ids)));
     }
 
     /**
@@ -245,7 +200,7 @@ public final class Directory implements AutoCloseable {
             release(claim);
             throw e;
         }
-        return bind(claim);
+        return leases.bind(claim);
     }
 
     /** Asks the store. */
@@ -266,17 +221,8 @@ public final class Directory implements AutoCloseable {
         return !closed && store.isLeaseHeld();
     }
 
-    private <T extends LeaseBound> T bind(T item) {
-        bound.add(item);
-        // A lease that was lost between the item's making and now has told the others only.
-        if (!store.isLeaseHeld()) {
-            execute(item::leaseLost);
-        }
-        return item;
-    }
-
     void forget(LeaseBound item) {
-        bound.remove(item);
+        leases.forget(item);
     }
 
     void release(MemoryClaim claim) {
@@ -286,44 +232,36 @@ public final class Directory implements AutoCloseable {
         }
     }
 
-    /** Directory's thread: as long as it takes, since nobody else would try. */
-    private void renew(LeaseBound item) {
-        if (!bound.contains(item)) {
-            return;
-        }
-        boolean done = false;
-        try {
-            done = item.leaseRenewed();
-        } catch (DirectoryException e) {
-            LOG.info("what was announced under the old lease waits for the store: {}", e.getMessage());
-        }
-        if (!done) {
-            later(() -> renew(item));
-        }
-    }
-
-    private void later(Runnable task) {
-        try {
-            var _ = thread.schedule(task, RETRY_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (RejectedExecutionException e) {
-            LOG.debug("closed meanwhile");
-        }
-    }
-
     void execute(Runnable task) {
-        try {
-            thread.execute(task);
-        } catch (RejectedExecutionException e) {
-            LOG.debug("closed meanwhile");
-        }
+        leases.execute(task);
     }
 
     /** Calls a listener. What it throws concerns nobody else. */
     <T> void tell(Consumer<T> listener, T what) {
+        Leases.tell(listener, what);
+    }
+
+    /**
+     * Removes an entry that nobody will make again. If the store does not answer, it is removed as soon as that does, or goes with the lease.
+     *
+     * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer
+     */
+    void withdraw(String path) {
+        if (closed) {
+            return;
+        }
         try {
-            listener.accept(what);
-        } catch (RuntimeException e) {
-            LOG.warn("a listener of the directory has thrown", e);
+            store.remove(path);
+        } catch (DirectoryException e) {
+            if (e.reason() == Reason.UNAVAILABLE) {
+                leases.later("the withdrawal of " + path, () -> {
+                    if (!closed) {
+                        store.remove(path);
+                    }
+                    return true;
+                });
+            }
+            throw e;
         }
     }
 
@@ -345,7 +283,7 @@ public final class Directory implements AutoCloseable {
     public void close() {
         if (!closed) {
             closed = true;
-            thread.shutdown();
+            leases.close();
             store.close();
         }
     }

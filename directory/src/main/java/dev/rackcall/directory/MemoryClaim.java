@@ -34,7 +34,11 @@ public final class MemoryClaim extends LeaseBound implements AutoCloseable {
         return standing;
     }
 
-    /** To be called when the memory is unmapped. Idempotent. */
+    /**
+     * To be called when the memory is unmapped. Idempotent.
+     *
+     * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer: others are told as soon as it does
+     */
     @Override
     public void close() {
         synchronized (this) {
@@ -44,6 +48,6 @@ public final class MemoryClaim extends LeaseBound implements AutoCloseable {
             closed = true;
         }
         directory.release(this);
-        directory.unlessClosed(() -> store.remove(path));
+        directory.withdraw(path);
     }
 }

@@ -133,6 +133,34 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
         }
     }
 
+    @Test
+    void shouldWithdrawAnEndpointAsSoonAsTheServerIsBack() throws Exception {
+        InstanceSpec spec = new InstanceSpec(null, -1, -1, -1, true, 1, TICK_MILLIS, 100);
+        // The lease is the longest that such a server grants: it must not end before the server is back.
+        DirectoryOptions hasty = new DirectoryOptions(Duration.ofMillis(20 * TICK_MILLIS), Duration.ofSeconds(1));
+        try (TestingServer alone = new TestingServer(spec, true);
+                Directory server = Directory.open(address(alone.getConnectString()), hasty);
+                Directory client = Directory.open(address(alone.getConnectString()), hasty);
+                ChannelView view = client.follow(CART)) {
+            Announcement announcement = server.announce(CART, Endpoint.of("a", "host-a", 1));
+            server.announce(CART, Endpoint.of("b", "host-b", 1));
+            await("both", () -> view.endpoints().size() == 2);
+            alone.stop();
+
+            assertThatThrownBy(announcement::close)
+                    .isInstanceOfSatisfying(
+                            DirectoryException.class,
+                            e -> assertThat(e.reason()).isEqualTo(Reason.UNAVAILABLE));
+            alone.restart();
+
+            // Only "a" is to go. With a new lease "b" is announced again, but a test that relied on that would show
+            // nothing.
+            await(
+                    "its withdrawal",
+                    () -> view.endpoints().stream().map(Endpoint::id).toList().equals(List.of("b")));
+        }
+    }
+
     private static boolean announces(Directory directory) {
         try (Announcement announcement = directory.announce(CART, Endpoint.of("c", "host-c", 1))) {
             return announcement.isStanding();

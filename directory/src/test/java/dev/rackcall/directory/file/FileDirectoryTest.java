@@ -166,4 +166,24 @@ class FileDirectoryTest extends DirectoryContractTest {
                     .isTrue();
         }
     }
+
+    @Test
+    void shouldTakeOptionsFromTheAddressAndSayWhichItHas() {
+        try (Directory directory = Directory.open(URI.create(address() + "?lease=30s&timeout=900ms"))) {
+            directory.announce(ChannelName.of("/shop/cart"), Endpoint.of("a", "host-a", 1));
+            assertThat(directory.isLeaseHeld()).isTrue();
+        }
+        for (String wrong : List.of("?ttl=3s", "?lease=", "?lease=3", "?lease=3s&", "?lease=500ms", "?timeout=0s")) {
+            assertThatThrownBy(() -> Directory.open(URI.create(address() + wrong)))
+                    .as(wrong)
+                    .isInstanceOfSatisfying(
+                            DirectoryException.class,
+                            e -> assertThat(e.reason()).isEqualTo(DirectoryException.Reason.INVALID));
+        }
+        assertThatThrownBy(() -> Directory.open(URI.create(address() + "?ttl=3s")))
+                .hasMessageContaining("'ttl=3s'")
+                .hasMessageContaining("?lease=30s&timeout=500ms");
+        assertThatThrownBy(() -> Directory.open(URI.create(address() + "?lease=3s"), DirectoryOptions.DEFAULT))
+                .hasMessageContaining("name them in one place");
+    }
 }
