@@ -92,6 +92,7 @@ final class ExplainCommand implements Callable<Integer> {
             case USED -> "used";
             case EJECTED -> "ejected";
             case LEAVING -> "left";
+            case TRYING -> "trying";
             case NOT_NEEDED -> "not needed";
             case FAILED -> "failed";
             case IMPOSSIBLE -> "no";

@@ -51,6 +51,8 @@ public record Route(String endpoint, String host, Kind kind, String address, Sta
         EJECTED,
         /** Nothing new goes there; what is under way ends, and scopes of it are still open. */
         LEAVING,
+        /** It is being tried for the first time, and nobody has answered yet. */
+        TRYING,
         /** It was not tried, because a better one works. */
         NOT_NEEDED,
         /** It was tried without success, and will be tried again. */

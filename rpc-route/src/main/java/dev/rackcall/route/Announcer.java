@@ -16,7 +16,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +29,8 @@ final class Announcer implements Router.Announcement {
     private static final Logger LOG = LoggerFactory.getLogger(Announcer.class);
     private static final long LOAD_MILLIS = 5_000;
     private static final int MAX_HOST_IN_ID = 32;
+    /** So long a server that ends waits for the directory, however many channels it has. */
+    private static final long PATIENCE_MILLIS = 1_000;
 
     /** Endpoints of this process and the runtime directories in which their sockets lie. */
     private static final Map<String, Path> OWN = new ConcurrentHashMap<>();
@@ -34,7 +40,7 @@ final class Announcer implements Router.Announcement {
     private final String id;
     private final List<Announcement> announcements = new ArrayList<>();
     private Optional<Future<?>> loadTicks = Optional.empty();
-    private boolean closed;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     private Announcer(SharedDirectory shared, ServerEndpoint server, String id) {
         this.shared = shared;
@@ -94,13 +100,10 @@ final class Announcer implements Router.Announcement {
         return endpoint;
     }
 
-    private synchronized void tellLoad() {
-        if (closed) {
-            return;
-        }
+    private void tellLoad() {
         int load = server.connections();
         for (Announcement announcement : announcements) {
-            if (announcement.endpoint().load() != load) {
+            if (!closed.get() && announcement.endpoint().load() != load) {
                 try {
                     announcement.update(announcement.endpoint().withLoad(load));
                 } catch (DirectoryException e) {
@@ -110,19 +113,31 @@ final class Announcer implements Router.Announcement {
         }
     }
 
+    /** Returns when the server is no longer named, or after a moment if the directory does not answer: it is withdrawn in the background then. */
     @Override
-    public synchronized void close() {
-        if (closed) {
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
             return;
         }
-        closed = true;
         loadTicks.ifPresent(ticks -> ticks.cancel(false));
         OWN.remove(id);
+        try {
+            Background.submit(this::withdraw).get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (TimeoutException e) {
+            LOG.info("{} is withdrawn from {} when that answers, or by the end of its lease", id, shared.address());
+        } catch (ExecutionException e) {
+            LOG.warn("{} could not be withdrawn from {}", id, shared.address(), e);
+        }
+    }
+
+    private void withdraw() {
         for (Announcement announcement : announcements) {
             try {
                 announcement.close();
             } catch (DirectoryException e) {
-                LOG.info("{} is withdrawn by the end of the lease: {}", announcement.channel(), e.getMessage());
+                LOG.info("{} is not withdrawn yet: {}", announcement.channel(), e.getMessage());
             }
         }
         shared.close();

@@ -23,6 +23,12 @@ final class Attempt implements CallObserver {
         next = CallObserver.NONE;
     }
 
+    /** It came to nothing: counts, and its call says so itself. */
+    void endUntold(Status status) {
+        tellNobody();
+        onClose(status);
+    }
+
     @Override
     public void onClose(Status status) {
         line.ended(status.code());

@@ -33,6 +33,10 @@ final class Background {
                 TimeUnit.MILLISECONDS);
     }
 
+    static Future<?> submit(Runnable task) {
+        return WORKERS.submit(task);
+    }
+
     static void run(Runnable task) {
         WORKERS.execute(task);
     }

@@ -2,24 +2,17 @@ package dev.rackcall.route;
 
 import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.ChannelView;
-import dev.rackcall.directory.Endpoint;
 import dev.rackcall.rpc.Route;
-import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +28,6 @@ final class ChannelRoutes implements AutoCloseable {
     private static final long NEWS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final long NEWS_LOOK_MILLIS = 20;
-    private static final String OTHERS_NEARER = "another server is nearer";
     private static final Line[] NONE = {};
 
     private final ClientSpec spec;
@@ -43,21 +35,17 @@ final class ChannelRoutes implements AutoCloseable {
     private final ChannelView view;
     private final Future<?> ticks;
 
+    private final ChannelLines lines = new ChannelLines();
+    private final ChannelEndpoints endpoints;
     /** Of the lines that are nearest. Stores are under this object's lock. */
     private volatile Line[] live = NONE;
-    /** All that have not been closed, also those that were left. */
-    private volatile Line[] open = NONE;
 
-    private final Map<String, EndpointWays> endpoints = new TreeMap<>();
-    private final List<Line> adopted = new ArrayList<>();
-    private final List<Line> left = new ArrayList<>();
-    private final List<ServiceDefinition<?>> used = new ArrayList<>();
-    private Optional<ClientConnection> first = Optional.empty();
     private volatile boolean closed;
 
     private ChannelRoutes(ClientSpec spec, SharedDirectory directory) {
         this.spec = spec;
         this.directory = directory;
+        this.endpoints = new ChannelEndpoints(this, spec);
         this.view = directory.directory().follow(ChannelName.of(spec.channel()));
         this.ticks = Background.every(LOOK_MILLIS, this::look);
         // The directory's thread waits for nobody.
@@ -123,7 +111,7 @@ final class ChannelRoutes implements AutoCloseable {
 
     /** The line over which a server can follow the Ref of a shared object. */
     Optional<Line> lineOf(Object sharedObject) {
-        for (Line line : open) {
+        for (Line line : lines.open()) {
             if (line.connection().maps(sharedObject)) {
                 return Optional.of(line);
             }
@@ -132,7 +120,7 @@ final class ChannelRoutes implements AutoCloseable {
     }
 
     Line[] openLines() {
-        return open;
+        return lines.open();
     }
 
     boolean isClosed() {
@@ -155,25 +143,19 @@ final class ChannelRoutes implements AutoCloseable {
 
     /** As {@link #lines(long)}, after those that have ended were put aside. */
     synchronized Line[] await(long deadline) {
-        follow();
+        endpoints.follow(view.endpoints());
         publish();
         // What has failed just now is tried again: somebody waits for it.
-        endpoints.values().forEach(each -> {
-            each.due = true;
-            each.urgent = true;
-        });
+        endpoints.want(true);
         long begun = System.nanoTime();
         long end = begun + Math.min(deadline - begun, spec.connectTimeout().toNanos());
-        pump();
+        endpoints.pump();
         while (live.length == 0) {
             if (closed) {
-                throw Status.Code.CANCELLED
-                        .with("channel %s was closed here", spec.channel())
-                        .asException();
+                throw closedHere();
             }
             long nanos = end - System.nanoTime();
-            boolean hopeless = endpoints.values().stream().noneMatch(each -> each.busy || each.due)
-                    && System.nanoTime() - begun > NEWS_NANOS;
+            boolean hopeless = !endpoints.areTried() && System.nanoTime() - begun > NEWS_NANOS;
             if (nanos <= 0 || hopeless) {
                 throw unreachable();
             }
@@ -190,6 +172,12 @@ final class ChannelRoutes implements AutoCloseable {
         return live;
     }
 
+    private RpcException closedHere() {
+        return Status.Code.CANCELLED
+                .with("channel %s was closed here", spec.channel())
+                .asException();
+    }
+
     private RpcException unreachable() {
         if (endpoints.isEmpty()) {
             return Status.Code.UNAVAILABLE
@@ -198,8 +186,7 @@ final class ChannelRoutes implements AutoCloseable {
                             directory.address(), spec.channel())
                     .asException();
         }
-        List<RpcException> failures =
-                endpoints.values().stream().flatMap(EndpointWays::failures).toList();
+        List<RpcException> failures = endpoints.failures().toList();
         List<Status.Code> codes =
                 failures.stream().map(RpcException::code).distinct().toList();
         boolean clear = codes.size() == 1 && codes.getFirst() != Status.Code.NOT_FOUND;
@@ -208,56 +195,33 @@ final class ChannelRoutes implements AutoCloseable {
                         "channel %s: no server can be reached%s. %s",
                         spec.channel(),
                         view.isCurrent() ? "" : " (and the directory cannot, so these may be old)",
-                        endpoints.values().stream().map(EndpointWays::complaint).collect(Collectors.joining(". ")));
+                        endpoints.complaints());
         return failures.isEmpty() ? status.asException() : status.asException(failures.getFirst());
     }
 
     // ---- for connections
 
-    /** A fresh line: must serve what the others serve, and learns what the channel is used for. */
+    /** A fresh line of a way. */
     synchronized void adopt(Line line) {
-        ClientConnection connection = line.connection();
         if (closed) {
-            connection.close();
-            throw Status.Code.CANCELLED
-                    .with("channel %s was closed here", spec.channel())
-                    .asException();
+            line.connection().close();
+            throw closedHere();
         }
-        if (first.isPresent() && first.get().fingerprint() != connection.fingerprint()) {
-            connection.close();
-            throw Status.Code.FAILED_PRECONDITION
-                    .with(
-                            "it serves another interface (fingerprint %016x) than this channel was opened with (%016x); build"
-                                    + " both from the same, and open the channel anew",
-                            connection.fingerprint(), first.get().fingerprint())
-                    .asException();
-        }
-        if (first.isEmpty()) {
-            first = Optional.of(connection);
-        }
-        used.forEach(connection::use);
-        adopted.add(line);
-        open = adopted.toArray(NONE);
+        lines.adopt(line);
     }
 
     synchronized void use(ServiceDefinition<?> definition) {
-        if (!used.contains(definition)) {
-            used.add(definition);
-            for (Line line : open) {
-                line.connection().use(definition);
-            }
-        }
+        lines.use(definition);
     }
 
     /** The first connection that was made, which may have ended: it tells what all of them serve. */
     synchronized ClientConnection first() {
-        return first.orElseThrow();
+        return lines.first();
     }
 
     /** A way has given up its line. */
     synchronized void retire(Line line, String why, Line.Left how) {
-        line.leave(why, how);
-        left.add(line);
+        lines.leave(line, why, how);
         publish();
         LOG.info("channel {}: calls no longer go to {}: {}", spec.channel(), line, why);
     }
@@ -269,118 +233,35 @@ final class ChannelRoutes implements AutoCloseable {
         if (closed) {
             return;
         }
-        follow();
-        endpoints.values().forEach(each -> each.due = true);
-        for (Line line : List.copyOf(left)) {
-            if (line.isForsaken()) {
-                left.remove(line);
-                adopted.remove(line);
-                // What was published last may have to be carried over first.
-                Background.run(line.connection()::close);
-            }
-        }
+        endpoints.follow(view.endpoints());
+        endpoints.want(false);
+        lines.closeForsaken();
         publish();
-        pump();
+        endpoints.pump();
     }
 
-    /** What the directory says. An endpoint that it no longer names stays as long as its connection does: whoever runs still serves. */
-    private void follow() {
-        List<Endpoint> named = view.endpoints();
-        endpoints.values().forEach(each -> each.named = false);
-        for (Endpoint endpoint : named) {
-            EndpointWays known = endpoints.get(endpoint.id());
-            if (known == null || !known.isAt(endpoint)) {
-                if (known != null) {
-                    known.stepBack("its server is reached by other addresses now");
-                }
-                endpoints.put(endpoint.id(), new EndpointWays(this, endpoint, spec));
-            } else {
-                known.update(endpoint);
-                known.named = true;
-            }
+    /** All ways of an endpoint were looked at. */
+    synchronized void tried(EndpointWays endpoint) {
+        endpoint.wasTried();
+        publish();
+        if (!closed) {
+            endpoints.pump();
         }
-        for (EndpointWays each : List.copyOf(endpoints.values())) {
-            if (!each.named && !each.busy && each.line().isEmpty()) {
-                each.stepBack("the directory no longer names it");
-                endpoints.values().remove(each);
-            }
-        }
-    }
-
-    /** Has ways tried: of endpoints that have a line, and of the nearest of the others until there is one. */
-    private void pump() {
-        int best = best();
-        Map<EndpointWays, Integer> hopes =
-                endpoints.values().stream().collect(Collectors.toMap(each -> each, EndpointWays::hope));
-        for (EndpointWays each : endpoints.values()) {
-            int hope = hopes.get(each);
-            boolean nearerIsTried = hopes.entrySet().stream()
-                    .anyMatch(other -> other.getValue() < hope && other.getKey().mayYetAnswer());
-            boolean wanted = hope <= best && !nearerIsTried;
-            if (each.due && !each.busy && (wanted || each.line().isPresent())) {
-                begin(each);
-            } else if (best < hope && !each.busy && each.line().isEmpty()) {
-                each.stepBack(OTHERS_NEARER);
-            }
-        }
-    }
-
-    private void begin(EndpointWays endpoint) {
-        boolean urgently = endpoint.urgent;
-        boolean mayConnect = endpoint.named;
-        endpoint.busy = true;
-        endpoint.busySince = System.nanoTime();
-        endpoint.due = false;
-        endpoint.urgent = false;
-        Background.run(() -> {
-            try {
-                endpoint.advance(mayConnect, urgently);
-            } catch (RuntimeException e) {
-                LOG.warn("channel {}: an endpoint's ways could not be tried", spec.channel(), e);
-            } finally {
-                synchronized (this) {
-                    endpoint.busy = false;
-                    endpoint.tried = true;
-                    publish();
-                    if (!closed) {
-                        pump();
-                    }
-                    notifyAll();
-                }
-            }
-        });
-    }
-
-    private int best() {
-        return usable().mapToInt(Line::rank).min().orElse(EndpointWays.UNREACHABLE);
-    }
-
-    private Stream<Line> usable() {
-        return endpoints.values().stream().flatMap(each -> each.line().stream());
     }
 
     /** Which lines calls may take from now on: the nearest. */
     private void publish() {
-        int best = best();
-        if (!closed) {
-            for (EndpointWays each : endpoints.values()) {
-                if (!each.busy && each.line().filter(line -> line.rank() > best).isPresent()) {
-                    each.stepBack(OTHERS_NEARER);
-                }
-            }
+        if (closed) {
+            live = NONE;
+        } else {
+            endpoints.leaveFarther();
+            live = endpoints.nearest();
         }
-        live = closed ? NONE : usable().filter(line -> line.rank() == best).toArray(Line[]::new);
-        open = adopted.toArray(NONE);
         notifyAll();
     }
 
     synchronized List<Route> describe() {
-        List<Route> routes = new ArrayList<>();
-        endpoints.values().stream()
-                .sorted(Comparator.comparing(each -> each.line().map(Line::rank).orElse(EndpointWays.UNREACHABLE)))
-                .forEach(each -> routes.addAll(each.describe()));
-        left.forEach(line -> routes.add(line.way().describe(State.LEAVING, line.whyLeaving(), line.calls())));
-        return List.copyOf(routes);
+        return Stream.concat(endpoints.describe(), lines.describeLeft()).toList();
     }
 
     @Override
@@ -390,8 +271,8 @@ final class ChannelRoutes implements AutoCloseable {
             if (closed) {
                 return;
             }
-            last = open;
             closed = true;
+            last = lines.open();
             publish();
         }
         ticks.cancel(false);

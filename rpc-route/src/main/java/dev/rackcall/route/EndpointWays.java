@@ -5,6 +5,7 @@ import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.spi.ClientSpec;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -18,8 +19,12 @@ final class EndpointWays {
     /** A server that is stopped lets whoever connects wait; after this the next one is tried beside it. */
     private static final long HOLD_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+    /** What the last way has, however long those before it have taken. */
+    private static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final ChannelRoutes routes;
     private final List<Way> ways;
+    private final long connectNanos;
     private volatile Endpoint endpoint;
     private volatile Optional<Line> line = Optional.empty();
 
@@ -39,10 +44,14 @@ final class EndpointWays {
     /** Whether the directory still names it. */
     boolean named = true;
 
+    /** Why it is given up as soon as nobody tries its ways any more; empty if it is not. */
+    private String givenUp = "";
+
     EndpointWays(ChannelRoutes routes, Endpoint endpoint, ClientSpec channel) {
         this.routes = routes;
         this.endpoint = endpoint;
         this.ways = Way.to(endpoint, channel);
+        this.connectNanos = channel.connectTimeout().toNanos();
     }
 
     /** The line that calls may take, if it still lives. */
@@ -82,13 +91,18 @@ final class EndpointWays {
         };
     }
 
-    /** Looks at the ways, best first, until one works. By one thread at a time; blocks as long as peers let it wait. */
+    /**
+     * Looks at the ways, best first, until one works. By one thread at a time; blocks as long as peers let it wait, the channel's connect timeout at most, of which the
+     * ways behind it have their share, too.
+     */
     void advance(boolean mayConnect, boolean urgently) {
+        long end = System.nanoTime() + connectNanos;
         Optional<Way> chosen = Optional.empty();
-        for (Way way : ways) {
+        for (int i = 0; i < ways.size(); i++) {
+            Way way = ways.get(i);
             if (chosen.isPresent()) {
                 standBy(way, "a better way works: " + chosen.get().kind());
-            } else if (!isImpossible(way) && works(way, mayConnect, urgently)) {
+            } else if (!isImpossible(way) && (isConnected(way) || connects(i, end, mayConnect, urgently))) {
                 chosen = Optional.of(way);
                 line = way.line();
             }
@@ -113,10 +127,14 @@ final class EndpointWays {
     }
 
     private void retire(Line left, String why, Line.Left how) {
+        // Not later: calls would take it while the ways behind it are tried.
+        if (line.filter(each -> each == left).isPresent()) {
+            line = Optional.empty();
+        }
         routes.retire(left, why, left.isUsable() ? how : Line.Left.ENDED);
     }
 
-    private boolean works(Way way, boolean mayConnect, boolean urgently) {
+    private boolean isConnected(Way way) {
         if (way.isConnected()) {
             return true;
         }
@@ -124,7 +142,39 @@ final class EndpointWays {
             way.detach().ifPresent(ended -> retire(ended, "its connection has ended", Line.Left.ENDED));
             way.lost();
         }
-        return mayConnect && (urgently || way.isDue()) && way.connect(routes);
+        return false;
+    }
+
+    private boolean connects(int index, long end, boolean mayConnect, boolean urgently) {
+        Way way = ways.get(index);
+        if (!mayConnect || !(urgently || way.isDue())) {
+            return false;
+        }
+        long others = ways.stream()
+                .skip(index + 1L)
+                .filter(other -> other.obstacle().isEmpty())
+                .count();
+        long left = Math.max(0, end - System.nanoTime());
+        return way.connect(routes, Duration.ofNanos(Math.max(left / (1 + others), LEAST_NANOS)));
+    }
+
+    /** Under the routes' lock: whoever has tried its ways has ended. */
+    void wasTried() {
+        busy = false;
+        tried = true;
+        if (!givenUp.isEmpty()) {
+            stepBack(givenUp);
+        }
+    }
+
+    /** Under the routes' lock: nobody wants it any more. Its lines are left, as soon as nobody changes them. */
+    void giveUp(String why) {
+        if (busy) {
+            line = Optional.empty();
+            givenUp = why;
+        } else {
+            stepBack(why);
+        }
     }
 
     /** Gives up its line, since others are nearer. */

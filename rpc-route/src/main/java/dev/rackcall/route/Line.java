@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** A connection over one {@link Way}, with what is known of how calls fare there. Thread-safe. */
 final class Line {
@@ -36,6 +37,9 @@ final class Line {
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicInteger failures = new AtomicInteger();
     private final List<WeakReference<Scope>> scopes = new ArrayList<>();
+    /** The latest deadline of a stream that was read here. */
+    private final AtomicLong streamsEnd = new AtomicLong(System.nanoTime());
+
     private volatile boolean ejected;
     private volatile long ejectedUntil;
     private final AtomicInteger ejections = new AtomicInteger();
@@ -73,6 +77,15 @@ final class Line {
 
     void begun() {
         calls.incrementAndGet();
+    }
+
+    /** A stream has begun, whose reader may let much time pass between its pulls; whoever forgets to close it keeps the line until its deadline. */
+    void begunStream(long deadline) {
+        streamsEnd.accumulateAndGet(deadline, (one, other) -> one - other > 0 ? one : other);
+    }
+
+    private boolean hasStreams() {
+        return calls.get() > 0 && System.nanoTime() - streamsEnd.get() < 0;
     }
 
     void ended(Status.Code code) {
@@ -148,7 +161,7 @@ final class Line {
     /** Whether nobody uses a line that was left any more. */
     boolean isForsaken() {
         long since = System.nanoTime() - leftAt;
-        boolean idle = connection.callsUnderWay() == 0;
+        boolean idle = connection.callsUnderWay() == 0 && !hasStreams();
         return switch (how) {
             // Calls under way end in any case: by their answers, or with the connection.
             case MEMORY_GONE, ENDED -> idle && since > LATECOMERS_NANOS;

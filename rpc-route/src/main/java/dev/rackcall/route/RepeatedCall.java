@@ -9,19 +9,31 @@ import java.util.concurrent.CompletableFuture;
 
 /** The future of an asynchronous call that may be sent again if its line fails. */
 final class RepeatedCall<T> extends CompletableFuture<T> {
-    private final RoutedCall call;
+    /** What sends it, as often as it may. */
+    interface Attempts {
+        /** Sends it once; its arguments stay for the next time. */
+        <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader);
+
+        /** After an attempt has failed. */
+        boolean maySendAgain(RpcException e);
+
+        /** The call is over. */
+        void finish();
+    }
+
+    private final Attempts call;
     private final ResultReader<T> reader;
     private final CallObserver observer;
     private volatile CompletableFuture<T> attempt = new CompletableFuture<>();
 
-    private RepeatedCall(RoutedCall call, ResultReader<T> reader, CallObserver observer) {
+    private RepeatedCall(Attempts call, ResultReader<T> reader, CallObserver observer) {
         this.call = call;
         this.reader = reader;
         this.observer = observer;
     }
 
     /** Sends it. The call is given back when the future is complete. */
-    static <T> RepeatedCall<T> begin(RoutedCall call, ResultReader<T> reader, CallObserver observer) {
+    static <T> RepeatedCall<T> begin(Attempts call, ResultReader<T> reader, CallObserver observer) {
         RepeatedCall<T> repeated = new RepeatedCall<>(call, reader, observer);
         repeated.send();
         return repeated;
@@ -31,7 +43,8 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
         CompletableFuture<T> sent;
         try {
             sent = call.attemptAsync(reader);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // Also what no call should throw: whoever waits for this future has to hear of it.
             end(null, e);
             return;
         }

@@ -8,13 +8,9 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.shm.OutOfArenaException;
-import dev.rackcall.shm.RefException;
-import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -28,43 +24,29 @@ import java.util.stream.Stream;
  *
  * <p>Used by one call after the other. The line's own call does the rest: slots, seals, answers.
  */
-final class RoutedCall extends ClientCall {
+final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     private static final int MOST_ATTEMPTS = 3;
-    private static final long FIRST_BYTES = 1 << 10;
-    private static final long KEPT_BYTES = 64 << 10;
 
     private final RoutedConnection connection;
     private final ChannelRoutes routes;
-    private final PayloadWriter writer = PayloadWriter.create(RoutedCall::grow);
+    private final RoutedArguments arguments = new RoutedArguments();
     private final List<Line> tried = new ArrayList<>();
-    private final List<Object> shared = new ArrayList<>();
-    private final List<String> sharedNames = new ArrayList<>();
 
-    private MemorySegment memory = MemorySegment.NULL;
     private MethodDescriptor method;
     private long deadline;
     private Metadata headers = Metadata.EMPTY;
     private Isolation isolation = Isolation.TRUSTED;
     private CallObserver observer = CallObserver.NONE;
-    /** The line whose memory the arguments lie in; null if any will do. */
-    private Line bound;
-
     /** That the last attempt took. */
     private Line last;
 
     private Status failure = Status.OK;
-    private boolean encoding;
     /** The attempt whose answer is being read; null before. */
     private ClientCall attempt;
 
     RoutedCall(RoutedConnection connection) {
         this.connection = connection;
         this.routes = connection.channelRoutes();
-    }
-
-    private static MemorySegment grow(MemorySegment old, long used, long needed) {
-        MemorySegment larger = Arena.ofAuto().allocate(Math.max(FIRST_BYTES, Math.max(needed, 2 * old.byteSize())));
-        return larger.copyFrom(old.asSlice(0, used));
     }
 
     void begin(
@@ -81,7 +63,6 @@ final class RoutedCall extends ClientCall {
         headers = callHeaders;
         isolation = callIsolation;
         observer = callObserver;
-        encoding = false;
         failure = Status.OK;
     }
 
@@ -89,43 +70,12 @@ final class RoutedCall extends ClientCall {
 
     @Override
     public PayloadWriter arguments() {
-        if (!encoding) {
-            encoding = true;
-            writer.objects(connection.objects());
-            writer.begin(memory);
-        }
-        return writer;
+        return arguments.writer(connection.objects());
     }
 
     @Override
     public long share(Object sharedObject, String argument) {
-        shared.add(sharedObject);
-        sharedNames.add(argument);
-        try {
-            Optional<Line> owner = routes.lineOf(sharedObject);
-            if (owner.isPresent()) {
-                bind(owner.get(), sharedObject, argument);
-                return SharedObject.liveRefOf(sharedObject);
-            }
-        } catch (RefException | IllegalArgumentException | IllegalStateException e) {
-            // A line's own call says what is wrong with it, when it is sent.
-            return 0;
-        }
-        return 0;
-    }
-
-    private void bind(Line owner, Object sharedObject, String argument) {
-        // The channel's shared arena is mapped by several lines to one server.
-        if (bound == null) {
-            bound = owner;
-        } else if (bound != owner && !bound.connection().maps(sharedObject)) {
-            throw Status.Code.INVALID_ARGUMENT
-                    .with(
-                            "%s: argument '%s' lies in the memory of %s, and one before it in that of %s; build all of them in one"
-                                    + " channel.newScope()",
-                            method, argument, owner, bound)
-                    .asException();
-        }
+        return arguments.share(sharedObject, argument, routes, method);
     }
 
     // ---- attempts
@@ -140,8 +90,7 @@ final class RoutedCall extends ClientCall {
             try {
                 inner = line.connection().begin(method, deadline, headers, isolation, told);
             } catch (RpcException e) {
-                told.tellNobody();
-                told.onClose(e.status());
+                told.endUntold(e.status());
                 // Nothing was sent, so that another line may have it whatever it does.
                 RpcException why = wasLeft(line, e) ? leftMeanwhile(line, e) : e;
                 if (!mayTryAnother(line, why)) {
@@ -149,10 +98,16 @@ final class RoutedCall extends ClientCall {
                     throw why;
                 }
                 continue;
+            } catch (RuntimeException | Error e) {
+                told.endUntold(notEncoded());
+                throw e;
             }
             attempt = inner;
+            if (method.kind() == MethodDescriptor.Kind.SERVER_STREAM) {
+                line.begunStream(deadline);
+            }
             try {
-                handOver(inner);
+                arguments.handOver(inner);
                 return how.apply(inner);
             } catch (RpcException e) {
                 if (!mayRepeat || !mayTryAnother(line, e)) {
@@ -166,8 +121,9 @@ final class RoutedCall extends ClientCall {
     }
 
     private Line line() {
-        if (bound != null) {
-            return bound;
+        Optional<Line> owner = arguments.bound();
+        if (owner.isPresent()) {
+            return owner.get();
         }
         try {
             Line line = LinePicker.pick(routes.lines(deadline), tried);
@@ -175,15 +131,6 @@ final class RoutedCall extends ClientCall {
         } catch (RpcException e) {
             failure = e.status();
             throw e;
-        }
-    }
-
-    private void handOver(ClientCall inner) {
-        if (encoding) {
-            inner.arguments().append(writer);
-        }
-        for (int i = 0; i < shared.size(); i++) {
-            inner.share(shared.get(i), sharedNames.get(i));
         }
     }
 
@@ -203,7 +150,7 @@ final class RoutedCall extends ClientCall {
             routes.noticeEnd();
         }
         tried.add(line);
-        return bound == null
+        return arguments.bound().isEmpty()
                 && e.code() == Status.Code.UNAVAILABLE
                 && tried.size() < MOST_ATTEMPTS
                 && System.nanoTime() - deadline < 0;
@@ -216,7 +163,7 @@ final class RoutedCall extends ClientCall {
 
     @Override
     public <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader) {
-        if (method.idempotent() && bound == null) {
+        if (method.idempotent() && arguments.bound().isEmpty()) {
             CallObserver atTheEnd = observer;
             observer = CallObserver.NONE;
             return RepeatedCall.begin(this, reader, atTheEnd);
@@ -226,19 +173,22 @@ final class RoutedCall extends ClientCall {
         return result;
     }
 
-    /** One attempt of an asynchronous call, whose arguments stay for the next. */
-    <T> CompletableFuture<T> attemptAsync(ResultReader<T> reader) {
+    @Override
+    public <T> CompletableFuture<T> attemptAsync(ResultReader<T> reader) {
         try {
             return send(false, inner -> inner.invokeAsync(reader));
-        } catch (RuntimeException e) {
-            throw attempt == null ? e : attempt.abandon(e);
+        } catch (RuntimeException | Error e) {
+            if (attempt == null) {
+                throw e;
+            }
+            throw attempt.abandon(e);
         } finally {
             attempt = null;
         }
     }
 
-    /** After an attempt of an asynchronous call has failed. */
-    boolean maySendAgain(RpcException e) {
+    @Override
+    public boolean maySendAgain(RpcException e) {
         return mayTryAnother(last, e);
     }
 
@@ -313,17 +263,13 @@ final class RoutedCall extends ClientCall {
     }
 
     /** Forgets everything; the object may serve another call from now on. */
-    void finish() {
-        if (encoding && writer.buffer().byteSize() <= KEPT_BYTES) {
-            memory = writer.buffer();
-        }
+    @Override
+    public void finish() {
         attempt = null;
         last = null;
-        bound = null;
         observer = CallObserver.NONE;
         tried.clear();
-        shared.clear();
-        sharedNames.clear();
+        arguments.clear();
         connection.giveBack(this);
     }
 }

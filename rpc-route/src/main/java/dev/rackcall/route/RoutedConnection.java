@@ -53,7 +53,9 @@ final class RoutedConnection extends ClientConnection {
     public ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
         Line[] lines = routes.lines();
-        if (lines.length == 1 && routes.openLines().length == 1 && !method.idempotent()) {
+        // Streams are counted, so that the line on which one is read slowly stays open when calls leave it.
+        boolean plain = !method.idempotent() && method.kind() != MethodDescriptor.Kind.SERVER_STREAM;
+        if (plain && lines.length == 1 && routes.openLines().length == 1) {
             ClientConnection only = lines[0].connection();
             if (only.isUsable()) {
                 try {

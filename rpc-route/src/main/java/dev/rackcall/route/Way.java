@@ -12,6 +12,7 @@ import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Transports;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -187,13 +188,14 @@ final class Way {
         }
     }
 
-    /** Tries; blocks as long as the channel's connect timeout. */
-    boolean connect(ChannelRoutes routes) {
+    /** Tries, for as long as that at most. */
+    boolean connect(ChannelRoutes routes, Duration atMost) {
         if (state != State.FAILED) {
             reason = "it is being tried, and its server has not answered yet";
+            state = State.TRYING;
         }
         try {
-            ClientConnection connection = Transports.first().connect(spec());
+            ClientConnection connection = Transports.first().connect(spec().within(atMost));
             Line fresh = new Line(this, connection);
             routes.adopt(fresh);
             connectedAt = System.nanoTime();

@@ -19,6 +19,10 @@ public interface Numbers {
     @Rpc(idempotent = true)
     Stream<String> whoStreamed();
 
+    /** 0, 1, 2, and so on: more than one answer holds. */
+    @Rpc
+    Stream<Long> upTo(long end);
+
     /** Answers when the test lets it. */
     @Rpc
     CompletableFuture<String> slow();

@@ -2,6 +2,7 @@ package dev.rackcall.rpc;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /** Answers with its name; fails as often as it is told to. */
@@ -39,6 +40,11 @@ final class NumbersService implements Numbers {
     @Override
     public Stream<String> whoStreamed() {
         return Stream.of(who());
+    }
+
+    @Override
+    public Stream<Long> upTo(long end) {
+        return LongStream.range(0, end).boxed();
     }
 
     @Override

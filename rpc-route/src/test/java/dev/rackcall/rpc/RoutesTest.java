@@ -3,6 +3,7 @@ package dev.rackcall.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.rackcall.directory.Announcement;
 import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.Directory;
 import dev.rackcall.directory.Endpoint;
@@ -12,15 +13,19 @@ import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -67,12 +72,33 @@ class RoutesTest {
     }
 
     private RpcChannel channel(String host) {
+        return channel(host, members(), Duration.ofSeconds(5));
+    }
+
+    private RpcChannel channel(String host, URI directory, Duration connectTimeout) {
         return keep(RpcChannel.builder(CHANNEL)
                 .directory(host(host))
                 .arenaQuota(4 << 20)
-                .directory(members())
+                .connectTimeout(connectTimeout)
+                .directory(directory)
                 .host(host)
                 .open());
+    }
+
+    /** What the directory says of the only server. */
+    private Endpoint named() {
+        try (Directory directory = Directory.open(members())) {
+            return directory.endpoints(ChannelName.of(CHANNEL)).getFirst();
+        }
+    }
+
+    /** A directory in which the test names endpoints itself. */
+    private Directory byHand() {
+        return keep(Directory.open(byHandAddress()));
+    }
+
+    private URI byHandAddress() {
+        return folder.resolve("by-hand").toUri();
     }
 
     /** A server in a process of its own. */
@@ -166,10 +192,129 @@ class RoutesTest {
         child("b", "far");
         near.pause();
         try {
-            assertThat(channel("a").stub(Numbers.class).who()).isEqualTo("far");
+            // Longer than the test takes, so that the nearer one is being tried all the time.
+            RpcChannel channel = channel("a", members(), Duration.ofMinutes(2));
+            assertThat(channel.stub(Numbers.class).who()).isEqualTo("far");
+            assertThat(channel.routes())
+                    .filteredOn(
+                            route -> route.kind() == Kind.HOST && route.host().equals("host-of-near"))
+                    .singleElement()
+                    .satisfies(route -> assertThat(route.state()).isEqualTo(State.TRYING));
         } finally {
             near.resume();
         }
+    }
+
+    @Test
+    void shouldLeaveTimeForOtherWaysWhenOneLetsItWait() throws Exception {
+        ChildJvm stopped = child("a", "stopped");
+        Endpoint itsMemory = named();
+        RpcServer alive =
+                keep(server("b", new NumbersService("alive")).listen(ANY_PORT).start());
+        byHand().announce(
+                        ChannelName.of(CHANNEL),
+                        itsMemory.withTcp(alive.address().orElseThrow()));
+        stopped.pause();
+        try {
+            // All of it would be spent at the socket in the runtime directory, at which nobody answers.
+            RpcChannel channel = channel("a", byHandAddress(), Duration.ofSeconds(4));
+            assertThat(channel.stub(Numbers.class).who()).isEqualTo("alive");
+            assertThat(kinds(channel)).containsExactly(Kind.TCP);
+        } finally {
+            stopped.resume();
+        }
+    }
+
+    @Test
+    void shouldNotSendCallsByMemoryThatIsGoneWhileTheNextWayIsTried() throws Exception {
+        child("a", "one");
+        Endpoint itsMemory = named();
+        Path view = Files.createSymbolicLink(host("view-of-a"), host("a"));
+        try (ServerSocket mute = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            byHand().announce(
+                            ChannelName.of(CHANNEL),
+                            itsMemory.withTcp(URI.create("rdma://127.0.0.1:" + mute.getLocalPort())));
+            RpcChannel channel = channel("view-of-a", byHandAddress(), Duration.ofMinutes(2));
+            Numbers numbers = channel.stub(Numbers.class);
+            assertThat(numbers.who()).isEqualTo("one");
+
+            Files.delete(view);
+            Await.until(
+                    "the other way to be tried",
+                    () -> channel.routes().stream()
+                            .anyMatch(route -> route.kind() == Kind.TCP && route.state() == State.TRYING));
+
+            CallOptions hasty = CallOptions.DEFAULT.withTimeout(Duration.ofMillis(300));
+            assertThat(catchThrowableOfType(RpcException.class, channel.stub(Numbers.class, hasty)::who))
+                    .isNotNull();
+            mute.close();
+            Files.createSymbolicLink(view, host("a"));
+            Await.until("calls by memory", () -> kinds(channel).equals(List.of(Kind.HOST)));
+            assertThat(numbers.who()).isEqualTo("one");
+        }
+    }
+
+    @Test
+    void shouldLeaveTheOldAddressOfAServerThatMovesWhileItIsTried() throws Exception {
+        ChildJvm stopped = child("a", "stopped");
+        Endpoint old = named();
+        Endpoint withoutMemory = Endpoint.of("moving", old.host(), old.fingerprint());
+        RpcServer one =
+                keep(server("b", new NumbersService("one")).listen(ANY_PORT).start());
+        RpcServer two =
+                keep(server("c", new NumbersService("two")).listen(ANY_PORT).start());
+        Directory directory = byHand();
+        directory.announce(
+                ChannelName.of(CHANNEL),
+                Endpoint.of("standing", "host-b", old.fingerprint())
+                        .withTcp(one.address().orElseThrow()));
+        RpcChannel channel = channel("d", byHandAddress(), Duration.ofMinutes(2));
+        stopped.pause();
+        try {
+            Announcement moving = directory.announce(
+                    ChannelName.of(CHANNEL), withoutMemory.withTcp(old.tcp().orElseThrow()));
+            Await.until("the old address to be tried", () -> isThere(channel, "moving", State.TRYING));
+            moving.update(withoutMemory.withTcp(two.address().orElseThrow()));
+            Await.until("the new address", () -> isThere(channel, "moving", State.USED));
+        } finally {
+            stopped.resume();
+        }
+        // It answers at last, and nobody wants it any more.
+        Await.until("the line to the old address to be left", () -> isThere(channel, "moving", State.LEAVING));
+        assertThat(used(channel)).hasSize(2);
+    }
+
+    private static boolean isThere(RpcChannel channel, String endpoint, State state) {
+        return channel.routes().stream().anyMatch(route -> route.endpoint().equals(endpoint) && route.state() == state);
+    }
+
+    @Test
+    void shouldKeepTheLineOpenOnWhichAStreamIsReadSlowly() throws Exception {
+        long count = 200_000;
+        child("a", "one");
+        Path view = Files.createSymbolicLink(host("view-of-a"), host("a"));
+        RpcChannel channel = channel("view-of-a");
+        Numbers numbers = channel.stub(Numbers.class);
+        try (Stream<Long> stream = numbers.upTo(count)) {
+            Iterator<Long> numbersRead = stream.iterator();
+            assertThat(numbersRead.next()).isZero();
+
+            Files.delete(view);
+            Await.until("calls over the network", () -> kinds(channel).equals(List.of(Kind.TCP)));
+            // Longer than an idle line stays open that was left.
+            long end = System.nanoTime() + Duration.ofMillis(1500).toNanos();
+            while (System.nanoTime() < end) {
+                assertThat(numbers.who()).isEqualTo("one");
+            }
+            long next = 1;
+            while (numbersRead.hasNext()) {
+                assertThat(numbersRead.next()).isEqualTo(next++);
+            }
+            assertThat(next).isEqualTo(count);
+        }
+        Await.until(
+                "the line to be closed",
+                () -> channel.routes().stream().noneMatch(route -> route.state() == State.LEAVING));
     }
 
     @Test

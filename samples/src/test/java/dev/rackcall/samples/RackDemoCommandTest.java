@@ -119,7 +119,7 @@ class RackDemoCommandTest {
 
     @Test
     void shouldSayThatZooKeeperIsAway() {
-        assertThat(run("rack", "--count", "10", "--directory", "zk://127.0.0.1:1"))
+        assertThat(run("rack", "--count", "10", "--directory", "zk://127.0.0.1:1/demo?timeout=1s"))
                 .isEqualTo(1);
         assertThat(err.toString())
                 .contains("the directory cannot be used: no ZooKeeper server of 127.0.0.1:1 has answered within")

@@ -90,4 +90,21 @@ public record ClientSpec(
                 remote,
                 enforcedSeals);
     }
+
+    /** The same channel, to be connected in less time. */
+    public ClientSpec within(Duration timeout) {
+        return new ClientSpec(
+                channel,
+                directory,
+                waiting,
+                slots,
+                arenaQuota,
+                timeout,
+                defaultTimeout,
+                sealFrom,
+                keepSealed,
+                pool,
+                address,
+                enforcedSeals);
+    }
 }

@@ -1,0 +1,106 @@
+package dev.rackcall.route;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall.ResultReader;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** Futures of calls that are sent again, with attempts that end as the test says. */
+class RepeatedCallTest {
+    private final Scripted attempts = new Scripted();
+    private final List<Status> told = new ArrayList<>();
+
+    private RepeatedCall<String> begin() {
+        return RepeatedCall.begin(attempts, (_, _) -> "unused", told::add);
+    }
+
+    @Test
+    void shouldSendAgainAndTellOnceHowItEnded() {
+        CompletableFuture<Object> second = new CompletableFuture<>();
+        attempts.outcomes.add(() -> CompletableFuture.failedFuture(unavailable()));
+        attempts.outcomes.add(() -> second);
+
+        RepeatedCall<String> call = begin();
+        assertThat(call).isNotDone();
+        second.complete("answer");
+
+        assertThat(call).isCompletedWithValue("answer");
+        assertThat(told).containsExactly(Status.OK);
+        assertThat(attempts.finished).isEqualTo(1);
+    }
+
+    @Test
+    void shouldEndWithWhateverAnAttemptThrows() {
+        attempts.outcomes.add(() -> {
+            throw new StackOverflowError("of the caller");
+        });
+
+        assertThatThrownBy(begin()::get).hasRootCauseInstanceOf(StackOverflowError.class);
+        assertThat(told)
+                .singleElement()
+                .satisfies(status -> assertThat(status.code()).isEqualTo(Status.Code.INTERNAL));
+        assertThat(attempts.finished).isEqualTo(1);
+    }
+
+    @Test
+    void shouldEndWithWhateverALaterAttemptThrows() {
+        CompletableFuture<Object> first = new CompletableFuture<>();
+        attempts.outcomes.add(() -> first);
+        attempts.outcomes.add(() -> {
+            throw new OutOfMemoryError("of whoever completes the first");
+        });
+        RepeatedCall<String> call = begin();
+
+        first.completeExceptionally(unavailable());
+
+        assertThatThrownBy(call::get).hasRootCauseInstanceOf(OutOfMemoryError.class);
+        assertThat(attempts.finished).isEqualTo(1);
+    }
+
+    @Test
+    void shouldCancelTheAttemptThatIsUnderWay() {
+        CompletableFuture<Object> only = new CompletableFuture<>();
+        attempts.outcomes.add(() -> only);
+
+        assertThat(begin().cancel(true)).isTrue();
+
+        assertThat(only).isCancelled();
+        assertThat(told)
+                .singleElement()
+                .satisfies(status -> assertThat(status.code()).isEqualTo(Status.Code.CANCELLED));
+    }
+
+    private static RpcException unavailable() {
+        return Status.Code.UNAVAILABLE.with("the line has ended").asException();
+    }
+
+    private static final class Scripted implements RepeatedCall.Attempts {
+        final Deque<Supplier<CompletableFuture<Object>>> outcomes = new ArrayDeque<>();
+        int finished;
+
+        @Override
+        @SuppressWarnings("unchecked") // the test's outcomes are of the type that it asks for
+        public <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader) {
+            return (CompletableFuture<R>) outcomes.remove().get();
+        }
+
+        @Override
+        public boolean maySendAgain(RpcException e) {
+            return !outcomes.isEmpty();
+        }
+
+        @Override
+        public void finish() {
+            finished++;
+        }
+    }
+}
