@@ -7,7 +7,10 @@
  *   ROUNDS        acquisitions of each thread; undefined: for ever
  *   TIMEOUTS      waiters may give up, at any time
  *   BELLS         remote threads are rung when they are granted something; a ring may arrive at any time later. With ROUNDS
+ *   READERS       each acquisition is to hold the lock alone or to read, as chance wants; a reader has a second descriptor
  *   DEATHS        how many threads may die, between any two steps; then a keeper is there
+ *   KEEPER_DEATHS how often the keeper may die, between any two steps, and another one begins anew; with one death and without STUCK
+ *   STUCK         who hands over may leave it to the keeper if who comes next has not linked himself
  *   BUG_...       a mistake that must be found
  */
 #ifndef L
@@ -24,6 +27,12 @@
 #endif
 #ifndef DEATHS
 #define DEATHS 0
+#endif
+#if DEATHS > 0 || defined(STUCK)
+#define KEEPER
+#endif
+#ifndef KEEPER_DEATHS
+#define KEEPER_DEATHS 0
 #endif
 #define N (L + R)
 #define SLOTS (N + 1)
@@ -61,9 +70,16 @@ byte state[SLOTS], budget[SLOTS], next[SLOTS];
 #ifdef ROUNDS
 byte gen[SLOTS];
 #endif
-#if DEATHS > 0
+#ifdef KEEPER
 byte prev[SLOTS], skipped[SLOTS];
 bool dead[SLOTS], keeping;
+#endif
+#if KEEPER_DEATHS > 0
+bool keeperDead;
+#endif
+#ifdef READERS
+/* The line's word, and whether a thread's second descriptor says that it reads. */
+bool readers, reads[SLOTS];
 #endif
 
 #ifdef BELLS
@@ -77,11 +93,23 @@ chan rings = [2] of { byte, byte };
 #endif
 #endif
 
-/* Who holds the lock, and who waits for it in its queue: what the properties speak about. */
+/* Who holds the lock, and who waits for it: what the properties speak about. */
 byte inside;
 bool wants[SLOTS];
+#ifdef READERS
+/* How many read, and whether the holder has the lock for itself. */
+byte reading;
+bool alone;
+#define NOT_ALONE alone = false
+#define NOBODY_READS (reading == 0)
+#define RESET_K k = 0
+#else
+#define NOT_ALONE skip
+#define NOBODY_READS true
+#define RESET_K skip
+#endif
 
-inline leaves(d) { if :: inside == d -> inside = 0 :: else fi }
+inline leaves(d) { if :: inside == d -> inside = 0; NOT_ALONE :: else fi }
 inline freed(d) { d_step { state[d] = FREE; budget[d] = 0; next[d] = ENDED(next[d]); NEWER(d) } }
 
 /* d leaves the queue and hands over with this budget. */
@@ -92,7 +120,13 @@ inline release(d, grant) {
        :: n == 0 ->
           if
           :: d_step { tail[c] == REF(d) -> tail[c] = 0; leaves(d) } break
-          :: tail[c] != REF(d) -> d_step { next[d] != 0 -> n = next[d] }
+          :: tail[c] != REF(d) ->
+             if
+             :: d_step { next[d] != 0 -> n = next[d] }
+#ifdef STUCK
+             :: next[d] == 0 -> goto stuck
+#endif
+             fi
           fi
        :: else
        fi;
@@ -110,11 +144,17 @@ inline release(d, grant) {
           :: m == 0 ->
              if
              :: d_step { tail[c] == n -> tail[c] = 0; leaves(d) } freed(SLOT(n)); break
-             :: tail[c] != n -> d_step { next[SLOT(n)] != 0 -> m = next[SLOT(n)] }
+             :: tail[c] != n ->
+                if
+                :: d_step { next[SLOT(n)] != 0 -> m = next[SLOT(n)] }
+#ifdef STUCK
+                :: next[SLOT(n)] == 0 -> goto stuck
+#endif
+                fi
              fi
           :: else
           fi;
-#if DEATHS > 0
+#ifdef KEEPER
           skipped[d] = n;
 #endif
 #ifdef BUG_FREES_FIRST
@@ -130,10 +170,18 @@ inline release(d, grant) {
     d_step { n = 0; m = 0 }
 }
 
+#ifdef READERS
+inline read(d) { readers = true; d_step { reads[d] = true; reading++; wants[d] = false; assert(!alone) } }
+inline readNoMore(d) { d_step { reads[d] = false; reading-- } }
+#endif
+
 proctype Thread(byte me) {
     byte t, n, m, c, rounds;
+#ifdef READERS
+    byte k;
+#endif
     c = COHORT(me);
-#if DEATHS > 0
+#ifdef KEEPER
     {
 #endif
     do
@@ -144,7 +192,7 @@ proctype Thread(byte me) {
     :: true ->
 #endif
        /* One that has given up is used again when it is freed. */
-#if DEATHS > 0
+#ifdef KEEPER
        (state[me] == FREE);
        next[me] = 0;
 join:  t = tail[c];
@@ -192,22 +240,68 @@ join:  t = tail[c];
        fi;
 won:   budget[me] = BUDGET(c);
 critical: skip;
+#ifndef READERS
        d_step { assert(inside == 0); inside = me; wants[me] = false; t = budget[me] - 1 }
 #ifdef BUG_NO_BUDGET
        t = BUDGET(c);
 #endif
+#else
+       d_step { assert(inside == 0); inside = me; t = budget[me] - 1 }
+       if
+       :: k = SLOTS
+#ifndef BUG_READS_LATE
+          read(me)
+#endif
+       :: readers ->
+#ifdef BUG_CLEARS_FIRST
+          readers = false;
+#endif
+          k = 1;
+          do
+          :: k > N -> break
+          :: d_step { k <= N && !reads[k] -> k++ }
+#ifdef TIMEOUTS
+          :: k <= N && reads[k] -> wants[me] = false; break
+#endif
+          od;
+          if
+          :: k > N ->
+#ifndef BUG_CLEARS_FIRST
+             readers = false;
+#endif
+             d_step { k = 0; assert(reading == 0); alone = true; wants[me] = false }
+          :: else -> k = 0
+          fi
+       :: d_step { !readers -> assert(reading == 0); alone = true; wants[me] = false }
+       fi;
+#endif
        release(me, t);
+#ifdef STUCK
+       goto over;
+stuck: run Keeper(me);
+over:  skip;
+#endif
+#ifdef READERS
+       if
+       :: k == SLOTS ->
+#ifdef BUG_READS_LATE
+          read(me);
+#endif
+          readNoMore(me); k = 0
+       :: else
+       fi;
+#endif
 again: t = 0
     od;
-#if DEATHS > 0
+#ifdef KEEPER
     skip
     } unless { dead[me] };
     skip;
-    d_step { t = 0; n = 0; m = 0; rounds = 0 }
+    d_step { t = 0; n = 0; m = 0; rounds = 0; RESET_K }
 #endif
 }
 
-#if DEATHS > 0
+#ifdef KEEPER
 /* Somebody who is not free has seen d as the last of the queue. One look at each, as the keeper does. */
 inline findFollower(d) {
     k = 1; found = false;
@@ -231,7 +325,14 @@ inline settleHead(x) {
        :: else
        fi;
        if
-       :: d_step { SAME(n) && state[SLOT(n)] == WAITING -> state[SLOT(n)] = HEAD; budget[SLOT(n)] = 0; leaves(x) } break
+       :: d_step { SAME(n) && state[SLOT(n)] == WAITING -> state[SLOT(n)] = HEAD; budget[SLOT(n)] = 0; leaves(x) }
+#ifdef BELLS
+          if
+          :: c == 1 -> rings ! n, 0
+          :: else
+          fi;
+#endif
+          break
        :: d_step { SAME(n) && state[SLOT(n)] == GONE -> m = next[SLOT(n)] }
           if
           :: m == 0 ->
@@ -243,7 +344,9 @@ inline settleHead(x) {
              break
           :: else
           fi;
+#ifndef BUG_NOT_SKIPPED
           skipped[x] = n;
+#endif
           next[x] = m;
           freed(SLOT(n))
        :: !SAME(n) || (state[SLOT(n)] != WAITING && state[SLOT(n)] != GONE) -> break
@@ -270,6 +373,17 @@ proctype Keeper(byte x) {
     byte n, m, k, c, p;
     bool found;
     c = COHORT(x);
+#if KEEPER_DEATHS > 0
+begin: skip;
+    {
+    skip;
+#endif
+#ifdef READERS
+    if
+    :: dead[x] && reads[x] -> readNoMore(x)
+    :: else
+    fi;
+#endif
 again: skip;
     d_step { !keeping -> keeping = true }
     if
@@ -320,12 +434,27 @@ later: skip;
     goto again;
 over: skip;
     d_step { keeping = false; n = 0; m = 0; k = 0; p = 0; found = false }
+#if KEEPER_DEATHS > 0
+    } unless { keeperDead };
+    skip;
+    if
+    :: d_step { keeperDead -> keeperDead = false; keeping = false; n = 0; m = 0; k = 0; p = 0; found = false } goto begin
+    :: else
+    fi
+#endif
 }
 
+#if DEATHS > 0
 /* Kills whom it likes, when it likes; the kernel's lock or the lease tells the keeper. */
 proctype Killer() {
     byte x, deaths;
+#if KEEPER_DEATHS > 0
+    byte keepers;
+#endif
     do
+#if KEEPER_DEATHS > 0
+    :: d_step { deaths > 0 && keepers < KEEPER_DEATHS && !keeperDead -> keeperDead = true; keepers++ }
+#endif
     :: deaths < DEATHS -> select(x : 1 .. N); skip;
        if
        :: !dead[x] -> atomic { dead[x] = true; deaths++; run Keeper(x); x = 0 }
@@ -334,7 +463,11 @@ proctype Killer() {
     :: break
     od;
     x = 0; deaths = 0
+#if KEEPER_DEATHS > 0
+    ; keepers = 0
+#endif
 }
+#endif
 #endif
 
 #ifdef BELLS
@@ -353,7 +486,7 @@ end: do
 proctype End() {
     byte i = 1;
     timeout;
-    assert(tail[0] == 0 && tail[1] == 0);
+    assert(tail[0] == 0 && tail[1] == 0 && NOBODY_READS);
     do
     :: i <= N -> assert(state[i] == FREE); i++
     :: else -> break
