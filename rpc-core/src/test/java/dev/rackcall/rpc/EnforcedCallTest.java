@@ -182,6 +182,48 @@ class EnforcedCallTest {
         }
     }
 
+    /** Its server does not find its session at the holder that it trusts. */
+    @Test
+    void shouldNotRestrictAClientWhoseServerNamesAnotherHolder() throws Exception {
+        Path trusted = directory.resolve("trusted");
+        try (ChildJvm holder = startHolder();
+                SealHolder another = SealHolder.start(trusted);
+                RpcServer server = serve(SandboxPolicy.STRICT.withEnforcedSeals(trusted, Wish.PREFER));
+                ChildJvm caller = ChildJvm.start(RefusedCaller.class, directory, socket.toString())) {
+            assertThat(caller.awaitLine("seccomp ")).isEqualTo("seccomp 0");
+            assertThat(caller.awaitLine("value ")).isEqualTo("value 7");
+            assertThat(caller.awaitLine("seals ")).as("its own").isEqualTo("seals 1");
+            assertThat(holder.isAlive()).isTrue();
+            assertThat(another).isNotNull();
+            Await.equal("connections", 0, server::connections);
+        }
+    }
+
+    /** It is the holder itself, and has the userfaultfd that it was given. */
+    @Test
+    void shouldNotRestrictAProcessThatItsHolderRefuses() {
+        try (SealHolder holder = SealHolder.start(socket);
+                RpcServer server = serve(SandboxPolicy.STRICT.withEnforcedSeals(socket, Wish.PREFER))) {
+            RpcChannel.Builder required =
+                    RpcChannel.builder("/test/sealed").directory(directory).enforcedSeals(socket, Wish.REQUIRE);
+            assertThatThrownBy(required::open).hasMessageContaining("still has a userfaultfd");
+            assertThat(holder).isNotNull();
+
+            try (Userfault own = Userfault.open();
+                    RpcChannel channel = RpcChannel.builder("/test/sealed")
+                            .directory(directory)
+                            .enforcedSeals(socket, Wish.PREFER)
+                            .open();
+                    Scope scope = channel.newScope()) {
+                assertThat(own.fd()).as("none is forbidden").isPositive();
+                Coin coin = scope.create(Coin.class);
+                coin.value(7);
+                assertThat(channel.stub(SealedVault.class).value(coin)).isEqualTo(7);
+            }
+            Await.equal("connections", 0, server::connections);
+        }
+    }
+
     @Test
     void shouldSendASnapshotWhereUserfaultfdIsForbidden() throws Exception {
         try (RpcServer server = serve(SandboxPolicy.STRICT);

@@ -14,6 +14,8 @@ final class HolderMessage {
     static final byte SEALER = 'S';
     /** The holder takes it on: session; answers. */
     static final byte ACCEPTED = 'A';
+    /** Whether the holder would take the process on if that gave up what it must not have; the answer has the same kind. */
+    static final byte CHECK = 'K';
     /** The process has given up what it must not have. */
     static final byte READY = 'R';
     /** A receiver joins a session: session, offset of the arena in its file; marks, arena. */
@@ -78,6 +80,15 @@ final class HolderMessage {
     }
 
     static Message expect(UnixSocket socket, byte kind, int descriptors, Duration patience) throws IOException {
+        return require(receive(socket, patience), kind, descriptors);
+    }
+
+    /** The next message, of whatever kind but a refusal. */
+    static Message expect(UnixSocket socket) throws IOException {
+        return receive(socket, BOUND);
+    }
+
+    private static Message receive(UnixSocket socket, Duration patience) throws IOException {
         Message message = socket.receive(patience)
                 .orElseThrow(() -> new IOException("no answer within " + patience.toSeconds() + " s"));
         if (message.isEnd()) {
@@ -87,7 +98,16 @@ final class HolderMessage {
             message.closeFds();
             throw new IOException(new String(message.bytes(), 1, message.bytes().length - 1, StandardCharsets.UTF_8));
         }
-        if (message.bytes()[0] != kind || message.fds().length != descriptors) {
+        return message;
+    }
+
+    static boolean isOf(Message message, byte kind, int descriptors) {
+        return message.bytes()[0] == kind && message.fds().length == descriptors;
+    }
+
+    /** Closes the message's descriptors if it is another one. */
+    static Message require(Message message, byte kind, int descriptors) throws IOException {
+        if (!isOf(message, kind, descriptors)) {
             message.closeFds();
             throw new IOException("a message of another kind than expected");
         }

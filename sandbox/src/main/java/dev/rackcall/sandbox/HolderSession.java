@@ -45,7 +45,12 @@ final class HolderSession implements AutoCloseable {
     private Mapping answers;
     private Mapping marks;
     private SharedFile marksFile;
-    private boolean verified;
+    /** Whether a receiver may join. */
+    private boolean checked;
+
+    /** Process id of the receiver that has joined; 0: none. */
+    private int receiver;
+
     private boolean receiverGone;
 
     /** Takes a sealed process on, whose first message this is. */
@@ -121,12 +126,34 @@ final class HolderSession implements AutoCloseable {
         socket.send(HolderMessage.accepted(session), answersFile.fd());
     }
 
-    /** Once the process says that it is ready: whether it can lift seals in a way that can be seen. */
+    /** Once the process asks: whether anything is in the way. It gives up nothing before that. */
+    void check() throws IOException {
+        HolderMessage.expect(socket, HolderMessage.CHECK, 0);
+        synchronized (this) {
+            check.requireFit(arena, userfault, pageBytes);
+            checked = true;
+        }
+    }
+
+    /** Tells the process that nothing is. */
+    void fit() {
+        socket.send(HolderMessage.bare(HolderMessage.CHECK));
+    }
+
+    /** Once the process says that it is ready: whether it can lift seals in a way that can be seen. Nothing is sealed before, so a receiver that has joined has nothing to believe. */
     void verify() throws IOException {
         HolderMessage.expect(socket, HolderMessage.READY, 0);
-        check.requireSealable(arena, userfault, pageBytes);
         synchronized (this) {
-            verified = true;
+            long offset = check.fileOffset();
+            check.requireLockedDown();
+            // What it was found fit by may have changed before that.
+            check.requireFit(arena, userfault, pageBytes);
+            if (check.fileOffset() != offset) {
+                throw new IOException("the memory that is to be sealed has changed");
+            }
+            if (receiver != 0) {
+                check.requireNoOther(receiver);
+            }
         }
     }
 
@@ -136,9 +163,9 @@ final class HolderSession implements AutoCloseable {
     }
 
     /** A receiver joins: from now on there can be seals. Called by the receiver's thread. */
-    synchronized void join(int receiver, SharedFile marksOfReceiver, SharedFile arenaOfReceiver, long offset)
+    synchronized void join(int receiverPid, SharedFile marksOfReceiver, SharedFile arenaOfReceiver, long offset)
             throws IOException {
-        if (!verified) {
+        if (!checked) {
             throw new IOException("the sealed process is not ready");
         }
         if (marks != null) {
@@ -152,12 +179,13 @@ final class HolderSession implements AutoCloseable {
                 || marksOfReceiver.bytes() < Seals.marksBytes(DESCRIPTORS)) {
             throw new IOException("the receiver's memory for marks is too short, or others could write it");
         }
-        check.requireNoOther(receiver);
+        check.requireNoOther(receiverPid);
         marksOfReceiver.reserve(0, Seals.marksBytes(DESCRIPTORS));
         // First what may fail: who has marks has a receiver, whose end is waited for.
         socket.send(HolderMessage.bare(HolderMessage.MARKS), marksOfReceiver.fd());
         marks = marksOfReceiver.mapReadOnly();
         marksFile = marksOfReceiver;
+        receiver = receiverPid;
         notifyAll();
     }
 

@@ -160,9 +160,12 @@ public final class SealHolder implements AutoCloseable {
         try (HolderSession session = new HolderSession(socket, hello, number, held)) {
             session.open(hello);
             session.welcome();
+            session.check();
+            // From now on its receiver may join, whose refusal costs the process nothing yet.
+            sessions.put(key, session);
+            session.fit();
             session.verify();
             processes.verified(socket, held);
-            sessions.put(key, session);
             session.ready();
             try {
                 session.serve();

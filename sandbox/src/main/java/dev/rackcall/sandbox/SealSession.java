@@ -34,6 +34,8 @@ public final class SealSession implements AutoCloseable {
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private MemorySegment requests;
     private MemorySegment answers;
+    /** That the receiver has joined, if it did before this side was ready; else null. */
+    private Message joined;
 
     private SealSession(UnixSocket socket, Arena arena, long pageBytes, byte[] number) {
         this.socket = socket;
@@ -44,22 +46,40 @@ public final class SealSession implements AutoCloseable {
 
     // ---- the sealed process
 
+    /** Has the receiver of what will be sealed join a session. */
+    @FunctionalInterface
+    public interface Invitation {
+        /** Nobody joins yet. */
+        Invitation NONE = number -> {};
+
+        /**
+         * Waits for the receiver to join.
+         *
+         * @param number the session's. Whoever knows it can join; give it to nobody else
+         * @throws RuntimeException if it does not; then the process gives up nothing
+         */
+        void send(byte[] number);
+    }
+
     /**
-     * Hands the seals of an arena over to a holder.
+     * Hands the seals of an arena over to a holder. What would be in the way, as far as that can be known before, is found out before the process gives up anything: the holder looks at
+     * it, and then the receiver joins. If this fails by then, the process is as it was, but that nobody can map the file for writing any more.
      *
      * @param holder where it serves
      * @param arena the arena, mapped by this process once and for good
      * @param file its memory, made by {@link SharedFile#memfdForSomeWriters}; all who write it have mapped it, as writers are shut out now
+     * @param invitation what it throws is passed on
      * @throws UnsupportedFeatureException if this kernel lacks userfaultfd, mseal or seccomp filters, or forbids them
      * @throws SealException if the holder is not there, or refuses
      */
-    public static SealSession open(Path holder, Arena arena, SharedFile file) {
+    public static SealSession open(Path holder, Arena arena, SharedFile file, Invitation invitation) {
+        // One after the other: a process brings one userfaultfd, and whoever is second must find it brought.
         synchronized (ChosenHolder.LOCK) {
             UnixSocket socket = connect(holder);
             try {
                 ChosenHolder.require(holder);
                 file.shutOutWriters();
-                return open(socket, arena, file, holder);
+                return open(socket, arena, file, holder, invitation);
             } catch (IOException | OsException e) {
                 socket.close();
                 throw new SealException(
@@ -71,13 +91,13 @@ public final class SealSession implements AutoCloseable {
         }
     }
 
-    private static SealSession open(UnixSocket socket, Arena arena, SharedFile file, Path holder) throws IOException {
+    private static SealSession open(UnixSocket socket, Arena arena, SharedFile file, Path holder, Invitation invitation)
+            throws IOException {
         MemorySegment memory = arena.memory();
         try (SharedFile requests = SharedFile.memfd("rackcall-seal-requests", HolderLayout.REQUEST_BYTES)) {
             requests.reserve(0, HolderLayout.REQUEST_BYTES);
             // Present, so that the holder can look whether it closes this very page.
             memory.get(ValueLayout.JAVA_BYTE, 0);
-            Lockdown.fix(memory.address(), memory.byteSize());
             byte[] hello = HolderMessage.sealer(memory.address(), memory.byteSize(), file.pageBytes(), arena.id());
             if (ChosenHolder.isChosen()) {
                 socket.send(hello, requests.fd(), file.fd());
@@ -92,9 +112,12 @@ public final class SealSession implements AutoCloseable {
             try {
                 session.requests = session.keep(requests.map()).memory();
                 session.answers = session.mapAnswers(accepted);
+                socket.send(HolderMessage.bare(HolderMessage.CHECK));
+                HolderMessage.expect(socket, HolderMessage.CHECK, 0);
+                invitation.send(session.number());
                 session.lockDown(holder);
                 return session;
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 session.close();
                 throw e;
             }
@@ -102,12 +125,18 @@ public final class SealSession implements AutoCloseable {
     }
 
     private void lockDown(Path holder) throws IOException {
+        Lockdown.fix(arena.memory().address(), arena.memory().byteSize());
         if (!ChosenHolder.isChosen()) {
             Lockdown.forbidLifting();
             ChosenHolder.choose(holder);
         }
         socket.send(HolderMessage.bare(HolderMessage.READY));
-        HolderMessage.expect(socket, HolderMessage.READY, 0);
+        Message answer = HolderMessage.expect(socket);
+        if (HolderMessage.isOf(answer, HolderMessage.MARKS, 1)) {
+            joined = answer;
+            answer = HolderMessage.expect(socket);
+        }
+        HolderMessage.require(answer, HolderMessage.READY, 0);
     }
 
     /** By which the receiver finds this session. Whoever knows it can join; give it to nobody else. */
@@ -123,7 +152,8 @@ public final class SealSession implements AutoCloseable {
      */
     public Seals seals(Duration patience, int batch) {
         try {
-            Message message = HolderMessage.expect(socket, HolderMessage.MARKS, 1, patience);
+            Message message = joined != null ? joined : HolderMessage.expect(socket, HolderMessage.MARKS, 1, patience);
+            joined = null;
             SharedFile marks = keep(message.adopt(0));
             MemorySegment marked = keep(marks.mapReadOnly()).memory();
             RemoteSeals authority = new RemoteSeals(requests, answers, marked, pageBytes, this);
@@ -231,6 +261,10 @@ public final class SealSession implements AutoCloseable {
     @Override
     public synchronized void close() {
         socket.close();
+        if (joined != null) {
+            joined.closeFds();
+            joined = null;
+        }
         while (!opened.isEmpty()) {
             try {
                 opened.pop().close();

@@ -13,7 +13,7 @@ final class SealedMemoryCheck {
     private final long address;
     private final long bytes;
     private final ProcessMemory process;
-    /** Set by {@link #requireSealable}. */
+    /** Set by {@link #requireFit}. */
     private FileMapping sealed;
 
     private long fileOffset;
@@ -30,25 +30,37 @@ final class SealedMemoryCheck {
         return fileOffset;
     }
 
-    /** @throws IOException if the process can lift seals in a way that can be seen, or the memory is another */
-    void requireSealable(SharedFile arena, Userfault userfault, long pageBytes) throws IOException {
+    /**
+     * Before the process gives up anything: what would be in the way afterwards, too.
+     *
+     * @throws IOException if the process can write the memory in another way, or the memory is another
+     */
+    void requireFit(SharedFile arena, Userfault userfault, long pageBytes) throws IOException {
         if (process.hasUserfault()) {
             throw new IOException("the process still has a userfaultfd");
-        }
-        if (!process.isFiltered()) {
-            throw new IOException("a thread of the process is not locked down");
         }
         sealed = process.mappingAt(address, bytes);
         fileOffset = sealed.offset() + (address - sealed.start());
         requireOnlyMapping(arena);
-        if (!process.isFixed(address)) {
-            throw new IOException("the mapping could be changed, or inherited by a child");
-        }
         userfault.protect(address, pageBytes);
         boolean closed = process.isWriteProtected(address);
         userfault.unprotect(address, pageBytes);
         if (!closed) {
             throw new IOException("the userfaultfd does not close the process's own pages");
+        }
+    }
+
+    /**
+     * After that.
+     *
+     * @throws IOException if the process can lift seals in a way that can be seen
+     */
+    void requireLockedDown() throws IOException {
+        if (!process.isFiltered()) {
+            throw new IOException("a thread of the process is not locked down");
+        }
+        if (!process.isFixed(address)) {
+            throw new IOException("the mapping could be changed, or inherited by a child");
         }
     }
 

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.rackcall.sandbox.SealSession.Invitation;
 import dev.rackcall.sandbox.os.Raw;
 import dev.rackcall.sandbox.os.Settle;
 import dev.rackcall.shm.Arena;
@@ -53,7 +54,7 @@ final class EnforcedProbe {
                 SharedFile file = SharedFile.memfdForSomeWriters("enforced-probe", QUOTA)) {
             Mapping mapping = file.map();
             Arena arena = Arena.create(new ArenaSpec(ARENA, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 64 << 10));
-            try (SealSession session = SealSession.open(folder.resolve("holder"), arena, file)) {
+            try (SealSession session = SealSession.open(folder.resolve("holder"), arena, file, Invitation.NONE)) {
                 parent.send(session.number(), file.fd());
                 Seals seals = session.seals(BOUND, 1);
                 run(folder, parent, arena, file, seals);
@@ -140,16 +141,19 @@ final class EnforcedProbe {
             Arena arena =
                     Arena.create(new ArenaSpec(ARENA + 1, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 64 << 10));
             try {
-                SealSession.open(folder.resolve("holder"), arena, file).close();
+                SealSession.open(folder.resolve("holder"), arena, file, Invitation.NONE)
+                        .close();
                 throw new AssertionError("a mapping that could be made writable was overlooked");
             } catch (SealException e) {
                 require(e.getMessage().contains("another mapping"), e.getMessage());
             }
             require(descriptors("rackcall-seals") == 1, "only the first session's descriptors are open");
             another.close();
-            SealSession.open(folder.resolve("holder"), arena, file).close();
+            SealSession.open(folder.resolve("holder"), arena, file, Invitation.NONE)
+                    .close();
             try {
-                SealSession.open(folder.resolve("other"), arena, file).close();
+                SealSession.open(folder.resolve("other"), arena, file, Invitation.NONE)
+                        .close();
                 throw new AssertionError("another holder");
             } catch (SealException e) {
                 require(e.getMessage().contains("for as long as it lives"), e.getMessage());

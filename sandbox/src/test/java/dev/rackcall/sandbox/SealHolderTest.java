@@ -219,7 +219,8 @@ class SealHolderTest {
         try (SharedFile file = SharedFile.memfdForSomeWriters("holder-test", 1 << 20);
                 Mapping mapping = file.map()) {
             Arena arena = Arena.create(new ArenaSpec(3, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 64 << 10));
-            assertThatThrownBy(() -> SealSession.open(folder.resolve("nobody"), arena, file))
+            assertThatThrownBy(
+                            () -> SealSession.open(folder.resolve("nobody"), arena, file, SealSession.Invitation.NONE))
                     .isInstanceOf(SealException.class)
                     .hasMessageContaining("there is no holder of seals at");
         }

@@ -252,18 +252,23 @@ final class ClientMemory implements AutoCloseable {
         return present != null ? present : makeSeals();
     }
 
-    /** Has a holder take over the seals of the request arena; this side then waits for the server to join. */
-    SealSession openSealSession(Path holder) {
+    /** Has a holder take over the seals of the request arena, once the server has joined by the invitation. */
+    SealSession openSealSession(Path holder, SealSession.Invitation invitation) {
         if (!file.mayShutOutWriters()) {
             throw new SealException(
                     "its server does not trust that holder, or gives connections huge pages; see SandboxPolicy.withEnforcedSeals");
         }
-        return SealSession.open(holder, requestArena, file);
+        return SealSession.open(holder, requestArena, file, invitation);
     }
 
     /** Before the first scope is sealed. */
     synchronized void enforcedBy(Seals held) {
         seals = Optional.of(held);
+    }
+
+    /** Before the first scope is sealed: the server believes a holder and nobody else, and this side has none. */
+    synchronized void withoutSeals() {
+        seals = Optional.empty();
     }
 
     private synchronized Optional<Seals> makeSeals() {

@@ -14,7 +14,7 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Hands the seals of a new connection over to a holder, before anybody uses them: first this side, then the server joins, then there are seals. */
+/** Hands the seals of a new connection over to a holder, before anybody uses them: first the holder looks at this side, then the server joins, then this side gives up what could lift seals, and there are some. */
 final class SealEnforcement {
     private static final Logger LOG = LoggerFactory.getLogger(SealEnforcement.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
@@ -52,15 +52,20 @@ final class SealEnforcement {
     }
 
     private static void enforce(ShmClientConnection connection, EnforcedSeals asked, int batch) {
-        SealSession session = connection.arenas.openSealSession(asked.holder());
+        SealSession session = connection.arenas.openSealSession(asked.holder(), number -> join(connection, number));
         try {
-            ByteBuffer number = ByteBuffer.wrap(session.number());
-            connection.enforceSeals(number.getLong(), number.getLong(), BOUND);
             connection.arenas.enforcedBy(session.seals(BOUND, batch));
         } catch (RuntimeException | Error e) {
             session.close();
             throw e;
         }
+    }
+
+    private static void join(ShmClientConnection connection, byte[] session) {
+        ByteBuffer number = ByteBuffer.wrap(session);
+        connection.enforceSeals(number.getLong(), number.getLong(), BOUND);
+        // Whatever comes now; what is not sealed by the holder is sent as a snapshot.
+        connection.arenas.withoutSeals();
     }
 
     /** Refuses where there is no such thing. */

@@ -1,0 +1,41 @@
+package dev.rackcall.rpc;
+
+import dev.rackcall.rpc.Vault.Coin;
+import dev.rackcall.sandbox.IsolationEvents;
+import dev.rackcall.shm.PoolOptions.Wish;
+import dev.rackcall.shm.Scope;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * A caller that would have its seals held, and is refused. Says what it has given up for that ({@code seccomp 0}: nothing) and how its calls go. Argument: the holder's
+ * socket.
+ */
+public final class RefusedCaller {
+    private RefusedCaller() {}
+
+    public static void main(String[] arguments) throws IOException {
+        try (RpcChannel channel = RpcChannel.builder("/test/sealed")
+                        .enforcedSeals(Path.of(arguments[0]), Wish.PREFER)
+                        .open();
+                Scope scope = channel.newScope()) {
+            System.out.println("seccomp " + filters());
+            Coin coin = scope.create(Coin.class);
+            coin.value(7);
+            long before = IsolationEvents.counters().seals();
+            SealedVault vault = channel.stub(SealedVault.class, CallOptions.DEFAULT.withIsolation(Isolation.SEALED));
+            System.out.println("value " + vault.value(coin));
+            System.out.println("seals " + (IsolationEvents.counters().seals() - before));
+        }
+    }
+
+    private static String filters() throws IOException {
+        String key = "Seccomp:";
+        return Files.readAllLines(Path.of("/proc/self/status")).stream()
+                .filter(line -> line.startsWith(key))
+                .map(line -> line.substring(key.length()).trim())
+                .findFirst()
+                .orElse("none");
+    }
+}
