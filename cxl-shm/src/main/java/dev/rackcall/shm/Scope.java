@@ -3,6 +3,7 @@ package dev.rackcall.shm;
 import dev.rackcall.shm.os.ByteSize;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -254,6 +255,12 @@ public final class Scope implements AutoCloseable {
 
     public Arena arena() {
         return arena;
+    }
+
+    @Override
+    public String toString() {
+        return "scope of " + arena + ", " + ByteSize.describe(runs.bytes()) + ", "
+                + state.name().toLowerCase(Locale.ROOT).replace('_', ' ') + ", of thread " + owner.getName();
     }
 
     /** What Refs in this scope's objects may lead to. */
