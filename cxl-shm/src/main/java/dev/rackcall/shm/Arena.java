@@ -225,7 +225,9 @@ public final class Arena {
         long free = freeBytes() + quota() - reservedBytes();
         return new OutOfArenaException("arena " + id + " (" + ByteSize.describe(quota()) + ") is full: "
                 + ByteSize.describe(bytes) + " asked, " + ByteSize.describe(free) + " free"
-                + (free >= bytes ? " but not in one piece" : "") + "; raise its quota or close scopes");
+                + (free >= bytes ? " but not in one piece" : "")
+                + "; close scopes, or raise its quota (arenaQuota of a channel for what it passes, of a server for what it returns;"
+                + " PoolOptions for a pool)");
     }
 
     /** Gives a run back. Returns false, and does nothing, if it is not this process's any more. */

@@ -37,6 +37,11 @@ public final class ArenaTable extends RefSpace {
         arenas = Arrays.stream(arenas).filter(arena -> arena.id() != id).toArray(Arena[]::new);
     }
 
+    /** Whether Refs into the arena of that id may be followed. */
+    public boolean leadsTo(int id) {
+        return Arrays.stream(arenas).anyMatch(arena -> arena.id() == id);
+    }
+
     @Override
     public Window window(long ref) {
         int id = Ref.arenaId(ref);
@@ -49,7 +54,10 @@ public final class ArenaTable extends RefSpace {
                 return arena.window();
             }
         }
-        throw new RefException(
-                Ref.describe(ref) + (ref == Ref.NULL ? " is null" : " names an arena that is not mapped here"));
+        throw new RefException(Ref.describe(ref)
+                + (ref == Ref.NULL
+                        ? " is null"
+                        : " names an arena that is not mapped here; what a Ref leads to must lie in an arena that"
+                                + " both sides have, as scopes of one channel or pool do"));
     }
 }

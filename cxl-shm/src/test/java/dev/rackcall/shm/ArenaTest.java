@@ -59,6 +59,7 @@ class ArenaTest {
                 })
                 .isInstanceOf(OutOfArenaException.class)
                 .hasMessageContaining("arena 7 (8 MiB) is full")
+                .hasMessageContaining("arenaQuota of a channel")
                 .hasMessageContaining("close scopes");
         scope.close();
         assertThat(arena.usedBytes()).isZero();

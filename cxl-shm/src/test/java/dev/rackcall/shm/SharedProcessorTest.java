@@ -49,6 +49,15 @@ class SharedProcessorTest {
                 mistake(
                         "Ref<Document> next(); boolean next(Document into);",
                         "Document.next: has a getter but no setter; add void next(dev.rackcall.shm.Ref<sample.Document> value)"),
+                mistake(
+                        "long getPrice(); void setPrice(long value);",
+                        "Document.getPrice: both accessors of a field have its name, without get or set; write long price() and void"
+                                + " price(long value)"),
+                mistake("void setPrice(long value);", "Document.setPrice: both accessors", "long price()"),
+                mistake(
+                        "boolean isOpen(); void setOpen(boolean value);",
+                        "Document.isOpen: both accessors",
+                        "boolean open()"),
                 mistake("void find();", "Document.find: a shared interface holds accessors"),
                 mistake("int find(int from, int to);", "make this one default or static, or remove it"),
                 mistake("<T> T any();", "Document.any: a shared interface holds accessors"),

@@ -40,6 +40,7 @@ class ServiceProcessorTest {
     private static final String DECLARATIONS = """
             class Query {}
             class Box<T> {}
+            interface Plain { long id(); void id(long value); }
             abstract class Shape {}
             class Circle extends Shape {}
             record Pair<A, B>(A first, B second) {}
@@ -82,6 +83,11 @@ class ServiceProcessorTest {
                         "Search.find: its result has type java.util.concurrent.CompletableFuture<sample.Query>, whose element"
                                 + " has type sample.Query"),
                 mistake("@Rpc int find(Object any);", "parameter 'any' has type java.lang.Object, which is neither"),
+                mistake(
+                        "@Rpc int find(Plain plain);",
+                        "parameter 'plain' has type sample.Plain, which is an interface; annotate it with @Shared to pass its objects by"
+                                + " pointer, or make it a record"),
+                mistake("@Rpc int find(Runnable any);", "has type java.lang.Runnable, which is neither a record"),
                 mistake("@Rpc int find(Shape shape);", "parameter 'shape' has type sample.Shape, which is neither"),
                 mistake(
                         "@Rpc int find(List q);",
@@ -231,6 +237,33 @@ class ServiceProcessorTest {
         assertThat(compilation).hadErrorContaining("'q'").inFile(file).onLineContaining("first(");
         assertThat(compilation).hadErrorContaining("'more'").inFile(file).onLineContaining("first(");
         assertThat(compilation).hadErrorContaining("Search.second").inFile(file).onLineContaining("second(");
+    }
+
+    @Test
+    void shouldWarnOfAnInterfaceThatIsNoService() {
+        JavaFileObject forgotten =
+                source("sample.Search", IMPORTS + "interface Search { @Rpc int find(String word); }");
+        Compilation compilation =
+                Compiler.javac().withProcessors(new RackcallProcessor()).compile(forgotten);
+        assertThat(compilation)
+                .hadWarningContaining(
+                        "Search: has @Rpc methods but is no service, so nothing is generated for it; annotate it")
+                .inFile(forgotten)
+                .onLineContaining("interface Search");
+        assertThat(compilation).hadWarningCount(1);
+    }
+
+    @Test
+    void shouldNotWarnOfAnInterfaceThatAServiceExtends() {
+        assertThat(Compiler.javac()
+                        .withProcessors(new RackcallProcessor())
+                        .compile(
+                                source("sample.Base", IMPORTS + "interface Base { @Rpc int find(String word); }"),
+                                source("sample.Middle", "package sample; interface Middle extends Base {}"),
+                                source(
+                                        "sample.Search",
+                                        IMPORTS + "@RpcService(\"/s\") interface Search extends Middle {}")))
+                .succeededWithoutWarnings();
     }
 
     @Test

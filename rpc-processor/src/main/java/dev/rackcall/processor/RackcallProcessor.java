@@ -45,7 +45,9 @@ public final class RackcallProcessor extends AbstractProcessor {
                 default -> ElementFilter.methodsIn(annotated).forEach(services::requireInterface);
             }
         }
-        if (!round.processingOver()) {
+        if (round.processingOver()) {
+            services.warnOfUnservedInterfaces();
+        } else {
             generateServices();
         }
         // Never claimed: javac stops looking for other processors once everything is.

@@ -4,7 +4,10 @@ import com.palantir.javapoet.JavaFile;
 import dev.rackcall.processor.SharedModel.Problem;
 import dev.rackcall.processor.ValueReader.UnresolvedTypeException;
 import java.io.IOException;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.Optional;
+import java.util.Set;
 import javax.annotation.processing.FilerException;
 import javax.annotation.processing.Messager;
 import javax.annotation.processing.ProcessingEnvironment;
@@ -17,6 +20,9 @@ import javax.lang.model.element.TypeElement;
 final class ServiceGenerator {
     private final ProcessingEnvironment environment;
     private final Messager messager;
+    private final Set<String> declaringRpc = new LinkedHashSet<>();
+    /** Services, and what they extend. */
+    private final Set<String> serving = new HashSet<>();
 
     ServiceGenerator(ProcessingEnvironment environment) {
         this.environment = environment;
@@ -29,6 +35,7 @@ final class ServiceGenerator {
      * @return false if it mentions a type that does not exist yet: try again when other processors have generated more
      */
     boolean generate(TypeElement service) {
+        serves(service);
         ServiceReader reader = new ServiceReader(environment, service);
         Optional<ServiceModel> model;
         try {
@@ -62,10 +69,33 @@ final class ServiceGenerator {
         }
     }
 
-    /** An {@code @Rpc} that nothing will ever look at is a mistake worth an error. */
+    /** After the last round: interfaces with {@code @Rpc} methods that are no services, and that no service here extends. */
+    void warnOfUnservedInterfaces() {
+        for (String name : declaringRpc) {
+            TypeElement declaring = environment.getElementUtils().getTypeElement(name);
+            if (declaring != null && !serving.contains(name)) {
+                messager.printWarning(
+                        declaring.getSimpleName()
+                                + ": has @Rpc methods but is no service, so nothing is generated for it; annotate it with"
+                                + " @RpcService(\"/its/channel\"), or let a service of this compilation extend it",
+                        declaring);
+            }
+        }
+    }
+
+    private void serves(TypeElement type) {
+        if (serving.add(type.getQualifiedName().toString())) {
+            type.getInterfaces()
+                    .forEach(parent -> Declarations.declaration(parent).ifPresent(this::serves));
+        }
+    }
+
+    /** An {@code @Rpc} that nothing will ever look at is a mistake worth an error; one that a service elsewhere may inherit is worth a warning, at the end. */
     void requireInterface(ExecutableElement rpcMethod) {
         Element declaring = rpcMethod.getEnclosingElement();
-        if (declaring.getKind() != ElementKind.INTERFACE) {
+        if (declaring.getKind() == ElementKind.INTERFACE) {
+            declaringRpc.add(((TypeElement) declaring).getQualifiedName().toString());
+        } else {
             messager.printError(
                     Declarations.name(rpcMethod)
                             + ": @Rpc means something only in an @RpcService interface or one that it"

@@ -4,6 +4,7 @@ import com.palantir.javapoet.TypeName;
 import dev.rackcall.processor.FieldType.Reference.Absence;
 import dev.rackcall.processor.SharedModel.Problem;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,6 +46,9 @@ final class SharedInterfaceReader {
     private final List<TypeElement> embedding;
     private final List<Problem> problems = new ArrayList<>();
     private final List<SharedField> fields = new ArrayList<>();
+    /** Those about whose accessors' names there is a problem already. */
+    private final Set<String> beanFields = new HashSet<>();
+
     private final Map<String, ExecutableElement> getters = new LinkedHashMap<>();
     private final Map<String, Map<String, ExecutableElement>> setters = new LinkedHashMap<>();
 
@@ -185,6 +189,9 @@ final class SharedInterfaceReader {
             }
             return Optional.empty();
         }
+        if (candidates.isEmpty() && isBeanName(getter, wanted)) {
+            return Optional.empty();
+        }
         if (candidates.isEmpty()) {
             problem(
                     getter,
@@ -213,6 +220,31 @@ final class SharedInterfaceReader {
         return isVoidOrFluent(setter) ? Optional.of(setter) : Optional.empty();
     }
 
+    /** A getter or setter that is named as in a Java bean and has no partner of the same name: says how accessors are named, once for the pair. */
+    private boolean isBeanName(ExecutableElement accessor, String fieldType) {
+        String name = accessor.getSimpleName().toString();
+        String field = "";
+        for (String prefix : List.of("get", "set", "is")) {
+            if (name.startsWith(prefix)
+                    && name.length() > prefix.length()
+                    && Character.isUpperCase(name.charAt(prefix.length()))) {
+                field = name.substring(prefix.length());
+            }
+        }
+        if (field.isEmpty()) {
+            return false;
+        }
+        if (beanFields.add(field)) {
+            String own = Character.toLowerCase(field.charAt(0)) + field.substring(1);
+            problem(
+                    accessor,
+                    Declarations.name(accessor)
+                            + ": both accessors of a field have its name, without get or set; write " + fieldType + " "
+                            + own + "() and void " + own + "(" + fieldType + " value)");
+        }
+        return true;
+    }
+
     private boolean isVoidOrFluent(ExecutableElement setter) {
         if (setter.getReturnType().getKind() == TypeKind.VOID) {
             return true;
@@ -232,6 +264,9 @@ final class SharedInterfaceReader {
         setters.forEach((name, overloads) -> {
             if (!getters.containsKey(name)) {
                 ExecutableElement setter = overloads.values().iterator().next();
+                if (isBeanName(setter, parameterType(setter))) {
+                    return;
+                }
                 problem(
                         setter,
                         Declarations.name(setter) + ": has a setter but no getter; add " + parameterType(setter) + " "

@@ -224,8 +224,17 @@ final class ValueReader {
         if (!element.getTypeParameters().isEmpty()) {
             return "which is generic; write a record with the types that are meant";
         }
+        if (element.getKind() == ElementKind.INTERFACE && !isOfJava(element)) {
+            return "which is an interface; annotate it with @Shared to pass its objects by pointer, or make it a record to"
+                    + " pass them by value";
+        }
         return "which is neither a record, an enum, a collection, a @Shared interface nor listed in"
                 + " @RpcService(registered = ...); make it a record or register it";
+    }
+
+    private boolean isOfJava(TypeElement element) {
+        String home = elements.getPackageOf(element).getQualifiedName().toString();
+        return home.startsWith("java.") || home.startsWith("javax.");
     }
 
     private boolean isCollection(TypeMirror type) {
