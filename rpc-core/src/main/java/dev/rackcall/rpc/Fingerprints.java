@@ -13,6 +13,9 @@ final class Fingerprints {
         if (mine.fingerprint() == connection.fingerprint()) {
             return;
         }
+        if (!mine.channel().equals(channel)) {
+            throw anotherService(mine, connection, channel);
+        }
         Set<String> here = lines(mine.description());
         Set<String> there = lines(connection.description());
         Set<String> onlyHere = new LinkedHashSet<>(here);
@@ -21,15 +24,29 @@ final class Fingerprints {
         onlyThere.removeAll(here);
         throw Status.Code.FAILED_PRECONDITION
                 .with(
-                        "channel %s: %s here (fingerprint %016x) and %s at its server (%016x) differ; build both from the same"
-                                + " interface. Only here: %s. Only there: %s",
+                        "channel %s: %s here and %s at its server differ; build both from the same interface. Only here: %s. Only there: %s."
+                                + " Fingerprints: %016x here, %016x there",
                         channel,
                         mine.type().getName(),
-                        mine.fingerprint(),
                         connection.serviceName(),
-                        connection.fingerprint(),
                         onlyHere,
-                        onlyThere)
+                        onlyThere,
+                        mine.fingerprint(),
+                        connection.fingerprint())
+                .asException();
+    }
+
+    private static RpcException anotherService(ServiceDefinition<?> mine, ClientConnection connection, String channel) {
+        return Status.Code.FAILED_PRECONDITION
+                .with(
+                        "channel %s serves %s, not %s: ask for a stub of the former, or open %s, the channel of the latter."
+                                + " Fingerprints: %016x here, %016x there",
+                        channel,
+                        connection.serviceName(),
+                        mine.type().getName(),
+                        mine.channel(),
+                        mine.fingerprint(),
+                        connection.fingerprint())
                 .asException();
     }
 

@@ -115,6 +115,12 @@ public final class RpcServer implements AutoCloseable {
         shutdown(CLOSE_BOUND);
     }
 
+    @Override
+    public String toString() {
+        return "RpcServer(" + String.join(", ", channels)
+                + address().map(uri -> ", " + uri).orElse("") + (terminated.getCount() == 0 ? ", closed" : "") + ")";
+    }
+
     /** Collects what a server needs to know. Every setting but the services has a default. */
     public static final class Builder {
         private static final long LEAST_QUOTA = 64L << 10;

@@ -73,6 +73,25 @@ class VersionTest {
     }
 
     @Test
+    void shouldNameBothServicesIfTheStubIsOfAnother() {
+        try (RpcServer server = server().service(Feed.class, TODAY).start();
+                RpcChannel channel = open()) {
+            RpcException refused = catchThrowableOfType(RpcException.class, () -> channel.stub(SealedVault.class));
+            assertThat(refused.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+            assertThat(refused)
+                    .hasMessageContaining("channel /test/feed serves " + Feed.class.getName() + ", not "
+                            + SealedVault.class.getName() + ": ")
+                    .hasMessageContaining("or open /test/sealed, the channel of the latter")
+                    .message()
+                    .doesNotContain("multiply")
+                    .matches(".*Fingerprints: [0-9a-f]{16} here, [0-9a-f]{16} there");
+            assertThat(server).hasToString("RpcServer(/test/feed)");
+            server.close();
+            assertThat(server).hasToString("RpcServer(/test/feed, closed)");
+        }
+    }
+
+    @Test
     void shouldRefuseTheCallsOfAStubWhoseServerCameBackInAnotherVersion() {
         RpcServer first = server().service(Feed.class, TODAY).start();
         try (RpcChannel channel = open()) {

@@ -1,6 +1,7 @@
 package dev.rackcall.sandbox;
 
 import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
@@ -195,10 +196,18 @@ public final class ArgumentSpace extends RefSpace {
         try {
             return declared.window(ref);
         } catch (RefException e) {
-            throw new SandboxException(Ref.describe(ref)
-                    + " leads neither into the scope of this call's arguments nor into an arena that the service declared: "
-                    + e.getMessage());
+            throw new SandboxException(
+                    ref == Ref.NULL || isDeclared(Ref.arenaId(ref))
+                            ? e.getMessage()
+                            : Ref.describe(ref)
+                                    + " leads neither into the scope of this call's arguments nor into an arena that the service declared. An"
+                                    + " isolated call (SNAPSHOT, SEALED, AUTO) takes along one scope: create all that its objects refer to"
+                                    + " there, or copy it there with scope.copy");
         }
+    }
+
+    private boolean isDeclared(int arena) {
+        return declared instanceof ArenaTable table && table.leadsTo(arena);
     }
 
     /** One run of the scope; constant while a call lasts. */

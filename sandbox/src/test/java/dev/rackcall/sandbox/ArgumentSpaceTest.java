@@ -98,7 +98,11 @@ class ArgumentSpaceTest {
 
             assertThatThrownBy(() -> sum(space, Ref.to(node).bits()))
                     .isInstanceOf(SandboxException.class)
-                    .hasMessageContaining("leads neither into the scope of this call's arguments");
+                    .hasMessageContaining("leads neither into the scope of this call's arguments")
+                    .hasMessageContaining("takes along one scope")
+                    .hasMessageContaining("scope.copy")
+                    .message()
+                    .doesNotContain("not mapped");
         }
     }
 

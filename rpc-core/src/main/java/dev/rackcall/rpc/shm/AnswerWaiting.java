@@ -63,6 +63,7 @@ final class AnswerWaiting {
 
     private long awaitSlowly(ShmClientCall call, long ticket) {
         connection.slots.passOverOwn();
+        boolean late = call.isLate();
         for (int i = 0; i < firstLooks; i++) {
             connection.link.look();
             long word = SlotLayout.responseWord(memory, call.slot);
@@ -72,7 +73,7 @@ final class AnswerWaiting {
         }
         int others = SPINNING.getAndIncrement();
         try {
-            return awaitSlowly(call, ticket, new SpinWait(strategy(others), call.deadline, defaultTimeoutNanos));
+            return awaitSlowly(call, ticket, late, new SpinWait(strategy(others), call.deadline, defaultTimeoutNanos));
         } finally {
             SPINNING.getAndDecrement();
         }
@@ -95,7 +96,7 @@ final class AnswerWaiting {
         return asked.spins() <= WAKING.spins() || ControlLayout.isWatched(memory) ? asked : WAKING;
     }
 
-    private long awaitSlowly(ShmClientCall call, long ticket, SpinWait wait) {
+    private long awaitSlowly(ShmClientCall call, long ticket, boolean late, SpinWait wait) {
         boolean inTime = true;
         while (true) {
             long word = SlotLayout.responseWord(memory, call.slot);
@@ -109,7 +110,7 @@ final class AnswerWaiting {
                 throw call.lost(connection.link.failure());
             }
             if (!inTime) {
-                throw call.timedOut();
+                throw call.timedOut(late);
             }
             connection.link.look();
             inTime = wait.maySleep() ? sleep(call, ticket, wait) : wait.once();

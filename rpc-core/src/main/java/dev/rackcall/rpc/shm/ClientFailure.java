@@ -7,9 +7,15 @@ import dev.rackcall.shm.codec.PayloadException;
 final class ClientFailure {
     private ClientFailure() {}
 
-    static Status deadlineExceeded(String method) {
-        return Status.Code.DEADLINE_EXCEEDED.with(
-                "%s: no answer before the deadline; the handler may still be running", method);
+    /** @param late whether the deadline had passed before the answer was first waited for */
+    static Status deadlineExceeded(String method, boolean late) {
+        return late
+                ? Status.Code.DEADLINE_EXCEEDED.with(
+                        "%s: its deadline had passed before an answer could come: it was over, or all but over, when the call was made. It is"
+                                + " the earliest of what CallOptions say and the deadline of the call that is being served here",
+                        method)
+                : Status.Code.DEADLINE_EXCEEDED.with(
+                        "%s: no answer before the deadline; the handler may still be running", method);
     }
 
     /** The server, of which nothing is believed, has answered with something that no server of this version does. */

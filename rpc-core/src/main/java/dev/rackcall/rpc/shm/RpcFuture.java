@@ -41,6 +41,9 @@ final class RpcFuture<T> extends PolledFuture<T> {
     /** nanoTime; 0 until the reactor first looks, for calls with the default time-out: the common call never reads the clock. */
     private long deadline;
 
+    /** Whether the deadline had passed before the call was sent. */
+    private final boolean late;
+
     private long seal;
 
     /** Whether anything was attached before the end came. */
@@ -60,6 +63,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
         this.observer = observer;
         this.name = call.name();
         this.deadline = call.deadline;
+        this.late = call.isLate();
     }
 
     /** Before the call is sent: the seal of its arguments' scope, which this future releases. */
@@ -136,7 +140,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
         if (call.giveUp(ticket)) {
             unseal(false);
             connection.cancel(ticket);
-            Status status = ClientFailure.deadlineExceeded(name);
+            Status status = ClientFailure.deadlineExceeded(name, late);
             end(null, status.asException(), status, false);
         }
     }

@@ -211,10 +211,19 @@ final class ShmClientCall extends ClientSlot {
         return method == null ? connection.spec.channel() : method.fullName();
     }
 
-    /** The answer did not come before the deadline. */
-    RpcException timedOut() {
+    /** Whether the call's own deadline has passed. */
+    boolean isLate() {
+        return deadline != 0 && deadline - System.nanoTime() <= 0;
+    }
+
+    /**
+     * The answer did not come before the deadline.
+     *
+     * @param late whether that had passed before the answer was first waited for
+     */
+    RpcException timedOut(boolean late) {
         unwanted = true;
-        ended = ClientFailure.deadlineExceeded(name());
+        ended = ClientFailure.deadlineExceeded(name(), late);
         return ended.asException();
     }
 

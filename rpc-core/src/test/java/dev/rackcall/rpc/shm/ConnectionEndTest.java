@@ -117,7 +117,7 @@ class ConnectionEndTest {
             ShmClientConnection connection = connect();
             // The observer hears of it before the slot is left.
             ClientCall call = begin(connection, System.nanoTime() + 1_000_000, status -> connection.close());
-            assertThatThrownBy(call::invoke).hasMessageContaining("no answer before the deadline");
+            assertThatThrownBy(call::invoke).hasMessageContaining("DEADLINE_EXCEEDED");
             call.close();
             Await.until("it is unmapped", () -> !connection.memory.scope().isAlive());
             assertThat(server.failure()).isEmpty();
