@@ -1,8 +1,13 @@
 package dev.rackcall.perf;
 
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * ALock beside the other locks of the same run: {@code x_KIND} is how many times as many operations it did, {@code alone_x_KIND} how many times that would be if no thread
@@ -26,6 +31,42 @@ final class LockComparison {
                 .toList();
     }
 
+    /** For each locality the greatest of those ratios, and where. */
+    static List<String> best(List<Result> compared) {
+        List<String> sentences = new ArrayList<>();
+        compared.stream()
+                .map(LockComparison::locality)
+                .flatMap(Optional::stream)
+                .distinct()
+                .forEach(percent -> {
+                    List<String> best = Stream.of("spin", "mcs")
+                            .map(other -> best(compared, percent, other))
+                            .flatMap(Optional::stream)
+                            .toList();
+                    if (!best.isEmpty()) {
+                        sentences.add("at " + percent + " % up to " + String.join(", up to ", best));
+                    }
+                });
+        return sentences;
+    }
+
+    private static Optional<String> best(List<Result> compared, int percent, String other) {
+        return compared.stream()
+                .filter(result -> locality(result).equals(Optional.of(percent))
+                        && result.more().containsKey("x_" + other))
+                .max(Comparator.comparingDouble(result -> times(result, other)))
+                .map(result ->
+                        String.format(Locale.ROOT, "%.1f times %s (%s)", times(result, other), other, result.name()));
+    }
+
+    private static double times(Result result, String other) {
+        return ((Number) result.more().get("x_" + other)).doubleValue();
+    }
+
+    private static Optional<Integer> locality(Result result) {
+        return Optional.ofNullable(result.more().get(LockContest.LOCALITY)).map(Integer.class::cast);
+    }
+
     private Result compared(Result result) {
         Result compared = result;
         String shape = result.name().substring(ALOCK.length());
@@ -34,7 +75,7 @@ final class LockComparison {
             if (beside != null) {
                 compared = compared.with("x_" + other, result.opsPerS() / beside.opsPerS());
             }
-            if (result.more().get(LockTarget.LOCALITY) instanceof Integer percent) {
+            if (result.more().get(LockContest.LOCALITY) instanceof Integer percent) {
                 double own = mean(percent, ALOCK + LockTarget.ALONE, ALOCK + LockTarget.FAR);
                 double others = mean(percent, other + LockTarget.LOOPBACK, other + LockTarget.FAR);
                 compared = own > 0 && others > 0 ? compared.with("alone_x_" + other, others / own) : compared;

@@ -20,6 +20,11 @@ final class TableFormat {
             if (!results.isEmpty()) {
                 text.append(title(target)).append('\n');
                 text.append(table(target, results)).append('\n');
+                if (target == Target.ALOCK) {
+                    LockComparison.best(results)
+                            .forEach(best -> text.append(best).append('\n'));
+                    text.append('\n');
+                }
                 if (target == Target.ISOLATION) {
                     outcome.crossings()
                             .forEach(
@@ -54,7 +59,7 @@ final class TableFormat {
             case RDMA ->
                 "Calls over RDMA (software device), one in flight; grpc-tcp-N beside the call over RDMA that does the same";
             case ALOCK ->
-                "Locks: KIND-LOCALITY-LOCKS, 3 nodes with 2 threads each over the software RDMA device, empty critical sections";
+                "Locks: KIND-LOCALITY-LOCKS, 3 nodes with 2 threads each, KIND-LOCALITY-LOCKS-THREADS with so many each, over the software RDMA device, empty critical sections";
             case JMH -> "Micro-benchmarks (JMH, mean time)";
         };
     }

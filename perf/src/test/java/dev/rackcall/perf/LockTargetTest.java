@@ -45,8 +45,8 @@ class LockTargetTest {
     void shouldHaveOneNameForEachMeasurement() {
         assertThat(LockTarget.names())
                 .doesNotHaveDuplicates()
-                .hasSize(2 + 5 + 3 * 4 * 3)
-                .contains("alock-uncontended", "mcs-loopback", "spin-85-1000");
+                .hasSize(2 + 5 + 3 * 4 * 3 + 3 * 3 * 3)
+                .contains("alock-uncontended", "mcs-loopback", "spin-85-1000", "mcs-95-20-12");
     }
 
     @Test
@@ -56,8 +56,8 @@ class LockTargetTest {
                         result("alock-remote", 20_000, 5e4),
                         result("spin-remote", 10_000, 1e5),
                         result("spin-loopback", 10_000, 1e5),
-                        result("alock-90-20", 100, 3e6).with(LockTarget.LOCALITY, 90),
-                        result("spin-90-20", 100, 1e6).with(LockTarget.LOCALITY, 90)))
+                        result("alock-90-20", 100, 3e6).with(LockContest.LOCALITY, 90),
+                        result("spin-90-20", 100, 1e6).with(LockContest.LOCALITY, 90)))
                 .compared().stream().collect(Collectors.toMap(Result::name, Function.identity()));
         // 10,000 ns beside 0.9 * 100 + 0.1 * 20,000.
         assertThat(compared.get("alock-90-20").more()).contains(entry("x_spin", 3.0), entry("alone_x_spin", 4.78));
@@ -65,5 +65,25 @@ class LockTargetTest {
                 .contains(entry("x_spin", 0.5))
                 .doesNotContainKey("alone_x_spin");
         assertThat(compared.get("spin-90-20").more()).doesNotContainKey("x_spin");
+    }
+
+    @Test
+    void shouldSayWhereALockIsAtItsBest() {
+        assertThat(LockComparison.best(List.of(
+                        result("alock-100-20", 100, 1)
+                                .with(LockContest.LOCALITY, 100)
+                                .with("x_spin", 500.0),
+                        result("alock-95-20", 100, 1)
+                                .with(LockContest.LOCALITY, 95)
+                                .with("x_spin", 10.0)
+                                .with("x_mcs", 7.0),
+                        result("alock-95-20-8", 100, 1)
+                                .with(LockContest.LOCALITY, 95)
+                                .with("x_spin", 21.5)
+                                .with("x_mcs", 5.0),
+                        result("spin-95-20-8", 100, 1).with(LockContest.LOCALITY, 95))))
+                .containsExactly(
+                        "at 100 % up to 500.0 times spin (alock-100-20)",
+                        "at 95 % up to 21.5 times spin (alock-95-20-8), up to 7.0 times mcs (alock-95-20)");
     }
 }
