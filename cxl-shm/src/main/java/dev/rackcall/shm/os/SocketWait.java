@@ -27,6 +27,14 @@ final class SocketWait {
         if (left <= 0) {
             return false;
         }
+        if (Thread.currentThread().isVirtual()) {
+            // In poll(2) it would keep its carrier from all others, of which one may hold a lock that the peer in this
+            // process needs before it can answer.
+            LockSupport.parkNanos(Math.min(left, PAUSE_NANOS));
+            // An interrupted thread does not park, and has to leave its carrier all the same.
+            Thread.yield();
+            return true;
+        }
         CallState state = CallState.current();
         MemorySegment pollfd = state.scratch();
         pollfd.set(JAVA_INT, 0, fd);

@@ -10,11 +10,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -41,6 +44,39 @@ class UnixSocketTest {
             }
         }
         assertThat(path).doesNotExist();
+    }
+
+    /** Or a lock that one of the others holds could keep the peers in this process from ever answering. */
+    @Test
+    void shouldLeaveTheProcessorsToOtherVirtualThreadsWhileVirtualThreadsWait() throws InterruptedException {
+        List<UnixSocket.Pair> pairs = Stream.generate(UnixSocket::pair)
+                .limit(2L * Runtime.getRuntime().availableProcessors())
+                .toList();
+        CountDownLatch waiting = new CountDownLatch(pairs.size());
+        CountDownLatch received = new CountDownLatch(pairs.size());
+        for (UnixSocket.Pair pair : pairs) {
+            Thread _ = Thread.ofVirtual().start(() -> {
+                waiting.countDown();
+                assertThat(pair.left()
+                                .receive(Duration.ofMinutes(1))
+                                .orElseThrow()
+                                .bytes())
+                        .containsExactly(7);
+                received.countDown();
+            });
+        }
+
+        assertThat(waiting.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(Thread.ofVirtual().start(() -> {}).join(SOON)).isTrue();
+
+        for (UnixSocket.Pair pair : pairs) {
+            pair.right().send(new byte[] {7});
+        }
+        assertThat(received.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        pairs.forEach(pair -> {
+            pair.left().close();
+            pair.right().close();
+        });
     }
 
     @Test
