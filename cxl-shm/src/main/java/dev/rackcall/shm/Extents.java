@@ -34,8 +34,8 @@ final class Extents {
             extents.reserve(extents.firstPage, first - extents.firstPage);
         } else {
             long said = ArenaLayout.roundUp(Generations.at(first));
-            if (said == extents.firstPage) {
-                // One call of the kernel for both.
+            if (extents.firstPage - said <= ArenaLayout.PAGE) {
+                // One call of the kernel for both is worth a page.
                 extents.reserve(0, first);
             } else {
                 extents.reserve(0, said);
@@ -125,10 +125,11 @@ final class Extents {
     /** What this process has reserved it knows, whatever stands in the header. */
     private synchronized void publish(long target) {
         if (target > known) {
-            known = target;
             if (!headerCounts) {
+                // Before any thread here can allocate there and pass a Ref on.
                 ArenaLayout.publishReserved(spec.region(), target);
             }
+            known = target;
         }
     }
 

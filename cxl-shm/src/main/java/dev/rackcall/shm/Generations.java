@@ -5,8 +5,8 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * The generations of an arena's pages for those who follow Refs into it but have not its page table, because that is in the memory of the one process that allocates: one byte
- * for each page, behind the arena's header. That process writes what its table says whenever it hands a run out or makes a run's Refs stale; it never reads them, so a
- * peer that scribbles there deceives nobody but those who believe it: itself.
+ * for each page, behind the arena's header. That process writes what its table says whenever it hands a run out or makes a run's Refs stale; it never believes them, so a
+ * peer that scribbles there deceives nobody but itself.
  *
  * <p>Plain accesses: whoever passes a Ref on publishes it with release after the byte was written, and whoever gets it acquires that, so he sees
  * this byte or a later one. A Ref that goes stale while somebody follows it is a race in the caller's own program, which no order here could mend.
@@ -14,6 +14,9 @@ import java.lang.foreign.ValueLayout;
 final class Generations implements PageAllocator.Observer {
     /** On a line of its own: the header's reserved bytes change seldom. */
     private static final long TABLE = 64;
+
+    /** Up to here byte by byte beats a bulk fill. */
+    private static final int SMALL = 64;
 
     private final MemorySegment arena;
     private final long firstPage;
@@ -39,6 +42,10 @@ final class Generations implements PageAllocator.Observer {
     public void changed(int page, int pages, int generation) {
         long from = at(firstPage) + page;
         byte value = (byte) generation;
+        if (pages > SMALL) {
+            arena.asSlice(from, pages).fill(value);
+            return;
+        }
         for (long at = from; at < from + pages; at++) {
             // Most runs are handed out as they were freed: a line that does not change stays in the peer's cache.
             if (arena.get(ValueLayout.JAVA_BYTE, at) != value) {

@@ -12,7 +12,8 @@ import java.util.Optional;
  *
  * <p>A scope belongs to the thread that opened it; any other use than {@link #close} after {@link #detach} is refused elsewhere. Closing or
  * resetting it makes all Refs into it stale, in every process; objects that were reached before are not looked at again, so who reads on in one of them
- * reads what lies there now. A peer by RDMA learns of it with the next object that is passed to it.
+ * reads what lies there now. A peer by RDMA learns of it with the next object that is passed to it, and
+ * sees of each scope what it was when that was last passed.
  * Memory that its process does not close is reclaimed when the process has died.
  */
 public final class Scope implements AutoCloseable {

@@ -162,6 +162,8 @@ class ArenaTest {
                 }
             }
         }
+        // One at least leads somewhere.
+        refs.add(arena.newScope().allocate(8));
         int stale = 0;
         for (long ref : refs) {
             String mine = arena.complaint(ref);

@@ -120,6 +120,27 @@ class RdmaFetchTest {
         assertThat(forest.walk(first, 5)).isEqualTo(sum(5));
     }
 
+    @Test
+    void shouldFollowARefIntoMemoryThatTheCallerTookAfterTheCallWasSent() throws Exception {
+        Forest.Tree first = plant(NODES);
+        CompletableFuture<Long> call = CompletableFuture.supplyAsync(() -> forest.walkTwice(first, 6));
+        assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        try (Scope stale = channel.newScope()) {
+            stale.create(Forest.Tree.class);
+        }
+        // The same memory, of another generation than the server was told with the call.
+        try (Scope later = channel.newScope()) {
+            Forest.Tree elsewhere = later.create(Forest.Tree.class);
+            elsewhere.number(7);
+            elsewhere.text("tree 7");
+            // On a page that the handler has not seen yet.
+            way.get(4).next(Ref.to(elsewhere));
+            service.goOn.release();
+            assertThat(call.join()).isEqualTo(first.number() + sum(5) + 7);
+            assertThat(forest.walk(first, 6)).isEqualTo(sum(5) + 7);
+        }
+    }
+
     /** Who isolates wants what was there when the call was sent, so that all of it has to travel. */
     @Test
     void shouldPushWhatAnIsolatedCallPasses() throws Exception {

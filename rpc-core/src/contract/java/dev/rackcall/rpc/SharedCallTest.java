@@ -72,9 +72,9 @@ class SharedCallTest {
             RpcException e = catchThrowableOfType(RpcException.class, () -> echo.stub(Library.class));
             assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
             assertThat(e)
-                    .hasMessageContaining("/test/echo")
-                    .hasMessageContaining("Only here: [")
-                    .hasMessageContaining("long add(");
+                    .hasMessageContaining(
+                            "channel /test/echo serves dev.rackcall.rpc.Echo, not dev.rackcall.rpc.Library")
+                    .hasMessageContaining("open /test/library");
         }
     }
 

@@ -160,8 +160,8 @@ public final class RpcChannel implements AutoCloseable {
     }
 
     /**
-     * Gives back a shared object that a call returned, and everything that the handler allocated for it. What is read of it afterwards is an exception: by {@code result}
-     * itself at once, by a Ref once the server has heard of it. Objects in other places are left alone, and so is what was given back before.
+     * Gives back a shared object that a call returned, and everything that the handler allocated for it. Reading {@code result} afterwards is an exception at once, and
+     * following a Ref into it once the server has heard of it; parts and containers that were taken from it before must not be used any more. Objects in other places are left alone, and so is what was given back before.
      */
     public void release(Object result) {
         if (!SharedObject.hasLeft(result) && connection.release(result)) {

@@ -2,12 +2,15 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -19,13 +22,18 @@ final class FetchedArena {
     private static final long DEFAULT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Carrier carrier;
+    /** The connection's mirror at this end. */
+    private final MemorySegment mirror;
+
     private final Handshake.ArenaPlace place;
     private final SharedFile file;
     private final Mapping mapping;
     private final RefSpace.Window window = new RefSpace.Window();
 
-    private FetchedArena(Carrier carrier, Handshake.ArenaPlace place, SharedFile file, Mapping mapping) {
+    private FetchedArena(
+            Carrier carrier, MemorySegment mirror, Handshake.ArenaPlace place, SharedFile file, Mapping mapping) {
         this.carrier = carrier;
+        this.mirror = mirror;
         this.place = place;
         this.file = file;
         this.mapping = mapping;
@@ -33,14 +41,14 @@ final class FetchedArena {
     }
 
     /** @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if the host has no room for it */
-    static FetchedArena open(Carrier carrier, Handshake.ArenaPlace place) {
+    static FetchedArena open(Carrier carrier, MemorySegment mirror, Handshake.ArenaPlace place) {
         SharedFile file = null;
         Mapping mapping = null;
         try {
             file = SharedFile.memfd("rackcall-fetched", place.bytes());
             mapping = file.map();
             carrier.fetchInto(file);
-            return new FetchedArena(carrier, place, file, mapping);
+            return new FetchedArena(carrier, mirror, place, file, mapping);
         } catch (OsException e) {
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with("no memory for arguments that are fetched: %s", e.getMessage())
@@ -80,6 +88,26 @@ final class FetchedArena {
 
     boolean isIn(MemorySegment.Scope mapped) {
         return mapping.memory().scope().equals(mapped);
+    }
+
+    /**
+     * Why a Ref must not be followed, by the generation that its client gives the memory it leads to; null if it may. What was pushed with the call says so for most Refs; of memory that
+     * the client has handed out since only the client can.
+     *
+     * @throws dev.rackcall.rpc.RpcException as {@link #fetch}
+     */
+    String staleness(long ref, long deadline) {
+        long said = Arena.generationAt(Ref.offset(ref));
+        if (Arena.staleness(generation(mirror, place.offset() + said), ref) == null) {
+            return null;
+        }
+        long page = said & -ControlLayout.PAGE;
+        fetch(page, ControlLayout.PAGE, deadline);
+        return Arena.staleness(generation(memory(), said), ref);
+    }
+
+    private static int generation(MemorySegment memory, long at) {
+        return Byte.toUnsignedInt(memory.get(ValueLayout.JAVA_BYTE, at));
     }
 
     /**

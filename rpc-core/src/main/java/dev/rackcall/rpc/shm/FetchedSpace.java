@@ -56,9 +56,7 @@ final class FetchedSpace extends RefSpace {
             throw new RefException(Ref.describe(ref) + " cannot be followed: it leads outside the " + arena.bytes()
                     + " bytes that its arena may have");
         }
-        need(Arena.generationAt(offset), 1);
-        String complaint = Arena.staleness(
-                Byte.toUnsignedInt(arena.memory().get(ValueLayout.JAVA_BYTE, Arena.generationAt(offset))), ref);
+        String complaint = arena.staleness(ref, deadline);
         if (complaint != null) {
             throw new RefException(Ref.describe(ref) + " cannot be followed: " + complaint);
         }

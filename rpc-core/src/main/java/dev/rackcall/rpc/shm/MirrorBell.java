@@ -156,11 +156,11 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
         scopeLock.lock();
         try {
             runs.read(arena, arena.scopeOf(ref));
+            // The arena may have grown since, and scopes in it may have been closed.
+            carrier.carryChanged(arenaOffset, arena.headerBytes());
             if (runs.totalBytes() >= least) {
                 return false;
             }
-            // The arena may have grown since, and scopes in it may have been closed.
-            carrier.carryChanged(arenaOffset, arena.headerBytes());
             for (int i = 0; i < runs.count(); i++) {
                 // A peer that is gone is noticed by the ring that follows.
                 carrier.carryChanged(arenaOffset + Ref.offset(runs.ref(i)), runs.bytes(i));

@@ -93,6 +93,9 @@ final class PoolBell implements Bell {
             int taken = BellLayout.take(mine, theirs, numbers);
             return rings < 0 && taken > 0 ? taken : rings;
         } catch (IllegalStateException e) {
+            if (mine.scope().isAlive() && theirs.scope().isAlive()) {
+                throw e;
+            }
             // The pool was closed before the connection: this is its end.
             lose();
             return -1;

@@ -235,7 +235,7 @@ final class ServerLink {
 
     private synchronized FetchedArena makeFetched() {
         if (fetched == null) {
-            fetched = FetchedArena.open(mirror.carrier, welcome.request());
+            fetched = FetchedArena.open(mirror.carrier, mirror.memory(), welcome.request());
         }
         return fetched;
     }
