@@ -64,7 +64,10 @@ public final class BenchCommand implements Callable<Integer> {
             description = "table, json or html (default: ${DEFAULT-VALUE}).")
     private Format format;
 
-    @Option(names = "--out", paramLabel = "FILE", description = "Write there instead of to standard output.")
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            description = "Write there instead of to standard output; its folder is made if it is missing.")
     private Optional<Path> out = Optional.empty();
 
     @Option(
@@ -72,7 +75,8 @@ public final class BenchCommand implements Callable<Integer> {
             paramLabel = "TIME",
             defaultValue = "1s",
             converter = Seconds.class,
-            description = "Length of one measurement, for example 2s or 500ms (default: ${DEFAULT-VALUE}).")
+            description = "Length of one measurement, for example 2s or 500ms; a bare number means seconds (default:"
+                    + " ${DEFAULT-VALUE}).")
     private long durationNanos;
 
     @Option(
@@ -80,8 +84,8 @@ public final class BenchCommand implements Callable<Integer> {
             paramLabel = "TIME",
             defaultValue = "3s",
             converter = Seconds.class,
-            description =
-                    "Call before measuring until the median settles, so long at most (default: ${DEFAULT-VALUE}).")
+            description = "Call before measuring until the median settles, so long at most; units as above (default:"
+                    + " ${DEFAULT-VALUE}).")
     private long warmUpNanos;
 
     @Option(
@@ -95,7 +99,7 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--only",
             split = ",",
             paramLabel = "NAME",
-            description = "Only these subjects (jmh: no effect); an unknown name lists all.")
+            description = "Only these subjects (jmh: no effect); an unknown name says which there are.")
     private List<String> only = new ArrayList<>();
 
     @Option(
@@ -172,6 +176,29 @@ public final class BenchCommand implements Callable<Integer> {
         for (int depth : depths) {
             require(depth >= 1 && depth <= 64, "--in-flight " + depth + ": must be from 1 to 64");
         }
+        out.ifPresent(this::requireWritable);
+    }
+
+    /** Before the first measurement, not after the last. */
+    private void requireWritable(Path file) {
+        require(!Files.isDirectory(file), "--out " + file + ": is a folder; name a file in it");
+        Path folder = file.toAbsolutePath().getParent();
+        try {
+            Files.createDirectories(folder);
+        } catch (IOException e) {
+            throw cannotWrite(file, e);
+        }
+        require(
+                Files.isWritable(Files.exists(file) ? file : folder),
+                "--out " + file + ": this user may not write there");
+    }
+
+    private CommandLine.ParameterException cannotWrite(Path file, IOException e) {
+        return new CommandLine.ParameterException(
+                spec.commandLine(),
+                "--out " + file + ": its folder cannot be made (" + e.getClass().getSimpleName() + ": " + e.getMessage()
+                        + ")",
+                e);
     }
 
     /** Of the names that were asked for those that are no locks'. */

@@ -81,7 +81,7 @@ final class ChildJvm implements AutoCloseable {
     static ChildJvm launch(ChildRole role, Subject subject, Path directory, int cpu, List<String> flags)
             throws IOException {
         List<String> command = new ArrayList<>();
-        command.add(ProcessHandle.current().info().command().orElse(System.getProperty("java.home") + "/bin/java"));
+        command.add(java());
         command.addAll(flags);
         command.addAll(BenchDevice.flags());
         command.addAll(ElasticSubject.flags());
@@ -93,6 +93,29 @@ final class ChildJvm implements AutoCloseable {
                 .start();
         LIVE.add(process);
         return new ChildJvm(subject.name() + " " + role.name().toLowerCase(Locale.ROOT), process);
+    }
+
+    /** Starts a JVM beside the measured ones: with their flags, but not their heap, and nothing of its output but errors. It ends with this one. */
+    static Process beside(Class<?> main, String... arguments) throws IOException {
+        Process process = new ProcessBuilder(commandBeside(main, arguments))
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        LIVE.add(process);
+        return process;
+    }
+
+    static List<String> commandBeside(Class<?> main, String... arguments) {
+        List<String> command = new ArrayList<>();
+        command.add(java());
+        measuringFlags().stream().filter(flag -> !TOUCHED_HEAP.contains(flag)).forEach(command::add);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    private static String java() {
+        return ProcessHandle.current().info().command().orElse(System.getProperty("java.home") + "/bin/java");
     }
 
     /** The flags of this JVM that every measured JVM gets, too. */

@@ -10,7 +10,7 @@ import java.util.OptionalInt;
 import java.util.TreeMap;
 
 /**
- * From which size on sealing a scope costs no more than a snapshot of it, as this run has measured it: what {@code RpcChannel.Builder.sealFrom} is to be.
+ * From which size on sealing a scope costs no more than a snapshot of it, as this run has measured it. {@code AUTO} finds it out for itself, from 1 MiB on.
  *
  * @param use what the caller does with the scope between its calls
  * @param fromPages the smallest measured number of pages from which on the seal is never dearer; empty if it is dearer at the largest

@@ -8,6 +8,7 @@ import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedLongArray;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Locale;
 
@@ -34,34 +35,51 @@ final class IsolationSubject extends Subject {
         }
     }
 
+    /** What the connection is made of. */
+    private enum Kind {
+        PLAIN,
+        HUGE_PAGES,
+        /** A third process holds the seals. */
+        HELD_SEALS
+    }
+
     private final Isolation isolation;
     private final int pages;
     private final Use use;
-    private final boolean huge;
+    private final Kind kind;
 
     IsolationSubject(Isolation isolation, int pages, Use use) {
-        this(isolation, pages, use, false);
+        this(name(isolation, pages, use), isolation, pages, use, Kind.PLAIN);
     }
 
-    private IsolationSubject(Isolation isolation, int pages, Use use, boolean huge) {
-        super(name(isolation, pages, use, huge), pages * PAGE);
+    private IsolationSubject(String name, Isolation isolation, int pages, Use use, Kind kind) {
+        super(name, pages * PAGE);
         this.isolation = isolation;
         this.pages = pages;
         this.use = use;
-        this.huge = huge;
+        this.kind = kind;
     }
 
     /** Over a connection whose memory consists of huge pages. */
     static IsolationSubject onHugePages(Isolation isolation, int pages, Use use) {
-        return new IsolationSubject(isolation, pages, use, true);
+        return new IsolationSubject(hugeName(isolation, pages, use), isolation, pages, use, Kind.HUGE_PAGES);
+    }
+
+    /** With seals that a process of its own holds for the client, which is restricted by that for as long as it lives. */
+    static IsolationSubject enforced(int pages, Use use) {
+        return new IsolationSubject("enforced-" + use.infix + pages, Isolation.SEALED, pages, use, Kind.HELD_SEALS);
     }
 
     static String name(Isolation isolation, int pages, Use use) {
-        return name(isolation, pages, use, false);
+        return word(isolation) + "-" + use.infix + pages;
     }
 
-    private static String name(Isolation isolation, int pages, Use use, boolean huge) {
-        return isolation.name().toLowerCase(Locale.ROOT) + (huge ? "-huge-" : "-") + use.infix + pages;
+    private static String hugeName(Isolation isolation, int pages, Use use) {
+        return word(isolation) + "-huge-" + use.infix + pages;
+    }
+
+    private static String word(Isolation isolation) {
+        return isolation.name().toLowerCase(Locale.ROOT);
     }
 
     @Override
@@ -71,17 +89,19 @@ final class IsolationSubject extends Subject {
 
     @Override
     String group() {
-        return (huge ? "huge-" : "") + use.infix + pages;
+        return (kind == Kind.HUGE_PAGES ? "huge-" : "") + use.infix + pages;
     }
 
     @Override
     String floor() {
-        return name(Isolation.TRUSTED, pages, use, huge);
+        return kind == Kind.HUGE_PAGES ? hugeName(Isolation.TRUSTED, pages, use) : name(Isolation.TRUSTED, pages, use);
     }
 
     @Override
     String settings() {
-        return "a scope of " + pages + " pages " + (huge ? "on huge pages, " : "") + "by pointer, " + isolation
+        return "a scope of " + pages + " pages " + (kind == Kind.HUGE_PAGES ? "on huge pages, " : "") + "by pointer, "
+                + isolation
+                + (kind == Kind.HELD_SEALS ? ", the seals held by a process without a processor of its own" : "")
                 + "; the "
                 + switch (use) {
                     case TOUCH -> "handler looks at its head";
@@ -101,20 +121,45 @@ final class IsolationSubject extends Subject {
         return directory.resolve("rackcall");
     }
 
+    /** The client cannot be where the server is: whoever maps the memory twice could write what is sealed. */
     @Override
-    ServerSide serve(Path directory) {
-        RpcServer.Builder builder = RpcServer.builder()
-                .service(BenchVault.class, new Handlers())
-                .sandbox(SandboxPolicy.STRICT)
-                .directory(runtime(directory));
-        RpcServer server = (huge ? builder.hugePages(Wish.REQUIRE) : builder).start();
-        return server::close;
+    boolean callsWithinOneProcess() {
+        return kind != Kind.HELD_SEALS;
+    }
+
+    @Override
+    ServerSide serve(Path directory) throws IOException {
+        SandboxPolicy policy = SandboxPolicy.STRICT;
+        RpcServer.Builder builder =
+                RpcServer.builder().service(BenchVault.class, new Handlers()).directory(runtime(directory));
+        switch (kind) {
+            case PLAIN -> builder.sandbox(policy);
+            case HUGE_PAGES -> builder.sandbox(policy).hugePages(Wish.REQUIRE);
+            case HELD_SEALS -> builder.sandbox(policy.withEnforcedSeals(HolderProcess.socket(directory), Wish.REQUIRE));
+        }
+        if (kind != Kind.HELD_SEALS) {
+            return builder.start()::close;
+        }
+        HolderProcess holder = HolderProcess.start(directory);
+        try {
+            RpcServer server = builder.start();
+            return () -> {
+                server.close();
+                holder.close();
+            };
+        } catch (RuntimeException e) {
+            holder.close();
+            throw e;
+        }
     }
 
     @Override
     ClientSide connect(Path directory) {
-        RpcChannel channel =
-                RpcChannel.builder(CHANNEL).directory(runtime(directory)).open();
+        RpcChannel.Builder builder = RpcChannel.builder(CHANNEL).directory(runtime(directory));
+        if (kind == Kind.HELD_SEALS) {
+            builder.enforcedSeals(HolderProcess.socket(directory), Wish.REQUIRE);
+        }
+        RpcChannel channel = builder.open();
         BenchVault vault = channel.stub(BenchVault.class, CallOptions.DEFAULT.withIsolation(isolation));
         return new Client(name(), channel, vault, fill(channel, pages), use);
     }

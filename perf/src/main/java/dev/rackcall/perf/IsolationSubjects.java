@@ -26,6 +26,7 @@ import java.util.stream.Stream;
 /** What the target {@code isolation} measures: calls in each mode over scopes of some sizes, and what they are made of. */
 final class IsolationSubjects {
     static final int[] PAGES = {1, 16, 256, 1024, 2048, 4096};
+    private static final int[] ENFORCED_PAGES = {1, 16, 256, 1024};
     /** Of what takes about as long as reading the clock. */
     static final int REPETITIONS = 1000;
 
@@ -60,6 +61,13 @@ final class IsolationSubjects {
         if (reservedHugePages() >= HUGE_PAGES_NEEDED) {
             for (IsolationSubject.Use use : List.of(IsolationSubject.Use.TOUCH, IsolationSubject.Use.WRITE)) {
                 MODES.forEach(mode -> all.add(IsolationSubject.onHugePages(mode, LARGE, use)));
+            }
+        }
+        if (HolderProcess.isPossible()) {
+            for (IsolationSubject.Use use : List.of(IsolationSubject.Use.TOUCH, IsolationSubject.Use.WRITE)) {
+                for (int pages : ENFORCED_PAGES) {
+                    all.add(IsolationSubject.enforced(pages, use));
+                }
             }
         }
         SealSubjects.addTo(all, PAGES);

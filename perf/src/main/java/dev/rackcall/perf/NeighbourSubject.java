@@ -5,7 +5,6 @@ import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -60,6 +59,12 @@ final class NeighbourSubject extends Subject {
         return CALL.settings() + "; " + neighbour.what + ", as a process without a processor of its own";
     }
 
+    /** What such a client does is news to a server's log ten times a second, and to nobody who reads a table. */
+    @Override
+    List<String> jvmFlags() {
+        return neighbour == Neighbour.HOSTILE ? List.of("-Dorg.slf4j.simpleLogger.log.dev.rackcall=error") : List.of();
+    }
+
     @Override
     boolean spins() {
         return true;
@@ -79,26 +84,15 @@ final class NeighbourSubject extends Subject {
     }
 
     private Optional<Process> start(Path directory) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                ProcessHandle.current().info().command().orElseThrow(),
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path")));
-        switch (neighbour) {
-            case NONE -> {
-                return Optional.empty();
-            }
-            case HONEST -> command.addAll(List.of(HonestNeighbour.class.getName(), directory.toString()));
+        return switch (neighbour) {
+            case NONE -> Optional.empty();
+            case HONEST -> Optional.of(ChildJvm.beside(HonestNeighbour.class, directory.toString()));
             case HOSTILE ->
-                command.addAll(List.of(
-                        HostileNeighbour.class.getName(),
+                Optional.of(ChildJvm.beside(
+                        HostileNeighbour.class,
                         IsolationSubject.runtime(directory).toString(),
                         IsolationSubject.CHANNEL));
-        }
-        return Optional.of(new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .start());
+        };
     }
 
     private static void tell(Process process, String line) {

@@ -63,6 +63,11 @@ abstract class Subject {
         return true;
     }
 
+    /** Whether both sides can be in one process, though they are measured in two. */
+    boolean callsWithinOneProcess() {
+        return true;
+    }
+
     /** Whether one thread of each side spins, so that each side gets a core of its own where there are two. */
     boolean spins() {
         return false;

@@ -1,7 +1,6 @@
 package dev.rackcall.perf;
 
 import java.util.List;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** All that can be measured, in the order of the report. */
@@ -51,10 +50,13 @@ final class Subjects {
         return ALL.stream()
                 .filter(subject -> subject.name().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("there is nothing called '" + name
-                        + "' to measure; there is "
-                        + ALL.stream().map(Subject::name).collect(Collectors.joining(", ")) + "; for alock "
-                        + String.join(", ", LockTarget.names())));
+                .orElseThrow(() -> new UnknownSubjectException(name));
+    }
+
+    /** All names by which something can be asked for. */
+    static List<String> names() {
+        return Stream.concat(ALL.stream().map(Subject::name), LockTarget.names().stream())
+                .toList();
     }
 
     /** The subjects of those names, in the order of the report; all if there are no names. */

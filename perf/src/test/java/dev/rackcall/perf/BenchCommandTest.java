@@ -6,6 +6,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -74,9 +75,26 @@ class BenchCommandTest {
     }
 
     @Test
+    void shouldMakeTheFolderOfItsReport(@TempDir Path directory) {
+        Path file = directory.resolve("reports").resolve("today").resolve("report.json");
+        assertThat(shortBench("rtt", "--repeat", "1", "--format", "json", "--out", file.toString()))
+                .isZero();
+        assertThat(file).isNotEmptyFile();
+    }
+
+    @Test
+    void shouldNotMeasureWhatItCannotWriteDown(@TempDir Path directory) throws Exception {
+        Path file = Files.createFile(directory.resolve("file"));
+        for (Path impossible : List.of(directory, file.resolve("report.json"))) {
+            assertThat(shortBench("rtt", "--out", impossible.toString())).isEqualTo(2);
+            assertThat(err.toString()).contains("--out " + impossible).doesNotContain("rtt 1/3");
+        }
+    }
+
+    @Test
     void shouldRefuseWrongArgumentsWithTheValuesThatExist() {
         assertThat(bench("rtt", "--only", "carrier-pigeon")).isEqualTo(2);
-        assertThat(err.toString()).contains("carrier-pigeon", "raw-pingpong", "aeron-ipc", "spin-95-20");
+        assertThat(err.toString()).contains("carrier-pigeon", "raw-pingpong", "aeron-ipc", "spin-N-N");
         assertThat(bench("speed")).isEqualTo(2);
         assertThat(err.toString()).contains("'speed' is none of rtt, throughput");
         assertThat(bench("--duration", "soon")).isEqualTo(2);

@@ -42,6 +42,18 @@ class ChildJvmTest {
     }
 
     @Test
+    void shouldStartNeighboursWithTheFlagsOfTheMeasured() {
+        List<String> command = ChildJvm.commandBeside(HonestNeighbour.class, "somewhere");
+        assertThat(command)
+                .containsAll(ChildJvm.measuringFlags())
+                .endsWith(HonestNeighbour.class.getName(), "somewhere");
+        assertThat(command).doesNotContain("-XX:+AlwaysPreTouch");
+        assertThat(Subjects.named("neighbour-hostile").jvmFlags())
+                .as("its server's warnings, hundreds of them, are no news")
+                .anyMatch(flag -> flag.contains("simpleLogger") && flag.endsWith("=error"));
+    }
+
+    @Test
     void shouldSayThatTheOtherJvmEnded() throws Exception {
         try (Workspace workspace = Workspace.create(parent);
                 ChildJvm child = ChildJvm.start(ChildRole.SERVER, RAW, workspace.newPart(), BenchChild.NO_CPU)) {

@@ -2,6 +2,7 @@ package dev.rackcall.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.rackcall.rpc.RpcChannel;
 import java.nio.file.Path;
@@ -24,6 +25,7 @@ class SubjectsTest {
         return Subjects.all().stream()
                 // Of those a test of their own starts fewer.
                 .filter(subject -> !subject.isOf(Target.ELASTIC))
+                .filter(Subject::callsWithinOneProcess)
                 .filter(subject -> subject.jvmFlags().stream().allMatch(flag -> flag.startsWith("-D")))
                 .map(Subject::name);
     }
@@ -73,6 +75,21 @@ class SubjectsTest {
     }
 
     @Test
+    void shouldCallUnderSealsThatAnotherProcessHolds() throws Exception {
+        if (!HolderProcess.isPossible()) {
+            System.err.println(
+                    "SKIPPED SubjectsTest.shouldCallUnderSealsThatAnotherProcessHolds: this host has no enforced seals");
+        }
+        assumeThat(HolderProcess.isPossible()).isTrue();
+        try (Workspace workspace = Workspace.create(directory);
+                Pair pair = Pair.start(Subjects.named("enforced-write-1"), workspace.newPart(), Cores.UNPINNED)) {
+            Measurement calls = pair.client().ask(Order.timed(Order.Action.CLOSED, 20_000_000), Measurement.class);
+            assertThat(calls.count()).isPositive();
+        }
+        assertThat(directory).isEmptyDirectory();
+    }
+
+    @Test
     void shouldCompareGraphsOfTheSameSize() throws Exception {
         int bytes = 1 << 20;
         Subject subject = Subjects.named("rackcall-ref-1048576");
@@ -105,11 +122,20 @@ class SubjectsTest {
     }
 
     @Test
-    void shouldListAllNamesWhenOneIsUnknown() {
+    void shouldSayInShortWhatThereIsWhenANameIsUnknown() {
         assertThatThrownBy(() -> Subjects.only(List.of("aeron-ipc", "carrier-pigeon")))
                 .hasMessageContaining("carrier-pigeon")
-                .hasMessageContaining("raw-pingpong")
-                .hasMessageContaining("grpc-tcp");
+                .hasMessageContaining("raw-pingpong, rackcall-noop, rackcall-value-N, ")
+                .hasMessageContaining("grpc-tcp")
+                .hasMessageContaining("spin-N-N")
+                .satisfies(thrown -> assertThat(thrown.getMessage()).hasSizeLessThan(1200));
+        assertThatThrownBy(() -> Subjects.only(List.of("racckall-noop")))
+                .hasMessageContaining("did you mean rackcall-noop?");
+        assertThatThrownBy(() -> Subjects.only(List.of("grpc")))
+                .hasMessageContaining("did you mean grpc-inprocess, grpc-uds, ");
+        assertThatThrownBy(() -> Subjects.only(List.of("snapshot")))
+                .hasMessageContaining("did you mean snapshot-1, snapshot-16, ")
+                .hasMessageEndingWith(" more?");
         assertThat(Subjects.only(List.of("grpc-tcp", "raw-pingpong")))
                 .extracting(Subject::name)
                 .containsExactly("raw-pingpong", "grpc-tcp");

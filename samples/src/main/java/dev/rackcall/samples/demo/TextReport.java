@@ -58,21 +58,24 @@ public final class TextReport {
         Plan plan = report.plan();
         Input input = plan.input();
         line(
-                "%s, %d cores, %s, %s",
+                "%s, %s, %s, %s",
                 report.machine().cpu(),
-                report.machine().cores(),
+                count(report.machine().cores(), "core"),
                 report.machine().kernel(),
                 report.machine().jvm());
         line(
-                "%,d documents (%s) from %d client processes to one server, %d a call; then %,d searches, half of them for"
-                        + " a text, half for a range of numbers",
-                side.documents(),
+                "%s (%s) from %s to one server, %d a call; then %s, half of them for a text, half for a range of numbers",
+                count(side.documents(), "document"),
                 input.file().map(Object::toString).orElse("NoBench style, seed " + input.seed()),
-                plan.clients(),
+                count(plan.clients(), "client process"),
                 plan.batch(),
-                side.searches());
+                count(side.searches(), "search"));
         if (report.badLines() > 0) {
-            line("%,d lines hold no document and were passed over:", report.badLines());
+            line(
+                    report.badLines() == 1
+                            ? "%s holds no document and was passed over:"
+                            : "%s hold no document and were passed over:",
+                    count(report.badLines(), "line"));
             report.firstBadLines().stream()
                     .limit(SHOWN)
                     .forEach(bad -> line(
@@ -90,9 +93,11 @@ public final class TextReport {
 
     private void foot(Report.Side side) {
         line(
-                "Both stores hold the same %,d documents, and each search found the same: %,d matches, of which %,d documents"
-                        + " came back and were read.",
-                side.documents(), side.matches(), side.read());
+                "Both stores hold the same %s, and each search found the same: %s, of which %s came back and %s read.",
+                count(side.documents(), "document"),
+                count(side.matches(), "match"),
+                count(side.read(), "document"),
+                side.read() == 1 ? "was" : "were");
         line(
                 "%s %.1f s in all.",
                 report.leftBehind().isEmpty()
@@ -108,6 +113,12 @@ public final class TextReport {
 
     private void row(String label, String left, String right, String faster) {
         out.println((pad(label) + align(left) + align(right) + align(faster)).stripTrailing());
+    }
+
+    /** A number of things, in the plural unless it is one. */
+    static String count(long number, String thing) {
+        String many = thing.endsWith("s") || thing.endsWith("h") ? thing + "es" : thing + "s";
+        return String.format(Locale.ROOT, "%,d %s", number, number == 1 ? thing : many);
     }
 
     private void line(String format, Object... values) {
