@@ -19,6 +19,7 @@ import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code rackcall agent}: the host's part in the control plane as a process of its own, which processes of this user share. */
@@ -70,14 +71,12 @@ final class AgentCommand implements Callable<Integer> {
     @Option(
             names = "--for",
             paramLabel = "SECONDS",
-            description = "Ends by itself after this time (default: when it is told to).")
+            description = "Ends by itself after so many seconds, for example 90 or 0.5 (default: when it is told to).")
     private Optional<Double> seconds = Optional.empty();
 
     @Override
     public Integer call() throws InterruptedException {
-        if (meta.isPresent() && capacity.isPresent()) {
-            throw new IllegalArgumentException("give --meta or --with-meta: one meta server is enough");
-        }
+        validate();
         RuntimeDirectory directory = RuntimeDirectory.at(folder.orElseGet(RuntimeDirectory::defaultPath));
         directory.create();
         if (capacity.isPresent()) {
@@ -86,8 +85,33 @@ final class AgentCommand implements Callable<Integer> {
                 return serve(directory.path(), Optional.of(server::address));
             }
         }
-        Optional<ControlAddress> address = meta.map(ControlAddress::parse);
+        Optional<ControlAddress> address = meta.map(this::address);
         return serve(directory.path(), address.map(known -> () -> known));
+    }
+
+    private void validate() {
+        require(!host.isBlank(), "--host is empty; give the name by which others find this host");
+        require(
+                seconds.orElse(1.0) > 0 && seconds.orElse(1.0) <= DAYS,
+                "--for " + seconds.orElse(0.0)
+                        + ": give a number of seconds above 0, or leave it out to serve until told to end");
+        require(capacity.orElse(1) > 0, "--with-meta " + capacity.orElse(0) + ": needs room for one host at least");
+        require(meta.isEmpty() || capacity.isEmpty(), "give --meta or --with-meta: one meta server is enough");
+        meta.ifPresent(this::address);
+    }
+
+    private ControlAddress address(String text) {
+        try {
+            return ControlAddress.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), "--meta: " + e.getMessage(), e);
+        }
+    }
+
+    private void require(boolean condition, String otherwise) {
+        if (!condition) {
+            throw new ParameterException(spec.commandLine(), otherwise);
+        }
     }
 
     /** Returns the exit code. */
@@ -113,13 +137,14 @@ final class AgentCommand implements Callable<Integer> {
                     spec.commandLine()
                             .getErr()
                             .println(
-                                    "the device of " + agent.host()
+                                    "rackcall: the device of " + agent.host()
                                             + " failed, as the log says; start the agent again, on another device if this one stays broken");
                     return 1;
                 }
             }
             if (told.getCount() == 0) {
-                say("ends with " + server.tenants() + " tenants");
+                int tenants = server.tenants();
+                say("ends with " + tenants + (tenants == 1 ? " tenant" : " tenants"));
             }
             return 0;
         } finally {

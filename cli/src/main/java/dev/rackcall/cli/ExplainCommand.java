@@ -2,6 +2,8 @@ package dev.rackcall.cli;
 
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -13,6 +15,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -59,10 +62,7 @@ final class ExplainCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         Path runtime = folder.orElseGet(RuntimeDirectory::defaultPath);
         String here = host.orElseGet(RuntimeDirectory::hostName);
-        RpcChannel.Builder builder =
-                RpcChannel.builder(channel).directory(runtime).host(here).connectTimeout(TIMEOUT);
-        directory.ifPresent(builder::directory);
-        try (RpcChannel opened = builder.open()) {
+        try (RpcChannel opened = open(runtime, here)) {
             if (directory.isEmpty()) {
                 out.printf("%s from %s: by the memory of this host.%n", channel, here);
                 out.printf("Its server is in %s. Name a --directory to look at other hosts, too.%n", runtime);
@@ -73,6 +73,23 @@ final class ExplainCommand implements Callable<Integer> {
         }
         out.flush();
         return 0;
+    }
+
+    /** What no server could change is wrong with the question. */
+    private RpcChannel open(Path runtime, String here) {
+        try {
+            RpcChannel.Builder builder =
+                    RpcChannel.builder(channel).directory(runtime).host(here).connectTimeout(TIMEOUT);
+            directory.ifPresent(builder::directory);
+            return builder.open();
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        } catch (RpcException e) {
+            if (e.code() == Status.Code.INVALID_ARGUMENT) {
+                throw new ParameterException(spec.commandLine(), e.status().description(), e);
+            }
+            throw e;
+        }
     }
 
     private static void print(PrintWriter out, List<Route> routes) {

@@ -1,11 +1,16 @@
 package dev.rackcall.cli;
 
 import dev.rackcall.sandbox.SealHolder;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.UnixSocket;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -25,6 +30,7 @@ final class HoldSealsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
+        requireFree();
         PrintWriter out = spec.commandLine().getOut();
         try (SealHolder holder = SealHolder.start(socket)) {
             // A process that is told to end runs no finally.
@@ -34,5 +40,32 @@ final class HoldSealsCommand implements Callable<Integer> {
             holder.awaitClosed();
         }
         return 0;
+    }
+
+    /** The kernel says only that an address is in use. */
+    private void requireFree() {
+        Path folder = socket.toAbsolutePath().getParent();
+        if (folder == null || !Files.isDirectory(folder)) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "cannot serve at " + socket + ": there is no folder " + folder + "; make it first");
+        }
+        if (Files.exists(socket, LinkOption.NOFOLLOW_LINKS)) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "cannot serve at " + socket + ": " + what()
+                            + "; name a path where nothing is, in a folder that only this user may enter");
+        }
+    }
+
+    private String what() {
+        if (Files.isDirectory(socket)) {
+            return "that is a folder";
+        }
+        try (UnixSocket living = UnixSocket.connect(socket)) {
+            return "somebody serves there already, pid " + living.peer().pid();
+        } catch (OsException e) {
+            return "a file is there; if it is the socket of a holder that has ended, remove it";
+        }
     }
 }

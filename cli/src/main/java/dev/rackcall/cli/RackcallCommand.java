@@ -7,7 +7,6 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
@@ -21,6 +20,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,
         sortOptions = false,
+        footer = {"", "With RACKCALL_TRACE=1 in the environment a failure shows its stack trace."},
         subcommands = {
             DemoCommand.class,
             BenchCommand.class,
@@ -60,7 +60,7 @@ public final class RackcallCommand {
     private static int refuse(ParameterException failure, String[] arguments) {
         CommandLine command = failure.getCommandLine();
         PrintWriter err = command.getErr();
-        err.println(complaint(failure, command));
+        err.println("rackcall: " + complaint(failure, command));
         UnmatchedArgumentException.printSuggestions(failure, err);
         err.println("See " + command.getCommandSpec().qualifiedName() + " --help");
         err.flush();
@@ -73,8 +73,8 @@ public final class RackcallCommand {
         }
         String word = unmatched.getUnmatched().getFirst();
         return command.getParent() == null
-                ? "There is no command '" + word + "'"
-                : "Unexpected argument '" + word + "'";
+                ? "there is no command '" + word + "'"
+                : "unexpected argument '" + word + "'";
     }
 
     /** Failures that carry a sentence for people need no stack trace; anything else is a defect and shows where it arose. */
@@ -85,12 +85,19 @@ public final class RackcallCommand {
                 || failure instanceof IllegalArgumentException
                 || failure.getClass().getName().startsWith("dev.rackcall.");
         if (expected && System.getenv(TRACE_VARIABLE) == null) {
-            err.println("rackcall: " + message(failure) + " (" + TRACE_VARIABLE + "=1 shows the stack trace)");
+            err.println("rackcall: " + message(failure) + traceHint(failure));
         } else {
             failure.printStackTrace(err);
         }
         err.flush();
         return FAILED;
+    }
+
+    /** What the operating system says may not be enough; what this project says to people should be. */
+    private static String traceHint(Exception failure) {
+        return failure instanceof UncheckedIOException || failure instanceof java.io.IOException
+                ? " (" + TRACE_VARIABLE + "=1 shows the stack trace)"
+                : "";
     }
 
     private static String message(Exception failure) {

@@ -70,12 +70,18 @@ final class RuntimeFolderCheck {
                 : Finding.note(SUBJECT, served + " Dead servers have left files of " + dead + ": ./rackcall clean");
     }
 
+    /** Tried next to it, since permissions do not say what a file system takes: in /proc nobody makes a folder. */
     private Finding absent() {
-        Path parent = folder.toAbsolutePath().getParent();
-        return parent != null && Files.isWritable(parent)
-                ? Finding.ok(SUBJECT, "The first server makes " + folder + ".")
-                : Finding.problem(
-                        SUBJECT,
-                        folder + " is not there and cannot be made; set RACKCALL_DIR to a folder of your own.");
+        Path present = folder.toAbsolutePath().getParent();
+        while (present != null && !Files.exists(present)) {
+            present = present.getParent();
+        }
+        try {
+            Files.delete(Files.createTempDirectory(present, "rackcall-doctor"));
+            return Finding.ok(SUBJECT, "The first server makes " + folder + ".");
+        } catch (IOException e) {
+            return Finding.problem(
+                    SUBJECT, folder + " is not there and cannot be made; set RACKCALL_DIR to a folder of your own.");
+        }
     }
 }

@@ -67,7 +67,21 @@ class AgentCommandTest {
     void shouldSayWhatIsWrong() {
         assertThat(run("agent")).isEqualTo(2);
         assertThat(run("agent", "--host", "h", "--meta", "x/1", "--with-meta", "3", "--dir", folder.toString()))
-                .isEqualTo(1);
-        assertThat(err.toString()).contains("one meta server is enough");
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("rackcall: give --meta or --with-meta: one meta server is enough");
+        assertThat(run("agent", "--host", "", "--dir", folder.toString())).isEqualTo(2);
+        assertThat(err.toString()).contains("rackcall: --host is empty");
+        for (String never : new String[] {"-1", "0", "NaN"}) {
+            assertThat(run("agent", "--host", "h", "--for", never, "--dir", folder.toString()))
+                    .as(never)
+                    .isEqualTo(2);
+        }
+        assertThat(err.toString()).contains("rackcall: --for -1.0: give a number of seconds above 0");
+        assertThat(run("agent", "--host", "h", "--with-meta", "0", "--dir", folder.toString()))
+                .isEqualTo(2);
+        assertThat(run("agent", "--host", "h", "--meta", "nonsense", "--dir", folder.toString()))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("rackcall: --meta: not a control address: 'nonsense'");
+        assertThat(folder).isEmptyDirectory();
     }
 }

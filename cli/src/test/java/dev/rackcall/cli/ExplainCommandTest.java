@@ -96,7 +96,7 @@ class ExplainCommandTest {
 
     @Test
     void shouldNameTheDirectoriesThatAreUnderstood() {
-        assertThat(explain("explain", "/a", "--directory", "etcd://x")).isEqualTo(1);
+        assertThat(explain("explain", "/a", "--directory", "etcd://x")).isEqualTo(2);
         assertThat(err.toString()).contains("etcd://x").contains("zk:").contains("file:");
     }
 }

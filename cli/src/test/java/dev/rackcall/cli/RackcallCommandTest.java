@@ -2,9 +2,14 @@ package dev.rackcall.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -21,16 +26,47 @@ class RackcallCommandTest {
     }
 
     @Test
+    void shouldHelpWithACommandOfACommand() {
+        assertThat(run("help", "demo", "rack")).isZero();
+        assertThat(out.toString()).startsWith("Usage: rackcall demo rack ").contains("--seconds");
+        assertThat(run("help", "demo", "house")).isEqualTo(2);
+        assertThat(err.toString()).contains("rackcall: there is no command 'demo house'");
+    }
+
+    @Test
     void shouldRefuseACommandThatDoesNotExist() {
         assertThat(run("demolish")).isEqualTo(2);
-        assertThat(err.toString()).contains("demolish").contains("See rackcall --help");
+        assertThat(err.toString())
+                .startsWith("rackcall: there is no command 'demolish'")
+                .contains("See rackcall --help");
+    }
+
+    @Test
+    void shouldNotServeSealsWhereSomethingIs(@TempDir Path folder) throws IOException {
+        Path file = Files.createFile(folder.resolve("file"));
+        assertThat(run("hold-seals", file.toString())).isEqualTo(2);
+        assertThat(err.toString()).startsWith("rackcall: cannot serve at " + file + ": a file is there");
+        assertThat(run("hold-seals", folder.toString())).isEqualTo(2);
+        assertThat(err.toString()).contains(folder + ": that is a folder");
+        assertThat(run("hold-seals", folder.resolve("none/socket").toString())).isEqualTo(2);
+        assertThat(err.toString()).contains("there is no folder " + folder.resolve("none"));
+        assertThat(file).exists();
+    }
+
+    @Test
+    void shouldTellWrongUseFromFailure(@TempDir Path folder) {
+        assertThat(run("explain", "no channel")).isEqualTo(2);
+        assertThat(run("explain", "/shop", "--directory", "gopher://somewhere")).isEqualTo(2);
+        assertThat(run("explain", "/nobody/here", "--dir", folder.toString())).isEqualTo(1);
+        assertThat(err.toString().lines()).allMatch(line -> line.startsWith("rackcall: ") || line.startsWith("See "));
     }
 
     @Test
     void shouldSayWhatIsWrongWithAnOptionWithoutTheWholeUsage() {
         assertThat(run("demo", "--count", "0")).isEqualTo(2);
         assertThat(err.toString().lines())
-                .containsExactly("--count must be between 1 and 1073741823, not 0", "See rackcall demo --help");
+                .containsExactly(
+                        "rackcall: --count must be between 1 and 1073741823, not 0", "See rackcall demo --help");
     }
 
     @Test
@@ -60,7 +96,14 @@ class RackcallCommandTest {
         assertThat(err.toString().lines())
                 .singleElement()
                 .asString()
-                .startsWith("rackcall: channel /shop: no server; start one");
+                .isEqualTo("rackcall: channel /shop: no server; start one");
+    }
+
+    @Test
+    void shouldSayHowToSeeMoreWhereTheOperatingSystemSpoke() {
+        assertThat(runFailing(new UncheckedIOException(new IOException("broken"))))
+                .isEqualTo(1);
+        assertThat(err.toString()).contains("broken (RACKCALL_TRACE=1 shows the stack trace)");
     }
 
     @Test

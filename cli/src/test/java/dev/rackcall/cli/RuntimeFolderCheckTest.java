@@ -41,6 +41,22 @@ class RuntimeFolderCheckTest {
     }
 
     @Test
+    void shouldBeContentWithFoldersThatAreYetToBeMade() {
+        assertThat(check(temporary.resolve("later/and/later"), ME).level()).isEqualTo(Level.OK);
+        assertThat(temporary).isEmptyDirectory();
+    }
+
+    /** Where not even root can make one, though the permissions say so. */
+    @Test
+    void shouldNotBelieveThePermissionsOfProc() {
+        Finding finding = check(Path.of("/proc/x"), ME);
+        assertThat(finding.level()).isEqualTo(Level.PROBLEM);
+        assertThat(finding.sentence())
+                .contains("/proc/x is not there and cannot be made")
+                .contains("RACKCALL_DIR");
+    }
+
+    @Test
     void shouldSayHowToCloseAFolderThatOthersCanEnter() throws IOException {
         Path folder = folder("rwxr-x---");
 
