@@ -237,9 +237,19 @@ public final class Scope implements AutoCloseable {
         return runs.first();
     }
 
-    /** Whether a store to {@code ref} is to be refused; cheap while nothing is sealed. */
-    boolean maySealAt(long ref) {
-        return sealedBy != null && isSealed() && holds(ref) && !releasedNow();
+    /** Whether something has it sealed, or had just now: then {@link #refusesStore} is to be asked. Cheap. */
+    boolean hasSeal() {
+        return sealedBy != null;
+    }
+
+    /** Whether a store to the object at {@code ref} is to be refused. */
+    boolean refusesStore(long ref, long bytes) {
+        ScopeSeal by = sealedBy;
+        if (!isSealed() || !holds(ref)) {
+            return false;
+        }
+        // Opened as a whole, or only where the object lies; not if it was closed meanwhile.
+        return by == null || !by.openForStore(ref, bytes) || !isOpen();
     }
 
     /** Whether the scope was sealed, but could be unsealed, since the call that had it is done. */

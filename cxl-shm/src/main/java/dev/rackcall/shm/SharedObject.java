@@ -200,10 +200,16 @@ public abstract class SharedObject {
      */
     final MemorySegment writable() {
         Scope owner = scope;
-        if (owner != null && owner.maySealAt(ref)) {
+        if (owner != null && owner.hasSeal() && owner.refusesStore(ref, objectBytes())) {
             throw owner.sealed();
         }
         return memory();
+    }
+
+    /** Of the object under this flyweight, or the one that it lies in; as its header says. */
+    private long objectBytes() {
+        long header = inside == 0 ? base : base - inside + ObjectLayout.HEADER_BYTES;
+        return ObjectLayout.bytes(memory().get(ObjectLayout.LONG, header));
     }
 
     final Scope allocatingScope(String what) {

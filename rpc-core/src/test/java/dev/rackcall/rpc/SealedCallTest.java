@@ -389,6 +389,8 @@ class SealedCallTest {
             int calls = 200;
             for (int i = 0; i < calls; i++) {
                 counter.value(i);
+                // Opens all of it.
+                large.allocate(8);
                 assertThat(auto.value(counter)).isEqualTo(i);
             }
             assertThat(IsolationEvents.counters().seals() - seals).isBetween(3L, calls - 3L);

@@ -1,6 +1,7 @@
 package dev.rackcall.sandbox;
 
 import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeSeal;
 import dev.rackcall.shm.os.OsException;
@@ -39,6 +40,16 @@ final class HeldSeals {
         private Object call;
         private long seal;
         private long bytes;
+        private final OpenedPages opened = new OpenedPages();
+
+        @Override
+        public boolean openForStore(long ref, long objectBytes) {
+            synchronized (HeldSeals.this) {
+                boolean kept = !closed && HeldSeals.this.kept.contains(seal) && scope.isOpen();
+                return (kept && opened.open(table, table.pagesOf(seal), Ref.offset(ref), objectBytes))
+                        || releaseIfDone();
+            }
+        }
 
         @Override
         public boolean releaseIfDone() {
@@ -60,6 +71,7 @@ final class HeldSeals {
         private void unseal() {
             Scope sealed = scope;
             scope = null;
+            opened.forget();
             sealed.unseal();
         }
 
@@ -100,7 +112,7 @@ final class HeldSeals {
 
     /** The pages are closed, and were since the last call. */
     private long renew(Held by, Object call) {
-        long renewed = table.renew(by.seal);
+        long renewed = by.opened.closeAgain(table) ? table.renew(by.seal) : 0;
         if (renewed == 0) {
             releaseNow(by.seal, SealRingLayout.FREE);
         } else {

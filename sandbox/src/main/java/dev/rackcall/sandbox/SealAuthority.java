@@ -37,6 +37,21 @@ interface SealAuthority {
      */
     int release(long[] seals, int count, int endState);
 
+    /** Bytes of a page that {@link #openPage} opens alone; 0 if scopes are opened as a whole only. */
+    default long pageBytes() {
+        return 0;
+    }
+
+    /** Opens one page of a held seal whose receiver is done, the others staying closed. Before {@link #renew} it has to be closed again. */
+    default void openPage(long page) {
+        throw new UnsupportedOperationException("scopes are opened as a whole here");
+    }
+
+    /** Ends that. */
+    default void closePage(long page) {
+        throw new UnsupportedOperationException("scopes are opened as a whole here");
+    }
+
     /** Whether whoever held the seals is gone, and all pages are open with that. */
     default boolean hasEnded() {
         return false;

@@ -162,6 +162,21 @@ final class SealTable implements SealAuthority {
         return SealRingLayout.seal(sequence, index);
     }
 
+    @Override
+    public long pageBytes() {
+        return 1L << unitShift;
+    }
+
+    @Override
+    public void openPage(long page) {
+        protector.unprotect(address + (page << unitShift), 1L << unitShift);
+    }
+
+    @Override
+    public void closePage(long page) {
+        protector.protect(address + (page << unitShift), 1L << unitShift);
+    }
+
     /** First of {@code count} free descriptors in a row. */
     private int claim(int count) {
         int free = 0;

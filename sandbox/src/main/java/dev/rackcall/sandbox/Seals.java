@@ -161,7 +161,8 @@ public final class Seals implements AutoCloseable {
 
     /**
      * Lets go of a seal whose receiver is done, but leaves its pages closed until somebody uses the scope: a flyweight that stores, an allocation, a reset or a
-     * close opens them, and until then the next {@link #seal} of the scope costs no system call. What is kept so is bounded by {@link SealSpec#batch},
+     * close opens them, and until then the next {@link #seal} of the scope costs no system call. Of a scope of 64 pages or more a store opens only the pages of its object,
+     * while those are few, and the next {@link #seal} closes these again. What is kept so is bounded by {@link SealSpec#batch},
      * in seals and in pages, besides the latest one; beyond that all others are released together.
      *
      * <p>Scopes of which pieces were handed out ({@link Scope#isExposed}) are released at once, and seals whose receiver is not done are left

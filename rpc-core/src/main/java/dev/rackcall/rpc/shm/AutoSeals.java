@@ -65,7 +65,7 @@ final class AutoSeals {
             trying = false;
         }
 
-        /** The scope is sealed still. */
+        /** The scope is sealed still, but for a few pages at most, which cost less than a copy of all. */
         void lasted(long bytes) {
             costs.lasted();
             startOver(bytes);
