@@ -479,7 +479,7 @@ class ArenaTest {
     @Test
     void shouldAskForNoRunThatIsLongerThanAnEntryCanSay() {
         for (long bytes : new long[] {63L << 30, 64L << 30, 128L << 30, 2L << 40}) {
-            long head = PageEntry.head(ME, 5, 6, Arena.lengthFor(bytes));
+            long head = PageEntry.head(ME, 5, 6, GrowingPages.lengthFor(bytes));
             assertThat(PageEntry.generation(head)).as("%d bytes", bytes).isEqualTo(6);
             assertThat(PageEntry.length(head)).as("%d bytes", bytes).isEqualTo((int)
                     Math.min(bytes / 4096, PageEntry.MAX_LENGTH));
