@@ -56,6 +56,11 @@ public final class Announcement extends LeaseBound implements AutoCloseable {
     }
 
     @Override
+    synchronized boolean isAt(String path) {
+        return !closed && path().equals(path);
+    }
+
+    @Override
     synchronized void leaseLost() {
         standing = false;
     }

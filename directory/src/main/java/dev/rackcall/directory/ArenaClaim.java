@@ -43,6 +43,11 @@ public final class ArenaClaim extends LeaseBound implements AutoCloseable {
     }
 
     @Override
+    boolean isAt(String path) {
+        return ids.stream().anyMatch(id -> Paths.arenaOwner(id).equals(path));
+    }
+
+    @Override
     void leaseLost() {
         if (held) {
             held = false;

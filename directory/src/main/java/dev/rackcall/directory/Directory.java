@@ -242,7 +242,7 @@ public final class Directory implements AutoCloseable {
     }
 
     /**
-     * Removes an entry that nobody will make again. If the store does not answer, it is removed as soon as that does, or goes with the lease.
+     * Removes an entry. If the store does not answer, it is removed as soon as that does, or goes with the lease.
      *
      * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer
      */
@@ -255,7 +255,8 @@ public final class Directory implements AutoCloseable {
         } catch (DirectoryException e) {
             if (e.reason() == Reason.UNAVAILABLE) {
                 leases.later("the withdrawal of " + path, () -> {
-                    if (!closed) {
+                    // It may have been removed, unheard, and made again meanwhile.
+                    if (!closed && !leases.keep(path)) {
                         store.remove(path);
                     }
                     return true;

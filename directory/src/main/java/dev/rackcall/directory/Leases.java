@@ -51,6 +51,11 @@ final class Leases implements DirectoryStore.LeaseListener {
         return item;
     }
 
+    /** Whether something that is bound has an entry there. */
+    boolean keep(String path) {
+        return bound.stream().anyMatch(item -> item.isAt(path));
+    }
+
     void forget(LeaseBound item) {
         bound.remove(item);
     }

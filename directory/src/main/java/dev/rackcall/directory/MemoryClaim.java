@@ -23,6 +23,11 @@ public final class MemoryClaim extends LeaseBound implements AutoCloseable {
     }
 
     @Override
+    boolean isAt(String entry) {
+        return path.equals(entry);
+    }
+
+    @Override
     synchronized void leaseLost() {
         standing = false;
     }

@@ -8,7 +8,8 @@ import java.util.Optional;
 /** Elastic starts, by virtual queues and by fresh queue pairs in turns, so that a disturbance meets both. */
 final class ElasticTarget {
     private static final int ROUNDS = 10;
-    private static final int LEAST_WARM_UP = 2;
+    /** Starts of each, before any is measured: with two, half of the processors' time went to the compilers of the four JVMs. */
+    private static final int LEAST_WARM_UP = 20;
 
     private final Plan plan;
     private final Workspace workspace;

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +40,9 @@ final class ChannelRoutes implements AutoCloseable {
     private final ChannelEndpoints endpoints;
     /** Of the lines that are nearest. Stores are under this object's lock. */
     private volatile Line[] live = NONE;
+
+    /** Whether somebody is about to look at lines that have ended. */
+    private final AtomicBoolean noticed = new AtomicBoolean();
 
     private volatile boolean closed;
 
@@ -133,7 +137,13 @@ final class ChannelRoutes implements AutoCloseable {
 
     /** Somebody has found that a line is dead. */
     void noticeEnd() {
+        if (!noticed.compareAndSet(false, true)) {
+            // Many calls find it at a time, and one look is enough.
+            return;
+        }
         Background.run(() -> {
+            // Before it looks: what is noticed from now on is looked for once more.
+            noticed.set(false);
             synchronized (this) {
                 publish();
             }

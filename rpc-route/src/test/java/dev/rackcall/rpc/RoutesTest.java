@@ -214,6 +214,9 @@ class RoutesTest {
         byHand().announce(
                         ChannelName.of(CHANNEL),
                         itsMemory.withTcp(alive.address().orElseThrow()));
+        // The first connection of a process over the network loads and compiles much; here a later one has a share of 4
+        // s.
+        assertThat(channel("c").stub(Numbers.class).who()).isNotEmpty();
         stopped.pause();
         try {
             // All of it would be spent at the socket in the runtime directory, at which nobody answers.
