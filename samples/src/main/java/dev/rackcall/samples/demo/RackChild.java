@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A {@link RackHost} as its conductor sees it. One thread. */
 final class RackChild implements AutoCloseable {
-    private static final long PATIENCE_SECONDS = 60;
+    private static final long PATIENCE_SECONDS = 120;
     private static final long QUIT_SECONDS = 10;
 
     private final String host;
@@ -59,6 +59,16 @@ final class RackChild implements AutoCloseable {
         String line = next();
         if (!line.equals(RackMessages.READY)) {
             throw new DemoException(host + " is not ready: " + line);
+        }
+    }
+
+    /** {@link RackMessages#LEAVE_MEMORY} or {@link RackMessages#TAKE_MEMORY}; samples that it has made before come first. */
+    void order(String order) {
+        try {
+            process.outputWriter().write(order + "\n");
+            process.outputWriter().flush();
+        } catch (IOException e) {
+            throw new DemoException(host + " takes no orders: " + e.getMessage(), e);
         }
     }
 

@@ -23,6 +23,8 @@ public final class RackDemo {
     /** How long a change may take to be noticed on a machine that does more than it can. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+    private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
+
     private final Plan plan;
     private final PrintWriter out;
     private final Workplace workplace;
@@ -76,7 +78,16 @@ public final class RackDemo {
     }
 
     private Setup setup(Role role, String host, Path runtime) {
-        return new Setup(role, host, workplace.directory(), runtime, directory, plan.count(), plan.seed());
+        return new Setup(
+                role,
+                host,
+                workplace.directory(),
+                runtime,
+                directory,
+                Optional.empty(),
+                ANY_PORT,
+                plan.count(),
+                plan.seed());
     }
 
     private void show() throws IOException {

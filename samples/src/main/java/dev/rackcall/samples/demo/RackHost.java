@@ -11,10 +11,12 @@ import dev.rackcall.samples.documents.Found;
 import dev.rackcall.samples.documents.JsonDocument;
 import dev.rackcall.samples.documents.NoBench;
 import dev.rackcall.samples.documents.Store;
+import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.Scope;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,9 +31,8 @@ import org.HdrHistogram.Histogram;
  * way its calls take is the channel's affair.
  */
 final class RackHost {
-    private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
     /** With a machine that does more than it can. */
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private static final long STORE_BYTES = 1L << 30;
     private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -45,6 +46,7 @@ final class RackHost {
     private Optional<Route> lastUsed = Optional.empty();
 
     private final CountDownLatch end = new CountDownLatch(1);
+    private volatile boolean leavesMemory;
 
     private RackHost(RackMessages.Setup setup, PrintStream answers) {
         this.setup = setup;
@@ -73,10 +75,13 @@ final class RackHost {
     /** The conductor says {@code QUIT} before it closes the input; without that it is dead. */
     private void awaitEnd() {
         try {
-            String all = new String(System.in.readAllBytes(), StandardCharsets.UTF_8);
-            if (all.startsWith(Messages.Order.QUIT.name())) {
-                end.countDown();
-                return;
+            BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+            for (String order = orders.readLine(); order != null; order = orders.readLine()) {
+                if (order.equals(Messages.Order.QUIT.name())) {
+                    end.countDown();
+                    return;
+                }
+                leavesMemory = order.equals(RackMessages.LEAVE_MEMORY);
             }
             Workplace.delete(setup.workplace());
         } catch (IOException e) {
@@ -97,40 +102,65 @@ final class RackHost {
         }
     }
 
+    /** Nothing is closed if it has none. */
+    private Optional<Pool> openPool() {
+        return setup.pool().map(device -> Pool.dax(device.path(), device.number()));
+    }
+
     private void serve() throws InterruptedException {
+        Optional<Pool> pool = openPool();
         Store store = new Store();
-        try (RpcServer _ = RpcServer.builder()
+        RpcServer.Builder server = RpcServer.builder()
                 .service(DocumentStore.class, DocumentStoreService.of(store))
                 .sharedQuota(STORE_BYTES)
                 .directory(setup.runtime())
                 .directory(setup.directory())
                 .host(setup.host())
-                .listen(ANY_PORT)
-                .start()) {
+                .listen(setup.listen());
+        pool.ifPresent(server::pool);
+        try (RpcServer _ = server.start()) {
             answers.println(RackMessages.READY);
             end.await();
             store.close();
+        } finally {
+            pool.ifPresent(Pool::close);
         }
     }
 
     private void search() throws InterruptedException {
         List<JsonDocument> documents = documents();
-        try (RpcChannel channel = RpcChannel.builder(DocumentStore.CHANNEL)
+        QueryPlan queries = new QueryPlan(documents, setup.seed());
+        Optional<Pool> pool = openPool();
+        boolean fills = setup.role() == RackMessages.Role.FILL_AND_SEARCH;
+        try {
+            for (boolean first = true; !isEnding(); first = false) {
+                boolean without = leavesMemory;
+                try (RpcChannel channel = channel(without ? Optional.empty() : pool)) {
+                    DocumentStore store = channel.stub(DocumentStore.class);
+                    if (first && fills) {
+                        fill(channel, store, documents);
+                    }
+                    if (first) {
+                        answers.println(RackMessages.READY);
+                    }
+                    while (!isEnding() && without == leavesMemory) {
+                        sample(channel, store, queries);
+                    }
+                }
+            }
+        } finally {
+            pool.ifPresent(Pool::close);
+        }
+    }
+
+    private RpcChannel channel(Optional<Pool> pool) {
+        RpcChannel.Builder channel = RpcChannel.builder(DocumentStore.CHANNEL)
                 .directory(setup.runtime())
                 .directory(setup.directory())
                 .host(setup.host())
-                .connectTimeout(PATIENCE)
-                .open()) {
-            DocumentStore store = channel.stub(DocumentStore.class);
-            if (setup.role() == RackMessages.Role.FILL_AND_SEARCH) {
-                fill(channel, store, documents);
-            }
-            answers.println(RackMessages.READY);
-            QueryPlan queries = new QueryPlan(documents, setup.seed());
-            while (!isEnding()) {
-                sample(channel, store, queries);
-            }
-        }
+                .connectTimeout(PATIENCE);
+        pool.ifPresent(channel::pool);
+        return channel.open();
     }
 
     private List<JsonDocument> documents() {

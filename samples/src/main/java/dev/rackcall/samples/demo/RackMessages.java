@@ -2,6 +2,7 @@ package dev.rackcall.samples.demo;
 
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * What the rack demo's conductor and its hosts say to each other: {@link Setup} as a host's argument, and on its standard output {@link #READY},
@@ -11,6 +12,11 @@ final class RackMessages {
     static final String READY = "ready";
     static final String SAMPLE = "sample ";
     static final String FAILED = "failed ";
+
+    /** Orders to a host that has a pool: to do without it, and to use it again. */
+    static final String LEAVE_MEMORY = "leave memory";
+
+    static final String TAKE_MEMORY = "take memory";
 
     private RackMessages() {}
 
@@ -27,9 +33,27 @@ final class RackMessages {
      * What a host is told at its start.
      *
      * @param workplace of the whole demo, which a host removes if its conductor is dead
-     * @param runtime the host's runtime directory: what stands for its memory
+     * @param runtime the host's runtime directory: what stands for its memory, unless it has a pool
+     * @param pool memory that it shares with other machines
+     * @param listen where it serves those that share no memory with it
      */
-    record Setup(Role role, String host, Path workplace, Path runtime, URI directory, int count, long seed) {}
+    record Setup(
+            Role role,
+            String host,
+            Path workplace,
+            Path runtime,
+            URI directory,
+            Optional<Device> pool,
+            URI listen,
+            int count,
+            long seed) {}
+
+    /**
+     * A device that is the memory of several machines.
+     *
+     * @param number of the machine among them
+     */
+    record Device(Path path, int number) {}
 
     /**
      * What a host has done since its last sample.
