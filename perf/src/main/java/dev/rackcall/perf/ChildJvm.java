@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
  * by itself when the coordinator was killed.
  */
 final class ChildJvm implements AutoCloseable {
-    private static final Duration START_BOUND = Duration.ofSeconds(60);
+    private static final Duration START_BOUND = Duration.ofMinutes(3);
     private static final long QUIT_SECONDS = 5;
     private static final String ENDED = "ended";
     /** Flags of this JVM that would distort measurements or collide in a second process. */

@@ -26,7 +26,7 @@ record LockContest(String kind, int locality, int locks, int threads) {
     private static final int NODES = 3;
     private static final List<Integer> LOCALITIES = List.of(100, 95, 90, 85);
     private static final List<Integer> TABLES = List.of(20, 100, 1000);
-    private static final int FEW_THREADS = 2;
+    static final int FEW_THREADS = 2;
     /** The paper's other numbers of threads, for the locality that its claim is about. */
     private static final List<Integer> MANY_THREADS = List.of(4, 8, 12);
 
@@ -69,9 +69,10 @@ record LockContest(String kind, int locality, int locks, int threads) {
             CyclicBarrier start = new CyclicBarrier(NODES * threads);
             List<Future<LatencyRecorder>> recorders = new ArrayList<>();
             for (int i = 0; i < NODES * threads; i++) {
-                LockUser.Place place = new LockUser.Place(nodes, i / threads, i % threads, threads);
+                LockUser.Place place =
+                        new LockUser.Place(nodes, nodes.get(i / threads), i / threads, i % threads, threads);
                 LockUser one = user.apply(place);
-                int[] keys = keys(place.node(), i);
+                int[] keys = keys(NODES, place.node(), i);
                 recorders.add(running.submit(() -> {
                     run(one, keys, NODES, nanos / 2, start, SAMPLE);
                     LatencyRecorder recorder = run(one, keys, NODES, nanos, start, SAMPLE);
@@ -115,7 +116,7 @@ record LockContest(String kind, int locality, int locks, int threads) {
     }
 
     /** Of the own node with this probability, else of the other nodes; evenly among those. Key k lies on node k mod the number of nodes. */
-    private int[] keys(int node, int seed) {
+    int[] keys(int nodes, int node, int seed) {
         SplittableRandom random = new SplittableRandom(seed);
         int[] keys = new int[KEYS];
         for (int i = 0; i < KEYS; i++) {
@@ -123,7 +124,7 @@ record LockContest(String kind, int locality, int locks, int threads) {
             int key;
             do {
                 key = random.nextInt(locks);
-            } while ((key % NODES == node) != local);
+            } while ((key % nodes == node) != local);
             keys[i] = key;
         }
         return keys;

@@ -6,9 +6,12 @@ import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Context;
+import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.ProtectionDomain;
 import dev.rackcall.verbs.QueuePair;
+import java.io.DataOutputStream;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -19,7 +22,7 @@ import java.util.List;
  * A simulated node of the lock benchmark: a software device, and memory that all nodes reach by it. The memory has a table of ALocks, then a line for each lock of the
  * baselines, then a line for each thread of this node, where it waits.
  */
-final class LockNode implements AutoCloseable {
+final class LockNode implements LockHome, AutoCloseable {
     static final int LINE = 64;
     private static final int DEPTH = 64;
 
@@ -33,13 +36,22 @@ final class LockNode implements AutoCloseable {
     private final MemorySegment memory;
     private final MemoryRegion region;
     private final LockTable table;
-    private final long wordsAt;
-    private final long threadsAt;
+    private final Layout layout;
+
+    /** Where things lie in a node's memory. */
+    record Layout(int locks, int allThreads, int threads) {
+        long word(int index) {
+            return LockTable.bytes(allThreads, locks) + (long) LINE * index;
+        }
+
+        long thread(int thread) {
+            return word(locks) + (long) LINE * thread;
+        }
+    }
 
     LockNode(int locks, int allThreads, int threads) {
-        wordsAt = LockTable.bytes(allThreads, locks);
-        threadsAt = wordsAt + (long) LINE * locks;
-        memory = arena.allocate(threadsAt + (long) LINE * threads, LINE);
+        layout = new Layout(locks, allThreads, threads);
+        memory = arena.allocate(layout.thread(threads), LINE);
         table = LockTable.create(memory, allThreads, locks);
         region = domain.register(memory, EnumSet.allOf(Access.class));
     }
@@ -48,33 +60,69 @@ final class LockNode implements AutoCloseable {
         return table;
     }
 
-    /** The address of a baseline's lock. */
-    long word(int index) {
-        return region.address() + wordsAt + (long) LINE * index;
+    @Override
+    public int locks() {
+        return layout.locks();
     }
 
-    /** The address of what a thread of this node waits for. */
-    long thread(int thread) {
-        return region.address() + threadsAt + (long) LINE * thread;
+    @Override
+    public long word(int index) {
+        return region.address() + layout.word(index);
+    }
+
+    @Override
+    public long thread(int thread) {
+        return region.address() + layout.thread(thread);
     }
 
     /** Where a thread of this node waits for locks of another one. */
     LockBell bell(int number, int thread, int other) {
-        return new LockBell(number, region, threadsAt + (long) LINE * thread + (long) Long.BYTES * other);
+        return new LockBell(number, region, layout.thread(thread) + (long) Long.BYTES * other);
     }
 
     MemorySegment threadMemory(int thread) {
-        return memory.asSlice(threadsAt + (long) LINE * thread, LINE);
+        return memory.asSlice(layout.thread(thread), LINE);
     }
 
-    /** A way for one thread of this node to that one, which may be this one: then it is a loopback. */
-    LockPath path(LockNode to) {
-        QueuePair there = LockPath.queuePair(to.domain, to.completions);
-        LockPath path = new LockPath(context, domain, to.region.address(), to.region.remoteKey());
-        path.connect(place, to.place, there);
-        to.accepted.add(there);
+    @Override
+    public LockPath pathFrom(LockNode own) {
+        LockPath path = own.newPath(region.address(), region.remoteKey());
+        own.connect(path, gid(), accept(own.gid(), path.number()));
+        return path;
+    }
+
+    /** A path to memory of some node, to be {@link #connect connected}; it is this node's. */
+    LockPath newPath(long address, int key) {
+        LockPath path = new LockPath(context, domain, address, key);
         paths.add(path);
         return path;
+    }
+
+    void connect(LockPath path, Gid gid, int number) {
+        path.connect(place.pathTo(gid), number);
+    }
+
+    /** A queue pair for a path that leads here; returns its number. */
+    int accept(Gid gid, int number) {
+        QueuePair here = LockPath.queuePair(domain, completions);
+        LockPath.connect(here, place.pathTo(gid), number);
+        synchronized (accepted) {
+            accepted.add(here);
+        }
+        return here.number();
+    }
+
+    Gid gid() {
+        return place.gid();
+    }
+
+    /** For {@link FarLockNode}. */
+    void describe(DataOutputStream out) throws IOException {
+        out.writeLong(region.address());
+        out.writeInt(region.remoteKey());
+        out.writeInt(layout.locks());
+        out.writeInt(layout.allThreads());
+        out.writeInt(layout.threads());
     }
 
     /** The paths of a node end before those that they lead to. */

@@ -56,12 +56,15 @@ final class LockPath implements AutoCloseable {
         return made;
     }
 
-    void connect(BenchDevice.Place here, BenchDevice.Place peer, QueuePair there) {
-        connect(queuePair, here.pathTo(peer.gid()), there.number());
-        connect(there, peer.pathTo(here.gid()), queuePair.number());
+    int number() {
+        return queuePair.number();
     }
 
-    private static void connect(QueuePair one, AddressVector path, int number) {
+    void connect(AddressVector path, int number) {
+        connect(queuePair, path, number);
+    }
+
+    static void connect(QueuePair one, AddressVector path, int number) {
         one.toReadyToReceive(ReadyToReceive.from(path, number));
         one.toReadyToSend(ReadyToSend.defaults());
     }

@@ -23,7 +23,7 @@ final class LockTarget {
     private static final List<String> REMOTE =
             List.of("alock" + FAR, "spin" + FAR, "spin" + LOOPBACK, "mcs" + FAR, "mcs" + LOOPBACK);
 
-    private static final Map<String, Function<LockUser.Place, LockUser>> KINDS = kinds();
+    static final Map<String, Function<LockUser.Place, LockUser>> KINDS = kinds();
     private static final int ALONE_OPERATIONS = 2000;
 
     private final Plan plan;
@@ -108,7 +108,8 @@ final class LockTarget {
         plan.say("alock: " + name);
         List<LockNode> nodes = List.of(new LockNode(1, 1, 1), new LockNode(1, 1, 1));
         try {
-            LockUser user = KINDS.get(name.substring(0, name.indexOf('-'))).apply(new LockUser.Place(nodes, 0, 0, 1));
+            LockUser user = KINDS.get(name.substring(0, name.indexOf('-')))
+                    .apply(new LockUser.Place(nodes, nodes.getFirst(), 0, 0, 1));
             int[] keys = {name.endsWith(LOOPBACK) ? 0 : 1};
             CyclicBarrier start = new CyclicBarrier(1);
             LockContest.run(user, keys, nodes.size(), plan.warmUpNanos(), start, 1);

@@ -19,7 +19,7 @@ interface LockUser {
     default void end() {}
 
     /** The thread's place among all. */
-    record Place(List<LockNode> nodes, int node, int thread, int threads) {
+    record Place(List<? extends LockHome> nodes, LockNode own, int node, int thread, int threads) {
         /** From 1. */
         int number() {
             return node * threads + thread + 1;
@@ -27,15 +27,14 @@ interface LockUser {
 
         /** To the table of a node. */
         private LockSession session(int other, LockPeers peers) {
-            LockNode own = nodes.get(node);
-            LockNode there = nodes.get(other);
             return other == node
                     ? own.table().localSession(number())
-                    : LockTable.remoteSession(own.path(there).link(), number(), own.bell(node, thread, other), peers);
+                    : LockTable.remoteSession(
+                            nodes.get(other).pathFrom(own).link(), number(), own.bell(node, thread, other), peers);
         }
 
         List<LockPath> paths() {
-            return nodes.stream().map(nodes.get(node)::path).toList();
+            return nodes.stream().map(node -> node.pathFrom(own)).toList();
         }
     }
 
@@ -44,14 +43,13 @@ interface LockUser {
     static LockUser alock(Place place) {
         LockPeers peers = LockPeers.create();
         for (int node = 0; node < place.nodes.size(); node++) {
-            place.nodes.get(place.node).path(place.nodes.get(node)).addTo(peers, node);
+            place.nodes.get(node).pathFrom(place.own).addTo(peers, node);
         }
         List<LockSession> sessions = IntStream.range(0, place.nodes.size())
                 .mapToObj(node -> place.session(node, peers))
                 .toList();
         ALock[][] locks = sessions.stream()
-                .map(session -> IntStream.range(
-                                0, place.nodes.getFirst().table().locks())
+                .map(session -> IntStream.range(0, place.nodes.getFirst().locks())
                         .mapToObj(session::lock)
                         .toArray(ALock[]::new))
                 .toArray(ALock[][]::new);
@@ -102,7 +100,7 @@ interface LockUser {
         private Mcs(Place place) {
             this.place = place;
             paths = place.paths();
-            own = place.nodes.get(place.node).threadMemory(place.thread);
+            own = place.own.threadMemory(place.thread);
         }
 
         @Override
