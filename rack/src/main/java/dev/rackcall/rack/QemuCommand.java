@@ -20,7 +20,7 @@ import java.util.List;
  * @param seconds after which a guest switches itself off, whatever happens
  */
 record QemuCommand(Path program, Path kernel, Path initramfs, Path share, Path jdk, Path run, long ticks, int seconds) {
-    private static final int MEGABYTES = 1024;
+    private static final int MEGABYTES = 1536;
     /** Enough for the largest of RDMA's packets; guests are told so by the card. */
     private static final int MTU = 4200;
 

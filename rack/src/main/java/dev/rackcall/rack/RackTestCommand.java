@@ -46,13 +46,13 @@ public final class RackTestCommand implements Callable<Integer> {
             description = "Only these: ${COMPLETION-CANDIDATES}. Without this option all.")
     private Set<Step> steps = EnumSet.allOf(Step.class);
 
-    @Option(names = "--long", description = "With as many calls as the contract suites make elsewhere.")
+    @Option(names = "--long", description = "Contract suites with as many calls as elsewhere; bench elastic.")
     private boolean isLong;
 
     @Option(
             names = "--seconds",
             paramLabel = "N",
-            defaultValue = "480",
+            defaultValue = "780",
             description = "The most that guests may run (default: ${DEFAULT-VALUE}).")
     private int seconds;
 

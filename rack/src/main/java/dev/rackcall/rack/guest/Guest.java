@@ -18,7 +18,7 @@ import java.util.function.BooleanSupplier;
 final class Guest {
     static final Path DEVICE = Path.of("/dev/dax0.0");
     /** How long guests wait for each other: several times what it takes when three of them share two processors with other work. */
-    static final Duration BOUND = Duration.ofMinutes(2);
+    static final Duration BOUND = Duration.ofMinutes(4);
 
     private static final Path MEETING = Path.of("/rack/sync");
     private static final long POLL_NANOS = Duration.ofMillis(20).toNanos();

@@ -22,6 +22,9 @@ interface GuestStep {
             case KEYS -> new KeysStep();
             case REMOTE -> new RemoteStep();
             case PINGPONG -> new PingPongStep();
+            case ALOCK -> new ALockStep();
+            case DEMO -> new DemoStep();
+            case CONNECT -> new ConnectStep();
             case DEATH -> new DeathStep();
             case CONTRACT -> SuiteStep.CONTRACT;
             case LOCKS -> SuiteStep.LOCKS;

@@ -16,18 +16,26 @@ public enum Step {
     REMOTE("AC", "calls from C to A by RDMA over rxe0: values, pointers, results, streams, futures"),
     /** What a call over RDMA costs beside no more than a message there and back. */
     PINGPONG("AC", "calls without arguments from C to A over rxe0 beside ibv_rc_pingpong between the same guests"),
+    /** Locks that threads of two hosts want. */
+    ALOCK("AC", "bench alock with a node in A and one in C, over rxe0: ALock beside locks by RDMA alone"),
+    /** Hosts that find each other by name, and the way to each. */
+    DEMO(
+            "ABC",
+            "demo rack: A serves documents, B searches them through the pool and, when that is taken from it, over rxe0 as C does"),
     /** The host of a server and participant is gone; the others go on. Of A the last, since it ends it. */
     DEATH(
             "ABC",
             "guest A is killed under B's and C's calls, while it allocates; they end, B takes back what A had, and serves on"),
     /** The contract suite of verbs over a real device. It and what follows wait for nobody, and take minutes. */
-    VERBS("C", "the verbs contract suite on rxe0"),
+    VERBS("B", "the verbs contract suite on rxe0"),
     /** The contract of calls over a real device, to the guest itself. */
     CONTRACT("B", "the contract suite of calls over rxe0, the tests that calls in shared memory pass"),
     /** ALock over a real device, whose atomic operations are not atomic with the processor's. */
     LOCKS("B", "the tests of ALock, of its readers and of its bells over rxe0"),
+    /** What connections cost over a real device. */
+    CONNECT("B", "bench connect over rxe0: virtual queues beside fresh queue pairs"),
     /** The control plane over a real device without dynamically connected queue pairs. */
-    CONTROL("B", "the tests of agents, virtual queues and messages over rxe0"),
+    CONTROL("C", "the tests of agents, virtual queues and messages over rxe0"),
     /** Protection keys of an emulated processor: tests that are skipped on most machines. */
     KEYS("C", "the tests of protection keys, on a processor that has them");
 

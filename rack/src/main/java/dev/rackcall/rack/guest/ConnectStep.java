@@ -1,0 +1,83 @@
+package dev.rackcall.rack.guest;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What connections cost over a real device, both ends behind it: virtual ones, and queue pairs that its kernel makes anew; one at a time, and many. */
+final class ConnectStep implements GuestStep {
+    private static final String BENCH = "dev.rackcall.rack.guest.BenchMain";
+    /** A guest's memory is small, and each subject has two JVMs. */
+    private static final List<String> FLAGS = List.of("-Xms64m", "-Xmx64m", "-XX:-AlwaysPreTouch");
+
+    private static final Duration SILENCE = Duration.ofSeconds(80);
+    private static final Duration BOUND = Duration.ofMinutes(5);
+    private static final int WORKERS = 10;
+    private static final Pattern RESULT =
+            Pattern.compile("\"name\" *: *\"(?<name>[a-z-]+)\".*?\"p50_ns\" *: *(?<nanos>\\d+)", Pattern.DOTALL);
+
+    @Override
+    public String run(Guest guest) throws IOException, InterruptedException {
+        Map<String, Double> micros = bench("connect", "--only", "connect-cached,connect-uncached,connect-fresh-rc");
+        double fresh = micros.get("connect-fresh-rc");
+        String one = String.format(
+                Locale.ROOT,
+                "medians, emulated: a virtual queue %.0f us from the cache, %.0f us from the meta server, a fresh RC queue pair %.0f us (%.0f and %.0f times as long)",
+                micros.get("connect-cached"),
+                micros.get("connect-uncached"),
+                fresh,
+                fresh / micros.get("connect-cached"),
+                fresh / micros.get("connect-uncached"));
+        return guest.isLong() ? one + "; " + many() : one;
+    }
+
+    /** Twenty servers with an agent each take an emulated processor half a minute before anything is measured. */
+    private static String many() throws IOException, InterruptedException {
+        Map<String, Double> micros =
+                bench("elastic", "--only", "elastic-virtual,elastic-fresh", "--workers", Integer.toString(WORKERS));
+        double fresh = micros.get("elastic-fresh");
+        return String.format(
+                Locale.ROOT,
+                "%d workers to 20 servers in %.0f ms by virtual queues, in %.0f ms by fresh queue pairs (%.0f %% less)",
+                WORKERS,
+                micros.get("elastic-virtual") / 1000,
+                fresh / 1000,
+                100 * (1 - micros.get("elastic-virtual") / fresh));
+    }
+
+    /** Microseconds by name. */
+    private static Map<String, Double> bench(String target, String... more) throws IOException, InterruptedException {
+        Path out = Path.of("/tmp", target + ".json");
+        List<String> arguments = new ArrayList<>(List.of(
+                target,
+                "--device",
+                RdmaEnd.DEVICE,
+                "--repeat",
+                "1",
+                "--duration",
+                "500ms",
+                "--warm-up",
+                "2s",
+                "--format",
+                "json",
+                "--out",
+                out.toString()));
+        arguments.addAll(List.of(more));
+        int status = GuestJvm.start(FLAGS, BENCH, arguments).await(SILENCE, BOUND, line -> {});
+        Guest.require(status == 0, "bench " + target + " ended with status " + status);
+        Map<String, Double> micros = new LinkedHashMap<>();
+        Matcher results = RESULT.matcher(Files.readString(out));
+        while (results.find()) {
+            micros.put(results.group("name"), Long.parseLong(results.group("nanos")) / 1000.0);
+        }
+        return micros;
+    }
+}
