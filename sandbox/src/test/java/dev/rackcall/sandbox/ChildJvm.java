@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Runs a main class in a JVM of its own, for what may end a JVM. */
 public final class ChildJvm {
-    private static final long BOUND_SECONDS = 60;
+    private static final long BOUND_SECONDS = 150;
 
     private ChildJvm() {}
 

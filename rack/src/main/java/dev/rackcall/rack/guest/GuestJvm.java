@@ -19,6 +19,12 @@ final class GuestJvm {
 
     /** Starts it. Flags that are given count more than this JVM's. */
     static GuestJvm start(List<String> flags, String main, List<String> arguments) throws IOException {
+        return start(flags, "", main, arguments);
+    }
+
+    /** As {@link #start(List, String, List)}, with flags for those JVMs that it starts, too. */
+    static GuestJvm start(List<String> flags, String flagsForAll, String main, List<String> arguments)
+            throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
@@ -26,8 +32,9 @@ final class GuestJvm {
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main));
         command.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-        // Those JVMs that it starts may leave this flag out, since it is none for measuring: here it is.
-        builder.environment().put("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1");
+        if (!flagsForAll.isEmpty()) {
+            builder.environment().put("JAVA_TOOL_OPTIONS", flagsForAll);
+        }
         return new GuestJvm(builder.start());
     }
 

@@ -59,7 +59,7 @@ public final class SuiteMain {
         LauncherDiscoveryRequest tests = LauncherDiscoveryRequestBuilder.request()
                 .selectors(selectors)
                 .configurationParameter("junit.jupiter.execution.timeout.threaddump.enabled", "true")
-                .configurationParameter("junit.jupiter.execution.timeout.default", "70 s")
+                .configurationParameter("junit.jupiter.execution.timeout.default", "180 s")
                 .build();
         LauncherFactory.create().execute(tests, listeners);
     }
