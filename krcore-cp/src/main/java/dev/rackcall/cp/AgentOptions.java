@@ -3,6 +3,7 @@ package dev.rackcall.cp;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -79,103 +80,96 @@ public record AgentOptions(
 
     /** The same with a meta server. */
     public AgentOptions withMeta(Supplier<ControlAddress> address) {
-        return new AgentOptions(
-                host,
-                Optional.of(address),
-                renewal,
-                validity,
-                lanes,
-                ownQueuePairs,
-                busyRequests,
-                laneDepth,
-                queueDepth,
-                maxQueues,
-                maxRegions,
-                tableRegions);
+        return changed(copy -> copy.meta = Optional.of(address));
     }
 
     /** The same with other times. */
     public AgentOptions withTimes(Duration newRenewal, Duration newValidity) {
-        return new AgentOptions(
-                host,
-                meta,
-                newRenewal,
-                newValidity,
-                lanes,
-                ownQueuePairs,
-                busyRequests,
-                laneDepth,
-                queueDepth,
-                maxQueues,
-                maxRegions,
-                tableRegions);
+        return changed(copy -> {
+            copy.renewal = newRenewal;
+            copy.validity = newValidity;
+        });
     }
 
     /** The same with another number of shared queue pairs. */
     public AgentOptions withLanes(int count) {
-        return new AgentOptions(
-                host,
-                meta,
-                renewal,
-                validity,
-                count,
-                ownQueuePairs,
-                busyRequests,
-                laneDepth,
-                queueDepth,
-                maxQueues,
-                maxRegions,
-                tableRegions);
+        return changed(copy -> copy.lanes = count);
     }
 
     /** The same with another number of queue pairs to single peers, each of which gets this many requests a second. */
     public AgentOptions withOwnQueuePairs(int most, long requests) {
-        return new AgentOptions(
-                host,
-                meta,
-                renewal,
-                validity,
-                lanes,
-                most,
-                requests,
-                laneDepth,
-                queueDepth,
-                maxQueues,
-                maxRegions,
-                tableRegions);
+        return changed(copy -> {
+            copy.ownQueuePairs = most;
+            copy.busyRequests = requests;
+        });
     }
 
     /** The same with other depths of a shared queue pair and of a virtual queue. */
     public AgentOptions withDepth(int lane, int queue) {
-        return new AgentOptions(
-                host,
-                meta,
-                renewal,
-                validity,
-                lanes,
-                ownQueuePairs,
-                busyRequests,
-                lane,
-                queue,
-                maxQueues,
-                maxRegions,
-                tableRegions);
+        return changed(copy -> {
+            copy.laneDepth = lane;
+            copy.queueDepth = queue;
+        });
     }
 
     /** The same with other bounds for a tenant. */
     public AgentOptions withQuota(int queues, int regions) {
-        return new AgentOptions(
-                host,
-                meta,
-                renewal,
-                validity,
-                lanes,
-                ownQueuePairs,
-                busyRequests,
-                laneDepth,
-                queueDepth,
-                queues,
-                regions,
-                tableRegions);
+        return changed(copy -> {
+            copy.maxQueues = queues;
+            copy.maxRegions = regions;
+        });
+    }
+
+    private AgentOptions changed(Consumer<Copy> change) {
+        Copy copy = new Copy(this);
+        change.accept(copy);
+        return copy.toOptions();
+    }
+
+    /** What a method changes before it is checked as a whole. */
+    private static final class Copy {
+        private final HostId host;
+        private final int tableRegions;
+        private Optional<Supplier<ControlAddress>> meta;
+        private Duration renewal;
+        private Duration validity;
+        private int lanes;
+        private int ownQueuePairs;
+        private long busyRequests;
+        private int laneDepth;
+        private int queueDepth;
+        private int maxQueues;
+        private int maxRegions;
+
+        Copy(AgentOptions from) {
+            host = from.host;
+            tableRegions = from.tableRegions;
+            meta = from.meta;
+            renewal = from.renewal;
+            validity = from.validity;
+            lanes = from.lanes;
+            ownQueuePairs = from.ownQueuePairs;
+            busyRequests = from.busyRequests;
+            laneDepth = from.laneDepth;
+            queueDepth = from.queueDepth;
+            maxQueues = from.maxQueues;
+            maxRegions = from.maxRegions;
+        }
+
+        AgentOptions toOptions() {
+            return new AgentOptions(
+                    host,
+                    meta,
+                    renewal,
+                    validity,
+                    lanes,
+                    ownQueuePairs,
+                    busyRequests,
+                    laneDepth,
+                    queueDepth,
+                    maxQueues,
+                    maxRegions,
+                    tableRegions);
+        }
     }
 }

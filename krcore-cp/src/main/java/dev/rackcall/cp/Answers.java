@@ -19,7 +19,7 @@ final class Answers {
 
     private static final class Way {
         final HostRecord record;
-        final Deque<Message> pending = new ArrayDeque<>();
+        final Deque<PortMessage> pending = new ArrayDeque<>();
         Optional<LocalQueue> queue = Optional.empty();
         int tries;
 
@@ -39,11 +39,11 @@ final class Answers {
         this.agent = agent;
     }
 
-    synchronized void add(Message message, CompletionStatus status) {
+    synchronized void add(PortMessage message, CompletionStatus status) {
         Life life = new Life(message.host(), message.record().epoch());
         Way way = ways.computeIfAbsent(life, key -> new Way(message.record()));
-        way.pending.add(Message.about(
-                Message.ANSWER, status.code(), message.queue(), message.number(), agent.host(), agent.self()));
+        way.pending.add(PortMessage.about(
+                PortMessage.ANSWER, status.code(), message.queue(), message.number(), agent.host(), agent.self()));
         waiting++;
         if (!send(life, way)) {
             ways.remove(life);

@@ -81,7 +81,7 @@ final class CheckedRequest {
 
     /** Whether a message's payload travels with it. */
     boolean isSmall() {
-        return bytes <= Message.MAX_PAYLOAD;
+        return bytes <= PortMessage.MAX_PAYLOAD;
     }
 
     /** Where a payload lies that is to be fetched. */
@@ -265,7 +265,7 @@ final class CheckedRequest {
             return refuse(
                     CompletionStatus.LOCAL_LENGTH_ERROR,
                     "a message of " + bytes + " bytes in " + segments + " segments; one that is longer than "
-                            + Message.MAX_PAYLOAD + " is fetched from one");
+                            + PortMessage.MAX_PAYLOAD + " is fetched from one");
         }
         int right = opcode().isReadOrAtomic()
                 ? Access.LOCAL_WRITE.bit()

@@ -31,14 +31,14 @@ final class LocalPort implements MessagePort {
     private record Sender(HostId host, int epoch, long tenant) {}
 
     /** A payload that is being fetched. */
-    private record Reading(Message message, Given memory, LocalQueue way) {}
+    private record Reading(PortMessage message, Given memory, LocalQueue way) {}
 
     private final Messages messages;
     private final LocalTenant tenant;
     private final int number;
     private final int depth;
     private final Runnable watcher;
-    private final Deque<Message> waiting = new ArrayDeque<>();
+    private final Deque<PortMessage> waiting = new ArrayDeque<>();
     private final Map<Sender, Integer> shares = new HashMap<>();
     private final Deque<Given> given = new ArrayDeque<>();
     private final Deque<Arrived> arrived = new ArrayDeque<>();
@@ -133,7 +133,7 @@ final class LocalPort implements MessagePort {
     }
 
     /** A message has come. */
-    synchronized void arrived(Message message) {
+    synchronized void arrived(PortMessage message) {
         Sender sender = sender(message);
         int held = shares.getOrDefault(sender, 0);
         if (closed || held >= MAX_WAITING - waiting.size()) {
@@ -145,12 +145,12 @@ final class LocalPort implements MessagePort {
         step();
     }
 
-    private static Sender sender(Message message) {
+    private static Sender sender(PortMessage message) {
         return new Sender(message.host(), message.record().epoch(), message.tenant());
     }
 
     /** Whether the message that is asked for waits here, or is being fetched. */
-    synchronized boolean holds(Message probe) {
+    synchronized boolean holds(PortMessage probe) {
         return Stream.concat(waiting.stream(), reading.map(Reading::message).stream())
                 .anyMatch(message -> message.number() == probe.number()
                         && message.queue() == probe.queue()
@@ -175,11 +175,11 @@ final class LocalPort implements MessagePort {
         if (waiting.isEmpty() || given.isEmpty()) {
             return false;
         }
-        Message message = waiting.poll();
+        PortMessage message = waiting.poll();
         shares.computeIfPresent(sender(message), (sender, held) -> held == 1 ? null : held - 1);
         if (message.length() > given.peek().length()) {
             messages.answer(message, CompletionStatus.REMOTE_INVALID_REQUEST);
-        } else if (message.kind() == Message.SMALL) {
+        } else if (message.kind() == PortMessage.SMALL) {
             Given memory = given.poll();
             CompletionStatus status = tenant.write(memory.key(), memory.address(), message.payload())
                     ? CompletionStatus.SUCCESS
@@ -192,7 +192,7 @@ final class LocalPort implements MessagePort {
     }
 
     /** Asks for the payload, on a thread of its own if something must be looked up for that. */
-    private void begin(Message message, Given memory) {
+    private void begin(PortMessage message, Given memory) {
         LocalQueue way;
         try {
             way = way(message);
@@ -229,7 +229,7 @@ final class LocalPort implements MessagePort {
         }
     }
 
-    private LocalQueue way(Message message) {
+    private LocalQueue way(PortMessage message) {
         LocalQueue known = ways.get(message.host());
         if (known != null && known.epoch() == message.record().epoch() && known.isWorking()) {
             return known;
@@ -262,7 +262,7 @@ final class LocalPort implements MessagePort {
         return true;
     }
 
-    private void finish(Message message, Given memory, CompletionStatus status) {
+    private void finish(PortMessage message, Given memory, CompletionStatus status) {
         messages.answer(message, status);
         if (status == CompletionStatus.SUCCESS) {
             arrived.add(

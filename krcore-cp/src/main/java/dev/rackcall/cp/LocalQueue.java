@@ -11,7 +11,6 @@ import java.util.Optional;
 
 /** A virtual queue of an agent in this process. */
 final class LocalQueue implements VirtualQueue {
-    private static final CompletionStatus[] STATUSES = CompletionStatus.values();
     /** In place of a request's place in this queue: it has none. */
     static final long INTERNAL = -1;
 
@@ -32,34 +31,22 @@ final class LocalQueue implements VirtualQueue {
         }
     }
 
-    private static final byte DEVICE = 1;
-    private static final byte ANSWER = 2;
-    private static final CompletionOpcode[] OPCODES = CompletionOpcode.values();
-
     private final Agent agent;
     private final LocalTenant tenant;
     private final Peer peer;
     /** What requests go over; another one only when none is under way. Written with the monitor by who pushes. */
     private volatile Route route;
 
-    private final int depth;
     private final QueueWatcher watcher;
     private final CheckedRequest checked = new CheckedRequest();
     private final CheckedRequest internal = new CheckedRequest();
     private final long number;
-    private final long[] ids;
-    private final int[] bytes;
-    private final byte[] statuses;
-    private final byte[] opcodes;
-    private final boolean[] signaled;
-    /** What has not happened yet: {@link #DEVICE}, {@link #ANSWER}. */
-    private final byte[] missing;
-    /** Requests taken so far, and those of them that have left: completed and popped, if they are to be. These and what follows are guarded by the monitor. */
-    private long taken;
+    /** This and what follows are guarded by the monitor. */
+    private final RequestWindow window;
 
-    private long left;
+    /** Requests at the lane. */
     private int underWay;
-    private int unanswered;
+
     private boolean isRefusalDue;
     private long refusedId;
     private CompletionStatus refusedWith = CompletionStatus.SUCCESS;
@@ -75,14 +62,8 @@ final class LocalQueue implements VirtualQueue {
         this.tenant = tenant;
         this.peer = peer;
         route = Route.over(peer.lane(), tenant);
-        this.depth = depth;
         number = agent.nextQueueNumber();
-        ids = new long[depth];
-        bytes = new int[depth];
-        statuses = new byte[depth];
-        opcodes = new byte[depth];
-        signaled = new boolean[depth];
-        missing = new byte[depth];
+        window = new RequestWindow(depth);
     }
 
     /** By which peers know it. */
@@ -212,10 +193,10 @@ final class LocalQueue implements VirtualQueue {
         return isPosted;
     }
 
-    private Message message(MemorySegment payload) {
+    private PortMessage message(MemorySegment payload) {
         boolean isSmall = checked.isSmall();
-        return new Message(
-                isSmall ? Message.SMALL : Message.LARGE,
+        return new PortMessage(
+                isSmall ? PortMessage.SMALL : PortMessage.LARGE,
                 checked.port(),
                 number,
                 nextToken(),
@@ -230,11 +211,11 @@ final class LocalQueue implements VirtualQueue {
 
     /** That of the next request, since one thread pushes at a time. */
     private synchronized long nextToken() {
-        return taken;
+        return window.next();
     }
 
     /** Sends a message of the agent itself, of which nobody hears; returns false if there is no room now. */
-    boolean send(Message message) {
+    boolean send(PortMessage message) {
         MessageSlots slots = agent.messages().slots();
         int slot = slots.claim(MessageSlots.AGENT);
         if (slot < 0) {
@@ -262,22 +243,16 @@ final class LocalQueue implements VirtualQueue {
 
     /** Asks for a message that has waited for its answer for long: is the peer there, and does it still have it? */
     void probe() {
-        long oldest = -1;
+        long oldest;
         synchronized (this) {
-            for (long token = left; token < taken && oldest < 0 && unanswered > 0; token++) {
-                oldest = (missing[index(token)] & ANSWER) != 0 ? token : -1;
-            }
+            oldest = window.oldestUnanswered();
             boolean isOld = oldest >= 0 && oldest == suspect;
             suspect = oldest;
             if (!isOld || closed || failure.isPresent()) {
                 return;
             }
         }
-        send(Message.about(Message.PROBE, 0, number, oldest, agent.host(), agent.self()));
-    }
-
-    private int index(long token) {
-        return (int) (token % depth);
+        send(PortMessage.about(PortMessage.PROBE, 0, number, oldest, agent.host(), agent.self()));
     }
 
     private synchronized boolean hasRoom() {
@@ -287,7 +262,7 @@ final class LocalQueue implements VirtualQueue {
                     "the virtual queue to " + peer + " takes no requests: " + failure.orElse("it is closed")
                             + "; connect again");
         }
-        return taken - left < depth;
+        return window.hasRoom();
     }
 
     synchronized boolean isClosed() {
@@ -313,18 +288,7 @@ final class LocalQueue implements VirtualQueue {
             return;
         }
         failure = Optional.of(reason);
-        for (long token = left; token < taken; token++) {
-            int at = index(token);
-            if ((missing[at] & ANSWER) != 0) {
-                answer(at, CompletionStatus.FLUSHED);
-            }
-        }
-    }
-
-    private void answer(int at, CompletionStatus status) {
-        missing[at] &= ~ANSWER;
-        unanswered--;
-        statuses[at] = (byte) status.ordinal();
+        window.flushUnanswered();
     }
 
     /** A request is about to be posted, with the lane's monitor. Returns its token, INTERNAL, or CLOSED if this queue was closed meanwhile. */
@@ -336,21 +300,14 @@ final class LocalQueue implements VirtualQueue {
         if (request.isInternal()) {
             return INTERNAL;
         }
-        int at = index(taken);
-        ids[at] = request.id();
-        signaled[at] = request.isSignaled();
-        statuses[at] = (byte) CompletionStatus.SUCCESS.ordinal();
-        missing[at] = request.isMessage() ? DEVICE | ANSWER : DEVICE;
-        unanswered += request.isMessage() ? 1 : 0;
-        return taken++;
+        return window.take(request);
     }
 
     /** It was not, for want of room. Called with the lane's monitor. */
     synchronized void notPosted(long token) {
         underWay--;
         if (token != INTERNAL) {
-            taken = token;
-            unanswered -= (missing[index(token)] & ANSWER) != 0 ? 1 : 0;
+            window.takeBack(token);
         }
     }
 
@@ -365,34 +322,23 @@ final class LocalQueue implements VirtualQueue {
     private synchronized void completed(long token, CompletionStatus status, CompletionOpcode opcode, int length) {
         underWay--;
         if (token != INTERNAL) {
-            int at = index(token);
-            missing[at] &= ~DEVICE;
-            bytes[at] = length;
-            opcodes[at] = (byte) opcode.ordinal();
-            if (status != CompletionStatus.SUCCESS) {
-                if ((missing[at] & ANSWER) != 0) {
-                    answer(at, status);
-                }
-                statuses[at] = (byte) status.ordinal();
-            }
+            window.completed(token, status, opcode, length);
         }
         if (status != CompletionStatus.SUCCESS) {
-            fail(opcode + (token == INTERNAL ? " of the agent" : " with id " + ids[index(token)]) + " ended with "
+            fail(opcode + (token == INTERNAL ? " of the agent" : " with id " + window.id(token)) + " ended with "
                     + status);
         }
-        leave();
+        window.leave(closed);
         watcher.changed(this);
     }
 
     /** The receiver has said how a message ended. */
     synchronized void answered(long token, CompletionStatus status) {
-        if (token < left || token >= taken || (missing[index(token)] & ANSWER) == 0) {
+        if (!window.answered(token, status)) {
             return;
         }
-        int at = index(token);
-        answer(at, status);
         if (status != CompletionStatus.SUCCESS) {
-            fail("the message with id " + ids[at] + " was refused with " + status + ": "
+            fail("the message with id " + window.id(token) + " was refused with " + status + ": "
                     + switch (status) {
                         case REMOTE_INVALID_REQUEST ->
                             "nobody has bound the port, or it is longer than the memory there";
@@ -400,19 +346,8 @@ final class LocalQueue implements VirtualQueue {
                         default -> "it may have come or not";
                     });
         }
-        leave();
+        window.leave(closed);
         watcher.changed(this);
-    }
-
-    /** Lets requests go of which nobody is told. */
-    private void leave() {
-        while (left < taken && missing[index(left)] == 0 && isSilent(index(left))) {
-            left++;
-        }
-    }
-
-    private boolean isSilent(int at) {
-        return closed || (!signaled[at] && statuses[at] == CompletionStatus.SUCCESS.ordinal());
     }
 
     @Override
@@ -429,33 +364,27 @@ final class LocalQueue implements VirtualQueue {
     }
 
     private synchronized boolean isUnderWay() {
-        return underWay > 0 || unanswered > 0;
+        return underWay > 0 || window.unanswered() > 0;
     }
 
     private synchronized boolean isAwaited() {
-        return unanswered > 0;
+        return window.unanswered() > 0;
     }
 
     /** Requests that have ended and whose completions, if they have one, were taken. */
     synchronized long ended() {
-        return left + refused;
+        return window.left() + refused;
     }
 
     /** Whether nothing is under way and nothing waits to be popped. */
     synchronized boolean isQuiet() {
-        return left == taken && underWay == 0 && !isRefusalDue;
+        return window.isEmpty() && underWay == 0 && !isRefusalDue;
     }
 
     /** As {@link #pop}, without asking the device. */
     synchronized int take(Completions batch) {
-        int count = 0;
-        leave();
-        while (count < batch.capacity() && left < taken && missing[index(left)] == 0) {
-            int at = index(left++);
-            batch.set(count++, ids[at], STATUSES[statuses[at]], OPCODES[opcodes[at]], bytes[at], 0);
-            leave();
-        }
-        if (isRefusalDue && left == taken && underWay == 0 && count < batch.capacity()) {
+        int count = window.pop(batch, closed);
+        if (isRefusalDue && window.isEmpty() && underWay == 0 && count < batch.capacity()) {
             // After all that were pushed before it.
             isRefusalDue = false;
             refused++;

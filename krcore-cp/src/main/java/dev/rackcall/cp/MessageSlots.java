@@ -61,7 +61,7 @@ final class MessageSlots {
         held.computeIfPresent(owners[slot], (owner, mine) -> mine == 1 ? null : mine - 1);
     }
 
-    void write(int slot, Message message) {
+    void write(int slot, PortMessage message) {
         bytes[slot] = message.write(memory, (long) slot * SLOT_BYTES);
     }
 

@@ -142,7 +142,7 @@ final class Messages implements AutoCloseable {
     }
 
     /** Tells a message's sender how it ended. */
-    void answer(Message message, CompletionStatus status) {
+    void answer(PortMessage message, CompletionStatus status) {
         answers.add(message, status);
     }
 
@@ -208,21 +208,21 @@ final class Messages implements AutoCloseable {
     }
 
     private void take(int slot, int bytes) {
-        Message message;
+        PortMessage message;
         try {
-            message = Message.read(memory, (long) slot * MessageSlots.SLOT_BYTES, bytes);
+            message = PortMessage.read(memory, (long) slot * MessageSlots.SLOT_BYTES, bytes);
         } catch (IllegalArgumentException malformed) {
             LOG.debug("{} drops {}", agent.host(), malformed.getMessage());
             return;
         }
         switch (message.kind()) {
-            case Message.ANSWER -> {
+            case PortMessage.ANSWER -> {
                 LocalQueue queue = senders.get(message.queue());
                 if (queue != null && queue.host().equals(message.host())) {
                     queue.answered(message.number(), CompletionStatus.ofCode(message.port()));
                 }
             }
-            case Message.PROBE -> {
+            case PortMessage.PROBE -> {
                 // Whatever became of it, nobody here will say so any more: the answer has got lost, or came before
                 // this.
                 if (ports.values().stream().noneMatch(port -> port.holds(message))) {

@@ -20,7 +20,7 @@ import java.nio.ByteOrder;
  * @param number among the requests of that queue
  * @param payload empty if it is to be READ
  */
-record Message(
+record PortMessage(
         int kind,
         int port,
         long queue,
@@ -64,7 +64,7 @@ record Message(
     }
 
     /** @throws IllegalArgumentException if it is none */
-    static Message read(MemorySegment memory, long at, int bytes) {
+    static PortMessage read(MemorySegment memory, long at, int bytes) {
         if (bytes < HEADER_BYTES || bytes > MAX_BYTES) {
             throw new IllegalArgumentException("a message of " + bytes + " bytes between agents");
         }
@@ -84,7 +84,7 @@ record Message(
             throw new IllegalArgumentException("kind " + kind + ", " + length + " bytes in " + bytes);
         }
         MemorySegment payload = isHere ? copy(memory, at + HEADER_BYTES, length) : NOTHING;
-        return new Message(kind, port, queue, number, host, record, tenant, length, address, key, payload);
+        return new PortMessage(kind, port, queue, number, host, record, tenant, length, address, key, payload);
     }
 
     private static MemorySegment copy(MemorySegment memory, long at, int length) {
@@ -93,7 +93,7 @@ record Message(
     }
 
     /** What tells its sender how it ended, or asks whether anybody is there. */
-    static Message about(int kind, int status, long queue, long number, HostId self, HostRecord record) {
-        return new Message(kind, status, queue, number, self, record, 0, 0, 0, 0, NOTHING);
+    static PortMessage about(int kind, int status, long queue, long number, HostId self, HostRecord record) {
+        return new PortMessage(kind, status, queue, number, self, record, 0, 0, 0, 0, NOTHING);
     }
 }
