@@ -49,6 +49,8 @@ public final class Scope implements AutoCloseable {
     private ScopeSeal sealedBy;
     /** Whether somebody may store to it without asking it. */
     private boolean exposed;
+    /** Who is to hear before its memory is used for something else; null: nobody. Set before the scope is used. */
+    private ScopeEnd end;
 
     private Scope(Arena arena, RefSpace space) {
         this.arena = arena;
@@ -151,6 +153,10 @@ public final class Scope implements AutoCloseable {
      */
     public void reset() {
         checkUse();
+        if (end != null && !end.ends(runs.first())) {
+            throw new ScopeException("a scope of " + arena
+                    + " cannot be reset: those who may still read it could not be told; close it and open a new one");
+        }
         try {
             runs.reset();
             exposed = false;
@@ -160,6 +166,25 @@ public final class Scope implements AutoCloseable {
                 state = State.TAKEN_OVER;
             }
             throw e;
+        }
+        if (end != null) {
+            end.begins(runs.first());
+        }
+    }
+
+    /**
+     * Has somebody told each time before the scope's memory is freed or reset. To be called once, by whoever opened the scope, before anybody uses it.
+     *
+     * @throws ScopeException if the scope is not open
+     */
+    public void onEnd(ScopeEnd listener) {
+        checkUse();
+        end = listener;
+    }
+
+    private void free() {
+        if (end == null || end.ends(runs.first())) {
+            runs.free();
         }
     }
 
@@ -202,7 +227,7 @@ public final class Scope implements AutoCloseable {
         // Release, so that the scope's next user sees its pages open; pairs with the volatile read of the state.
         if (!STATE.compareAndSet(this, State.SEALED, State.OPEN)
                 && STATE.compareAndSet(this, State.SEALED_CLOSED, State.CLOSED)) {
-            runs.free();
+            free();
         }
     }
 
@@ -313,7 +338,7 @@ public final class Scope implements AutoCloseable {
         // Of several threads that close a detached scope, only one does.
         if (STATE.compareAndSet(this, State.OPEN, State.CLOSED)
                 || STATE.compareAndSet(this, State.DETACHED, State.CLOSED)) {
-            runs.free();
+            free();
         }
     }
 }

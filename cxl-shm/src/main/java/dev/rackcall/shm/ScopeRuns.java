@@ -70,6 +70,19 @@ public final class ScopeRuns {
         totalBytes += used;
     }
 
+    /**
+     * Whether each of the runs says that it belongs to the scope that was read. What a run says may be of an earlier scope in the same memory, where memory is a mirror and what
+     * is there now has not come yet.
+     */
+    public boolean belongTogether(Arena arena) {
+        for (int i = 0; i < count; i++) {
+            if (RunLayout.first(arena.memory(), Ref.offset(refs[i])) != refs[0]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Forgets all runs. */
     public void clear() {
         count = 0;

@@ -1,0 +1,75 @@
+package dev.rackcall.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.shm.types.Point;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Somebody hears of a scope's end while its memory is still what it was. */
+class ScopeEndTest {
+    private final TestMemory memory = TestMemory.create(1 << 20);
+    private final Scope scope = memory.scope();
+    private final Point point = scope.create(Point.class);
+    private final List<String> heard = new ArrayList<>();
+    private boolean mayEnd = true;
+
+    private final class Listener implements ScopeEnd {
+        @Override
+        public boolean ends(long firstRun) {
+            // What lies there can be read to the end.
+            assertThat(point.x()).isEqualTo(7);
+            heard.add("ends " + Ref.generation(firstRun));
+            return mayEnd;
+        }
+
+        @Override
+        public void begins(long firstRun) {
+            assertThat(firstRun).isEqualTo(scope.firstRun());
+            heard.add("begins " + Ref.generation(firstRun));
+        }
+    }
+
+    @AfterEach
+    void close() {
+        memory.close();
+    }
+
+    private int listen() {
+        point.x(7);
+        scope.onEnd(new Listener());
+        return Ref.generation(scope.firstRun());
+    }
+
+    @Test
+    void shouldTellBeforeTheMemoryIsFreed() {
+        int generation = listen();
+        scope.close();
+        scope.close();
+        assertThat(heard).containsExactly("ends " + generation);
+        assertThat(scope.arena().usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldTellBeforeAResetAndAfterIt() {
+        int generation = listen();
+        scope.reset();
+        assertThat(heard).containsExactly("ends " + generation, "begins " + (generation + 1));
+    }
+
+    @Test
+    void shouldKeepTheMemoryOfWhomItMustNotEndFor() {
+        listen();
+        mayEnd = false;
+        long used = scope.arena().usedBytes();
+        assertThatThrownBy(scope::reset)
+                .isInstanceOf(ScopeException.class)
+                .hasMessageContaining("cannot be reset");
+        scope.close();
+        assertThat(heard).hasSize(2);
+        assertThat(scope.arena().usedBytes()).isEqualTo(used);
+    }
+}
