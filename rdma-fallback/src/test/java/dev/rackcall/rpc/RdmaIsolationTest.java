@@ -69,9 +69,10 @@ class RdmaIsolationTest {
     }
 
     @Test
-    void shouldSayThatThereIsNoSharedArena() {
-        RpcException e = catchThrowableOfType(RpcException.class, channel::newSharedScope);
-        assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
-        assertThat(e).hasMessageContaining("newScope");
+    void shouldReadIsolatedArgumentsOfTheSharedArena() {
+        Library library = channel.stub(Library.class, CallOptions.DEFAULT.withIsolation(Isolation.SNAPSHOT));
+        try (Scope scope = channel.newSharedScope()) {
+            assertThat(library.texts(LibraryService.fill(scope, "title", 2))).containsExactly("title 0", "title 1");
+        }
     }
 }

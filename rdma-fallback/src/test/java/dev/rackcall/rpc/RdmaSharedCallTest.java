@@ -4,7 +4,7 @@ import dev.rackcall.rdma.FreePort;
 import java.net.URI;
 
 /** Shared objects by pointer, over RDMA. */
-class RdmaSharedCallTest extends SharedCallTest {
+class RdmaSharedCallTest extends SharedArenaCallTest {
     private final URI address = URI.create("rdma://127.0.0.1:" + FreePort.find());
 
     @Override

@@ -149,7 +149,10 @@ public final class RpcChannel implements AutoCloseable {
         return connection().newScope(firstBytes);
     }
 
-    /** A scope in the arena that the server and all clients of the channel share. */
+    /**
+     * A scope in the arena that the server and all clients of the channel share: what is built there may be handed by the server to other clients. If the server shares no memory with this process,
+     * opening, closing and resetting it takes a round trip, others have what was there when something of it was last passed, and they fetch what they read.
+     */
     public Scope newSharedScope() {
         return newSharedScope(DEFAULT_SCOPE_BYTES);
     }
@@ -289,7 +292,7 @@ public final class RpcChannel implements AutoCloseable {
 
         /**
          * Connects to a server that shares no memory with this process ({@link RpcServer.Builder#listen}). Calls, results and shared objects are the same; what
-         * is passed by pointer is carried over as far as it has changed. {@link #newSharedScope} is not to be had there, and the connection's arenas are memory that is
+         * is passed by pointer is carried over as far as it has changed. The connection's arenas are memory that is
          * used and not only a bound: 16 MiB each by default.
          *
          * @param value {@code rdma://host:port}

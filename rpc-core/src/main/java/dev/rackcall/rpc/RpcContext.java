@@ -49,7 +49,8 @@ public interface RpcContext {
     /**
      * Takes over the scope of an argument that lies in the channel's shared arena: its memory then belongs to this server and stays when the
      * caller closes the scope, or dies. Without this, arguments belong to the caller and must not be kept. Used by the handler's thread while
-     * the call lasts.
+     * the call lasts. Of a caller that shares no memory with this server what the argument can reach is copied, and the argument's flyweight is moved onto the copy:
+     * take Refs of it, or of what it leads to, afterwards.
      *
      * @param argument a shared object that the caller built in {@code RpcChannel.newSharedScope}
      * @return the scope, only to be closed, by any thread, when the objects in it are no longer wanted

@@ -4,7 +4,7 @@ import java.net.URI;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Shared objects by pointer where the two ends have memory of their own, without any device. */
-class MirroredSharedCallTest extends SharedCallTest {
+class MirroredSharedCallTest extends SharedArenaCallTest {
     private static final AtomicInteger NAMES = new AtomicInteger();
 
     private final URI address = URI.create("copy://shared-" + NAMES.incrementAndGet());

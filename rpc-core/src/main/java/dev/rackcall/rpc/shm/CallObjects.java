@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 final class CallObjects {
     private final ShmServerConnection connection;
     private final ServerRequest request;
+    private final ServerResponse response;
 
     /** Where the handler allocates what it returns; null if it has not asked for it. */
     private ReplyScope reply;
@@ -26,9 +27,10 @@ final class CallObjects {
     /** A stream reads on under the seal, and marks it done. */
     private boolean sealIsStreams;
 
-    CallObjects(ShmServerConnection connection, ServerRequest request) {
+    CallObjects(ShmServerConnection connection, ServerRequest request, ServerResponse response) {
         this.connection = connection;
         this.request = request;
+        this.response = response;
     }
 
     /** A flyweight over an argument, whose Ref the client wrote. */
@@ -45,6 +47,7 @@ final class CallObjects {
     }
 
     private RefSpace space(String argument) {
+        connection.link.hasPassed();
         if (request.isIsolated()) {
             return isolated();
         }
@@ -90,6 +93,9 @@ final class CallObjects {
             return SharedObject.refOf(sharedObject);
         }
         long shared = connection.link.objects().share(sharedObject, request.name());
+        if (connection.link.isMirrored() && !connection.link.isOwn(shared)) {
+            response.namesHeld();
+        }
         if (reply != null && Ref.arenaId(shared) == connection.link.replyArena().id()) {
             reply.returned(shared);
         }

@@ -19,6 +19,7 @@ import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.PageFaults;
 import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -37,6 +38,7 @@ final class ClientMemory implements AutoCloseable {
     private final SharedFile sharedFile;
     private final Handshake.Welcome welcome;
     private final String channel;
+    private final Optional<URI> address;
     private final int keepSealed;
     private final AutoSeals autoSeals;
     private final Arena requestArena;
@@ -51,7 +53,7 @@ final class ClientMemory implements AutoCloseable {
     @SuppressWarnings("OptionalUsedAsFieldOrParameterType")
     private volatile Optional<Seals> seals;
     /** Null in shared memory. Set before the connection is used. */
-    private ClientMirror mirror;
+    private HeldScopes held;
 
     /** Why the connection ended, once it has: then nothing more is mapped, but what is stays until {@link #close}. */
     private volatile Status end;
@@ -84,6 +86,7 @@ final class ClientMemory implements AutoCloseable {
         this.sharedFile = sharedFile;
         this.welcome = welcome;
         this.channel = spec.channel();
+        this.address = spec.address();
         this.keepSealed = spec.keepSealed();
         this.autoSeals = new AutoSeals(
                 file.pageBytes() > ControlLayout.PAGE ? Math.min(spec.sealFrom(), file.pageBytes()) : spec.sealFrom(),
@@ -109,12 +112,13 @@ final class ClientMemory implements AutoCloseable {
     }
 
     /** The server has memory of its own: what is shared is carried over when it is passed. */
-    void mirroredBy(ClientMirror theMirror) {
-        mirror = theMirror;
+    void mirroredBy(ClientMirror mirror, ShmClientConnection connection) {
+        held = new HeldScopes(connection, mirror, requestArena, refs);
+        mirror.tells(held::stale);
     }
 
     boolean isMirrored() {
-        return mirror != null;
+        return held != null;
     }
 
     /** All of the connection's own memory: control region, request arena, reply arena. */
@@ -145,25 +149,18 @@ final class ClientMemory implements AutoCloseable {
 
     /** Whether the object lies in this connection's reply arena. */
     boolean isReply(Object sharedObject, long ref) {
-        return isReply(ref) && SharedObject.spaceOf(sharedObject) == refs;
+        return isReply(ref)
+                && (isMirrored() ? held.isSpaceOf(sharedObject) : SharedObject.spaceOf(sharedObject) == refs);
     }
 
     Scope newScope(long firstBytes) {
         requireNotEnded();
-        return requestArena.newScope(firstBytes, refs);
+        return requestArena.newScope(firstBytes, isMirrored() ? held.standing() : refs);
     }
 
     Scope newSharedScope(long firstBytes) {
         requireNotEnded();
-        if (isMirrored()) {
-            throw Status.Code.FAILED_PRECONDITION
-                    .with(
-                            "channel %s: its server shares no memory with this process, so there is no arena that all clients share; use"
-                                    + " newScope",
-                            channel)
-                    .asException();
-        }
-        return sharedArena().newScope(firstBytes, refs);
+        return isMirrored() ? held.open(firstBytes) : sharedArena().newScope(firstBytes, refs);
     }
 
     private synchronized Arena sharedArena() {
@@ -208,7 +205,26 @@ final class ClientMemory implements AutoCloseable {
 
     /** Whether it is memory of this connection, own or shared. */
     boolean maps(MemorySegment memory) {
-        return memory.scope().equals(mapping.memory().scope()) || isSharedHere(memory);
+        return memory.scope().equals(mapping.memory().scope())
+                || isSharedHere(memory)
+                || (isMirrored() && held.isIn(memory.scope()));
+    }
+
+    /** Whether the server finds that object over {@code other}, too, since it is open for all clients whose home it is. */
+    boolean isOpenFor(ClientMemory other, long ref, MemorySegment memory) {
+        boolean isOneHome = isMirrored()
+                && other.isMirrored()
+                && address.equals(other.address)
+                && channel.equals(other.channel)
+                && welcome.shared().id() == other.welcome.shared().id();
+        return isOneHome && maps(memory) && (held.isIn(memory.scope()) || held.isOpen(ref));
+    }
+
+    /** Before an object that is open for all is passed over another connection: sees to it that the server has it. */
+    void publish(long ref) {
+        if (isMirrored() && Ref.arenaId(ref) == requestArena.id()) {
+            held.publish(ref);
+        }
     }
 
     /**
@@ -219,12 +235,11 @@ final class ClientMemory implements AutoCloseable {
      * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if the object lies in no whole scope
      */
     boolean carryOver(long ref, boolean mayStay, String method, String argument) {
-        if (mirror == null || Ref.arenaId(ref) != requestArena.id()) {
+        if (held == null || Ref.arenaId(ref) != requestArena.id()) {
             return false;
         }
         try {
-            return !mirror.carryScope(
-                    requestArena, welcome.request().offset(), ref, mayStay ? MirrorBell.FETCHED_FROM : Long.MAX_VALUE);
+            return !held.carryOver(ref, mayStay);
         } catch (RefException e) {
             throw PassedObjects.cannotBePassed(method, argument, e);
         }
@@ -239,7 +254,7 @@ final class ClientMemory implements AutoCloseable {
         if (Ref.arenaId(ref) == requestArena.id()) {
             return requestArena;
         }
-        if (Ref.arenaId(ref) == welcome.shared().id()) {
+        if (Ref.arenaId(ref) == welcome.shared().id() && !isMirrored()) {
             return sharedArena();
         }
         throw new RefException(Ref.describe(ref)
@@ -295,11 +310,11 @@ final class ClientMemory implements AutoCloseable {
     }
 
     <T> T shared(Class<T> type, long ref, String method) {
-        if (Ref.arenaId(ref) == welcome.shared().id()) {
+        if (Ref.arenaId(ref) == welcome.shared().id() && !isMirrored()) {
             sharedArena();
         }
         try {
-            return SharedType.of(type).attach(refs, ref);
+            return SharedType.of(type).attach(isMirrored() ? held.view() : refs, ref);
         } catch (RefException e) {
             throw Status.Code.INTERNAL
                     .with("%s: the server returned a Ref that leads nowhere: %s", method, e.getMessage())
@@ -343,6 +358,9 @@ final class ClientMemory implements AutoCloseable {
         }
         if (sharedFile != null) {
             sharedFile.close();
+        }
+        if (held != null) {
+            held.close();
         }
         PassedObjects.forget(this);
     }

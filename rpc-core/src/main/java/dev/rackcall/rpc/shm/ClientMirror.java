@@ -4,6 +4,7 @@ import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.os.Mapping;
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongConsumer;
 
 /** Carries requests to the server, in the order of their tickets: of each its payload, what its slot says about it, and last its word. */
 final class ClientMirror extends MirrorBell {
@@ -12,11 +13,24 @@ final class ClientMirror extends MirrorBell {
     /** Ticket of the next request to carry. Whoever carries. */
     private long next;
 
+    private LongConsumer stale = number -> {};
+
     /** @param mapping of this end's memory, closed with this bell */
     ClientMirror(Carrier carrier, Mapping mapping, Handshake.Welcome welcome) {
         super(carrier, mapping);
         this.welcome = welcome;
         this.mask = welcome.slots() - 1;
+    }
+
+    /** Before the connection is used. */
+    void tells(LongConsumer listener) {
+        stale = listener;
+    }
+
+    /** The number of an arena, of which something has ended that this client may hold. Heard at once: on the carrier's thread, whoever sleeps. */
+    @Override
+    public void told(long number) {
+        stale.accept(number);
     }
 
     @Override

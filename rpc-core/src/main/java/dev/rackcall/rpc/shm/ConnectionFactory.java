@@ -37,7 +37,7 @@ final class ConnectionFactory implements AutoCloseable {
     private final Scratch scratch;
     private final int scratchId;
 
-    /** For clients of this host. */
+    /** For clients of this host, and of those that share no memory with it. */
     ConnectionFactory(ServerSpec spec, ServerSpec.Service<?> service, Handlers handlers) {
         this(
                 spec,

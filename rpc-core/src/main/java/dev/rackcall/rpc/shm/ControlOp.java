@@ -17,5 +17,19 @@ final class ControlOp {
     /** A holder has the client's seals, in the session whose number follows in two longs: join it. Has a response. */
     static final int JOIN_SEALS = 6;
 
+    /** Other nodes may read the scope whose first run is at that Ref; as those that follow, over memory that is mirrored, and with two longs. Has a response. */
+    static final int SHARE = 7;
+
+    /** That scope ends. Has a response, after which nobody reads there on behalf of others. */
+    static final int UNSHARE = 8;
+
+    /** Send so many bytes of what another node, or the server, has at that Ref. Has a response. */
+    static final int FETCH = 9;
+
     private ControlOp() {}
+
+    /** Whether its operands are two longs. */
+    static boolean isOfTwo(int op) {
+        return op >= JOIN_SEALS && op <= FETCH;
+    }
 }

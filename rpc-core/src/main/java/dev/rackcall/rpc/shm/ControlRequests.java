@@ -18,8 +18,7 @@ final class ControlRequests {
      */
     static void serve(ShmServerCall call, ServerRequest request) throws ProtocolException {
         ShmServerConnection connection = call.connection;
-        boolean joins = request.methodIndex() == ControlOp.JOIN_SEALS;
-        if (request.length() != (joins ? 2 * Long.BYTES : Long.BYTES)) {
+        if (request.length() != (ControlOp.isOfTwo(request.methodIndex()) ? 2 * Long.BYTES : Long.BYTES)) {
             throw new ProtocolException(
                     "a control request " + request.methodIndex() + " of " + request.length() + " bytes");
         }
@@ -37,6 +36,10 @@ final class ControlRequests {
             }
             case ControlOp.JOIN_SEALS -> {
                 joinSeals(call, operand, operands.readLong());
+                return;
+            }
+            case ControlOp.SHARE, ControlOp.UNSHARE, ControlOp.FETCH -> {
+                NodeRequests.serve(call, request.methodIndex(), operand, operands.readLong());
                 return;
             }
             default -> throw new ProtocolException("an unknown control request " + request.methodIndex());

@@ -6,6 +6,7 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.SharedObject;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -37,7 +38,11 @@ final class PassedObjects {
         }
         long ref = liveRef(sharedObject, method, argument);
         MemorySegment memory = SharedObject.spaceOf(sharedObject).memory(ref);
-        if (!isMapped(connection, memory)) {
+        if (connection.maps(memory)) {
+            return ref;
+        }
+        ClientMemory holder = elsewhere(connection, ref, memory).orElse(null);
+        if (holder == null) {
             if (isGone(memory)) {
                 throw gone(method, argument);
             }
@@ -48,13 +53,18 @@ final class PassedObjects {
                             method, argument, Ref.arenaId(ref))
                     .asException();
         }
+        holder.publish(ref);
         return ref;
     }
 
     /** Whether the server could find that object by its Ref. */
     static boolean isReachable(ClientMemory connection, Object sharedObject) {
-        return sharedObject instanceof SharedObject object
-                && isMapped(connection, SharedObject.spaceOf(object).memory(SharedObject.refOf(object)));
+        if (!(sharedObject instanceof SharedObject)) {
+            return false;
+        }
+        long ref = SharedObject.refOf(sharedObject);
+        MemorySegment memory = SharedObject.spaceOf(sharedObject).memory(ref);
+        return connection.maps(memory) || elsewhere(connection, ref, memory).isPresent();
     }
 
     private static long liveRef(Object sharedObject, String method, String argument) {
@@ -74,19 +84,17 @@ final class PassedObjects {
                 .asException(cause);
     }
 
-    /** Whether the server maps that memory for this connection. By memory, not by arena number: two servers may use one number. */
-    private static boolean isMapped(ClientMemory connection, MemorySegment memory) {
-        return connection.maps(memory) || isSharedElsewhere(connection, memory);
-    }
-
-    /** Whether it is the shared arena, mapped by another connection of this process to the same channel. */
-    private static boolean isSharedElsewhere(ClientMemory connection, MemorySegment memory) {
+    /** The connection to the same channel through which this process has an object that is open for all of the channel's clients. By memory, not by arena number: two servers may use one number. */
+    private static Optional<ClientMemory> elsewhere(ClientMemory connection, long ref, MemorySegment memory) {
         for (ClientMemory other : ALL) {
             if (other != connection && other.isSharedHere(memory)) {
-                return other.hasSharedArenaOf(connection);
+                return other.hasSharedArenaOf(connection) ? Optional.of(other) : Optional.empty();
+            }
+            if (other != connection && other.isOpenFor(connection, ref, memory)) {
+                return Optional.of(other);
             }
         }
-        return false;
+        return Optional.empty();
     }
 
     /** Whether it is the memory of a connection that has ended. */

@@ -17,8 +17,8 @@ import java.nio.ByteBuffer;
  * divides as it divides its own.
  */
 final class RemoteClient {
-    /** Of the arena that a server has for what all its clients share, and that nobody shares with it here. */
-    static final long SHARED_BYTES = 64 << 10;
+    /** More than any arena may have. */
+    private static final long MAX_BYTES = 1L << 40;
 
     private final ClientSpec spec;
     private final URI address;
@@ -105,10 +105,11 @@ final class RemoteClient {
         if (!welcome.status().isOk()) {
             throw welcome.status().asException();
         }
-        if (greeted.carrier().isEmpty() || welcome.shared().bytes() != SHARED_BYTES) {
+        long sharedBytes = welcome.shared().bytes();
+        if (greeted.carrier().isEmpty() || sharedBytes <= 0 || sharedBytes > MAX_BYTES) {
             throw new Handshake.MalformedException("its answer names no memory, or another kind than is spoken here");
         }
-        SharedFile shared = SharedFile.memfd("rackcall" + spec.channel() + "-none", SHARED_BYTES);
+        SharedFile shared = SharedFile.memfd("rackcall" + spec.channel() + "-none", sharedBytes);
         try {
             WelcomeCheck.of(welcome, spec).requirePlaces(file, shared);
             ControlLayout.initialise(mapping.memory(), welcome.slots(), welcome.instance());
@@ -123,7 +124,6 @@ final class RemoteClient {
             throws Handshake.MalformedException {
         try {
             ClientMemory memory = ClientMemory.open(file, shared, welcome, spec);
-            memory.mirroredBy(bell);
             return start(new ClientLink(bell, memory, welcome, spec.channel(), true, () -> {}), bell);
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
             // With the sockets that it has made for this process.
@@ -135,6 +135,7 @@ final class RemoteClient {
     private ClientConnection start(ClientLink link, ClientMirror bell) {
         try {
             ShmClientConnection connection = new ShmClientConnection(link, spec);
+            link.arenas().mirroredBy(bell, connection);
             link.start(connection);
             bell.carrier.start(bell);
             return connection;

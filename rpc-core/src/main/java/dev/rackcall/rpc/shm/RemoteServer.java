@@ -36,6 +36,7 @@ final class RemoteServer extends PolledServer {
     private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
 
     private final Map<String, ConnectionFactory> channels = new HashMap<>();
+    private final Map<String, ChannelScopes> scopes = new HashMap<>();
     private final Thread guardian = new Thread(this::guard, "rackcall-remote");
     private Optional<CarrierProvider.Listener> listener = Optional.empty();
     private volatile boolean stopping;
@@ -63,14 +64,9 @@ final class RemoteServer extends PolledServer {
 
     private void open(ServerSpec.Service<?> service) {
         String channel = service.definition().channel();
-        channels.put(
-                channel,
-                new ConnectionFactory(
-                        spec,
-                        service,
-                        handlers,
-                        spec.arenaQuota(),
-                        id -> new SharedPool(channel, id, RemoteClient.SHARED_BYTES)));
+        ConnectionFactory factory = new ConnectionFactory(spec, service, handlers);
+        channels.put(channel, factory);
+        scopes.put(channel, new ChannelScopes(factory.shared().arena()));
     }
 
     @Override
@@ -161,7 +157,7 @@ final class RemoteServer extends PolledServer {
         }
 
         static Seat of(RemoteServer server, ConnectionFactory factory, Handshake.Hello hello) {
-            // A number that nobody uses: there is nothing that this client could leave in the shared arena.
+            // A number that nobody uses: this client allocates in an arena of its own.
             Handshake.Welcome welcome = factory.join(hello, () -> true);
             SharedFile file = null;
             try {
@@ -200,7 +196,7 @@ final class RemoteServer extends PolledServer {
                 factory.shared().leave(welcome.participant());
                 throw e;
             }
-            connection.link.mirroredBy(bell);
+            connection.link.mirroredBy(bell, server.scopes.get(factory.channel()));
             server.pollers.quietest().add(connection);
             carrier.start(bell);
             connection.link.told();

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.Ref;
@@ -33,7 +34,7 @@ final class ReturnedObjects {
         MemorySegment.Scope mapped = mappingOf(sharedObject, ref, method);
         boolean isOwn = link.owns(mapped);
         if (link.isMirrored()) {
-            carryOver(ref, isOwn, method);
+            carryOver(ref, mapped, method);
         } else if (!isOwn && !isShared(mapped)) {
             throw Status.Code.INTERNAL
                     .with(
@@ -46,17 +47,26 @@ final class ReturnedObjects {
     }
 
     /** What lies in the request arena came from the client, which has it. */
-    private void carryOver(long ref, boolean isOwn, String method) {
-        if (!isOwn) {
+    private void carryOver(long ref, MemorySegment.Scope mapped, String method) {
+        if (!link.owns(mapped) && !isOpenForAll(ref, mapped, method)) {
             throw Status.Code.FAILED_PRECONDITION
                     .with(
                             "%s: the handler returned an object in arena %d, but its caller shares no memory with this process; allocate"
-                                    + " results in RpcContext.replyScope()",
+                                    + " results in RpcContext.replyScope(), or return what lies in the channel's shared arena",
                             method, Ref.arenaId(ref))
                     .asException();
         }
         if (Ref.arenaId(ref) == welcome.reply().id()) {
             link.carryReply(ref);
+        }
+    }
+
+    /** Whether the caller may ask for it: it lies in a scope that another node has opened for others, or that this server has adopted. */
+    private boolean isOpenForAll(long ref, MemorySegment.Scope mapped, String method) {
+        try {
+            return link.node().orElseThrow().channel().holds(mapped, ref);
+        } catch (RefException e) {
+            throw isGone(method, e);
         }
     }
 
@@ -67,11 +77,16 @@ final class ReturnedObjects {
     private static MemorySegment.Scope mappingOf(Object sharedObject, long ref, String method) {
         try {
             return SharedObject.spaceOf(sharedObject).memory(ref).scope();
-        } catch (RefException e) {
-            throw Status.Code.INTERNAL
-                    .with("%s: the handler returned an object that is gone: %s", method, e.getMessage())
-                    .asException(e);
+        } catch (RefException | IllegalStateException e) {
+            // Or else: unmapped, since its client's connection has ended.
+            throw isGone(method, e);
         }
+    }
+
+    private static RpcException isGone(String method, RuntimeException cause) {
+        return Status.Code.INTERNAL
+                .with("%s: the handler returned an object that is gone: %s", method, cause.getMessage())
+                .asException(cause);
     }
 
     /**
@@ -81,6 +96,10 @@ final class ReturnedObjects {
      */
     Scope adopt(Object argument, String method) {
         long ref = SharedObject.refOf(argument);
+        NodeScopes node = link.node().orElse(null);
+        if (node != null && node.holds(ref)) {
+            return node.channel().adopt(argument, method);
+        }
         if (!isShared(SharedObject.spaceOf(argument).memory(ref).scope())) {
             throw Status.Code.FAILED_PRECONDITION
                     .with(

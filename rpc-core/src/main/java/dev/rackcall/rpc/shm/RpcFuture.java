@@ -96,6 +96,17 @@ final class RpcFuture<T> extends PolledFuture<T> {
         if (!call.isAnswered(ticket) || !call.take(ticket)) {
             return false;
         }
+        if (!mine && call.mustAskToRead()) {
+            // Whoever polls here has other things to do; the reactor must not wait at all.
+            Thread.startVirtualThread(() -> read(false));
+        } else {
+            read(mine);
+        }
+        return true;
+    }
+
+    /** By whoever has taken the answer. */
+    private void read(boolean mine) {
         T value = null;
         RuntimeException failure = null;
         Status status = Status.OK;
@@ -120,7 +131,6 @@ final class RpcFuture<T> extends PolledFuture<T> {
             // It was taken: nobody else would end it.
             end(value, failure, status, mine);
         }
-        return true;
     }
 
     /** Ends the future because its connection is gone. */

@@ -12,6 +12,7 @@ import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
 
@@ -37,14 +38,12 @@ final class ServerLink {
     private final AtomicBoolean released = new AtomicBoolean();
     private volatile boolean told;
     private volatile boolean rungEarly;
-    /** Null in shared memory. Set before the connection is used. */
-    private ServerMirror mirror;
-
-    /** Null until the first arguments come that are to be fetched. */
-    private volatile FetchedArena fetched;
+    /** Empty in shared memory. Set before the connection is used, as is {@link #replies}. */
+    @SuppressWarnings("OptionalUsedAsFieldOrParameterType")
+    private Optional<MirroredLink> mirrored = Optional.empty();
 
     private final ReceivedSeals seals;
-    private final ReplyScopes replies;
+    private ReplyScopes replies;
     private final ReturnedObjects objects;
 
     ServerLink(
@@ -82,38 +81,61 @@ final class ServerLink {
         this.objects = new ReturnedObjects(this, welcome, shared.arena());
     }
 
-    /** The client has memory of its own: what is returned is carried over. */
-    void mirroredBy(ServerMirror theMirror) {
-        mirror = theMirror;
+    /**
+     * The client has memory of its own: what is returned is carried over.
+     *
+     * @param channel where its scopes are open for others, and theirs for it
+     */
+    void mirroredBy(ServerMirror mirror, ChannelScopes channel) {
+        NodeScopes node = channel.join(requestArena, mirror::ring);
+        RefSpace everywhere = channel.space(refs, node);
+        mirrored = Optional.of(new MirroredLink(mirror, node, everywhere, welcome.request()));
+        replies = new ReplyScopes(replyArena, everywhere);
         // To this side the client's reactor always sleeps, so that answers ring.
         ControlLayout.reactorAsleep(memory(), true);
     }
 
     /** An answer was published in that slot. */
     void answered(int index) {
-        if (mirror != null) {
-            mirror.answered(index);
+        if (mirrored.isPresent()) {
+            mirrored.get().mirror().answered(index);
         }
     }
 
     boolean isMirrored() {
-        return mirror != null;
+        return mirrored.isPresent();
+    }
+
+    private ServerMirror mirror() {
+        return mirrored.orElseThrow().mirror();
+    }
+
+    /** What the client has open for other nodes, if it shares no memory with them. */
+    Optional<NodeScopes> node() {
+        return mirrored.map(MirroredLink::node);
+    }
+
+    /** A call passes a shared object: what the client has pushed for it may be read by those whom it lets. */
+    void hasPassed() {
+        if (mirrored.isPresent()) {
+            mirrored.get().node().passed();
+        }
     }
 
     /** As {@link dev.rackcall.rpc.spi.Carrier#pausesPerLook}. Only of a mirrored connection. */
     int pausesPerLook() {
-        return mirror.carrier.pausesPerLook();
+        return mirror().carrier.pausesPerLook();
     }
 
     /** Takes in what has arrived. Only of a mirrored connection. */
     void look() {
-        mirror.look();
+        mirror().look();
     }
 
     /** Before the last look at a connection that will not be polled: from now on the client's next request rings. */
     void listen() {
-        if (mirror != null) {
-            mirror.listen();
+        if (mirrored.isPresent()) {
+            mirror().listen();
         }
     }
 
@@ -185,7 +207,7 @@ final class ServerLink {
 
     /** Where the Refs of trusted arguments are followed: everywhere that this client maps. */
     RefSpace refs() {
-        return refs;
+        return mirrored.isPresent() ? mirrored.get().refs() : refs;
     }
 
     /**
@@ -226,18 +248,9 @@ final class ServerLink {
      * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if there is no memory for what is fetched
      */
     RefSpace fetched(long deadline) {
-        if (mirror == null) {
-            throw new RefException("arguments that are to be fetched came from a client that shares its memory");
-        }
-        FetchedArena present = fetched;
-        return (present != null ? present : makeFetched()).space(refs, deadline);
-    }
-
-    private synchronized FetchedArena makeFetched() {
-        if (fetched == null) {
-            fetched = FetchedArena.open(mirror.carrier, mirror.memory(), welcome.request());
-        }
-        return fetched;
+        return mirrored.orElseThrow(() ->
+                        new RefException("arguments that are to be fetched came from a client that shares its memory"))
+                .fetched(deadline);
     }
 
     /** The only arena in which scopes can be sealed: others than its client could write in the shared one. */
@@ -257,13 +270,19 @@ final class ServerLink {
 
     /** Whether memory is this connection's own: mapped by both sides, or fetched from the client. */
     boolean owns(MemorySegment.Scope mapped) {
-        FetchedArena fetching = fetched;
-        return mapped.equals(mapping.memory().scope()) || (fetching != null && fetching.isIn(mapped));
+        return mapped.equals(mapping.memory().scope())
+                || (mirrored.isPresent() && mirrored.get().isFetched(mapped));
+    }
+
+    /** Whether a Ref names an arena of this connection's own. */
+    boolean isOwn(long ref) {
+        return Ref.arenaId(ref) == welcome.request().id()
+                || Ref.arenaId(ref) == welcome.reply().id();
     }
 
     /** Sends a scope of the reply arena to the client's mirror of it, before the answer that names it. Only of a mirrored connection. */
     void carryReply(long ref) {
-        mirror.carryScope(replyArena, welcome.reply().offset(), ref, Long.MAX_VALUE);
+        mirror().carryScope(replyArena, welcome.reply().offset(), ref, Long.MAX_VALUE);
     }
 
     // ---- the end
@@ -271,6 +290,7 @@ final class ServerLink {
     /** Closes the bell: the client sees the connection end. */
     void hangUp() {
         count.hangsUp();
+        node().ifPresent(NodeScopes::end);
         bell.close();
     }
 
@@ -279,9 +299,7 @@ final class ServerLink {
         if (released.compareAndSet(false, true)) {
             try {
                 wall.close();
-                if (fetched != null) {
-                    fetched.close();
-                }
+                mirrored.ifPresent(MirroredLink::release);
                 mapping.close();
                 // After it: a handler whose answer is late may mark a seal done, and looks for the memory's end only.
                 seals.close();

@@ -29,6 +29,8 @@ final class ServerResponse {
     private final PayloadBuffer buffer;
     private final PayloadWriter writer;
     private boolean encoding;
+    /** The result names an object that the client has to ask for. */
+    private boolean held;
 
     /** A response was published that nobody was woken for yet. */
     @SuppressWarnings("unused") // UNWOKEN
@@ -46,6 +48,14 @@ final class ServerResponse {
     /** A new call has the slot. */
     void begin() {
         encoding = false;
+        if (held) {
+            held = false;
+        }
+    }
+
+    /** The result names an object that lies in no arena of the connection's. */
+    void namesHeld() {
+        held = true;
     }
 
     /** The client has read the last response, or nobody wants it: a large payload goes back to the arena. */
@@ -72,11 +82,12 @@ final class ServerResponse {
         if (!encoding) {
             return SlotLayout.word(ticket, 0, 0, 0);
         }
+        int flags = held ? SlotLayout.HELD : 0;
         if (buffer.isInline()) {
-            return SlotLayout.word(ticket, 0, 0, (int) writer.length());
+            return SlotLayout.word(ticket, 0, flags, (int) writer.length());
         }
         SlotLayout.responseOutside(memory, slot, writer.length(), buffer.ref());
-        return SlotLayout.word(ticket, 0, SlotLayout.OUTSIDE, 0);
+        return SlotLayout.word(ticket, 0, SlotLayout.OUTSIDE | flags, 0);
     }
 
     /** Encodes a failure, as much of it as there is memory for; returns the word that says so. */

@@ -178,16 +178,21 @@ final class ShmClientCall extends ClientSlot {
         return awaitAnswer();
     }
 
-    /** Has the server join the session of that number with the holder of this side's seals. */
-    void callJoin(long sessionHigh, long sessionLow, long callDeadline) {
+    /** Sends a control request of two operands, on nobody's behalf, and waits for its answer. */
+    PayloadReader callControl(int op, long first, long second, long callDeadline) {
         begin(null, callDeadline, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
-        arguments().writeLong(sessionHigh);
-        arguments().writeLong(sessionLow);
-        send(ControlOp.JOIN_SEALS, SlotLayout.CONTROL, HELD);
-        PayloadReader _ = awaitAnswer();
+        arguments().writeLong(first);
+        arguments().writeLong(second);
+        send(op, SlotLayout.CONTROL, HELD);
+        return awaitAnswer();
     }
 
     // ---- the answer
+
+    /** Whether reading the answer that has come to an asynchronous call may take a round trip. */
+    boolean mustAskToRead() {
+        return (SlotLayout.flags(SlotLayout.responseWord(memory, slot)) & SlotLayout.HELD) != 0;
+    }
 
     /** Opens the answer that has come to an asynchronous call. */
     PayloadReader answer() {

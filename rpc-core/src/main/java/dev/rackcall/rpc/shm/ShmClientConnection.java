@@ -12,9 +12,12 @@ import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.codec.PayloadException;
+import dev.rackcall.shm.codec.PayloadReader;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.function.Function;
 
 /**
  * The client's end of a connection: begins calls, publishes requests, rings when the server does not watch, and tells everybody when it has ended. Which slot a call gets is the
@@ -89,10 +92,21 @@ final class ShmClientConnection extends ClientConnection {
      * @throws dev.rackcall.rpc.RpcException if it cannot
      */
     void enforceSeals(long sessionHigh, long sessionLow, Duration bound) {
+        ask(ControlOp.JOIN_SEALS, sessionHigh, sessionLow, bound, _ -> true);
+    }
+
+    /**
+     * Sends a control request of two operands and waits for its answer.
+     *
+     * @throws dev.rackcall.rpc.RpcException what it ended with
+     */
+    <T> T ask(int op, long first, long second, Duration bound, Function<PayloadReader, T> reader) {
         long deadline = System.nanoTime() + bound.toNanos();
         ShmClientCall call = slots.claim(deadline);
         try {
-            call.callJoin(sessionHigh, sessionLow, deadline);
+            return reader.apply(call.callControl(op, first, second, deadline));
+        } catch (PayloadException e) {
+            throw call.rejected(e);
         } finally {
             call.close();
         }

@@ -56,7 +56,7 @@ final class ShmServerCall extends ServerCall {
         long slot = ControlLayout.slot(index);
         this.request = new ServerRequest(connection, slot);
         this.response = new ServerResponse(connection, slot);
-        this.objects = new CallObjects(connection, request);
+        this.objects = new CallObjects(connection, request, response);
     }
 
     long slot() {

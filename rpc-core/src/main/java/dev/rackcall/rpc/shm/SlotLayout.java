@@ -61,6 +61,9 @@ final class SlotLayout {
     /** The shared arguments lie in the scope whose seal the isolation field names. */
     static final int SEALED = 128;
 
+    /** Of a response: its result names objects that lie at other nodes, so that reading it may take a round trip. Only where memory is mirrored. */
+    static final int HELD = 64;
+
     /** Both together: nothing is isolated, and the server has to fetch what the shared arguments' Refs lead to. Only where memory is mirrored. */
     static final int FETCHED = SNAPSHOT | SEALED;
 

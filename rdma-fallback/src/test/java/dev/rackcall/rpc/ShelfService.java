@@ -1,0 +1,64 @@
+package dev.rackcall.rpc;
+
+import dev.rackcall.rpc.Library.Page;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.SharedType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Does what {@link Shelf} says. */
+final class ShelfService implements Shelf {
+    private final Map<Integer, Page> pages = new ConcurrentHashMap<>();
+    private final Map<Integer, Scope> adopted = new ConcurrentHashMap<>();
+
+    @Override
+    public void put(int number, Page first) {
+        pages.put(number, first);
+    }
+
+    @Override
+    public void keep(int number, Page first) {
+        adopted.put(number, RpcContext.current().orElseThrow().adopt(first));
+        pages.put(number, first);
+    }
+
+    @Override
+    public Page get(int number) {
+        return pages.get(number);
+    }
+
+    @Override
+    public CompletableFuture<Page> later(int number) {
+        return CompletableFuture.completedFuture(pages.get(number));
+    }
+
+    @Override
+    public void drop(int number) {
+        pages.remove(number);
+        adopted.remove(number).close();
+    }
+
+    @Override
+    public List<Long> read(Page first, int count) {
+        return numbers(first, count);
+    }
+
+    /** The numbers of so many pages, as whoever calls this reads them. */
+    static List<Long> numbers(Page first, int count) {
+        List<Long> numbers = new ArrayList<>();
+        Page page = another(first);
+        do {
+            numbers.add(page.number());
+        } while (numbers.size() < count && page.next(page));
+        return numbers;
+    }
+
+    /** A second flyweight, to be moved about, on the same object. */
+    static Page another(Page page) {
+        return SharedType.of(Page.class).attach(SharedObject.spaceOf(page), SharedObject.refOf(page));
+    }
+}

@@ -1,0 +1,174 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.ScopeEnd;
+import dev.rackcall.shm.ScopeRuns;
+import dev.rackcall.shm.SharedDataException;
+import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.SharedType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongConsumer;
+
+/**
+ * The arena of a channel whose nodes share no memory, at its home, this server: each node has a part of it, of which it is the only writer ({@link NodeScopes}), and the server has one, for what it
+ * has adopted. Nodes ask here for what others have written. Thread-safe.
+ */
+final class ChannelScopes {
+    private static final long ADOPTED_BYTES = 4000;
+
+    private final Arena home;
+    private final Map<Integer, NodeScopes> nodes = new ConcurrentHashMap<>();
+    /** Who has fetched from the server's part since he was last told that a scope there has ended. */
+    private final Set<NodeScopes> readers = ConcurrentHashMap.newKeySet();
+
+    private final ScopeEnd adoptedEnds = new ScopeEnd() {
+        @Override
+        public boolean ends(long firstRun) {
+            tellReaders();
+            return true;
+        }
+
+        @Override
+        public void begins(long firstRun) {
+            throw new IllegalStateException("an adopted scope can only be closed");
+        }
+    };
+
+    /** @param home the server's part */
+    ChannelScopes(Arena home) {
+        this.home = home;
+    }
+
+    /** A node has come. */
+    NodeScopes join(Arena requestArena, LongConsumer teller) {
+        NodeScopes node = new NodeScopes(this, requestArena, teller);
+        nodes.put(requestArena.id(), node);
+        return node;
+    }
+
+    void leave(NodeScopes node) {
+        nodes.remove(node.arenaId(), node);
+        readers.remove(node);
+        nodes.values().forEach(other -> other.forget(node));
+    }
+
+    /** Where a node's Refs are followed here: {@code own} is what only it has, and the server's part. */
+    RefSpace space(RefSpace own, NodeScopes self) {
+        return new RefSpace() {
+            @Override
+            public Window window(long ref) {
+                int id = Ref.arenaId(ref);
+                NodeScopes node = id == self.arenaId() || id == home.id() ? null : nodes.get(id);
+                return node == null ? own.window(ref) : node.window(ref);
+            }
+        };
+    }
+
+    /** Whether an object that lies in that memory is another node's, or the server's own; throws RefException if it was, and is gone. */
+    boolean holds(MemorySegment.Scope mapped, long ref) {
+        if (mapped.equals(home.memory().scope())) {
+            return true;
+        }
+        NodeScopes node = nodes.get(Ref.arenaId(ref));
+        if (node == null || !node.isIn(mapped)) {
+            return false;
+        }
+        node.requireOpen(ref);
+        return true;
+    }
+
+    // ---- fetching
+
+    /** Bytes that the arena may have which a Ref names; throws RefException if there is none. */
+    long arenaBytes(long ref) {
+        return Ref.arenaId(ref) == home.id() ? home.quota() : nodeOf(ref).arenaBytes();
+    }
+
+    /**
+     * What lies at a Ref.
+     *
+     * @param most bytes; what is behind the end of its run is left out
+     * @throws RefException if it leads into no scope that is open for others
+     */
+    byte[] copy(long ref, int most, NodeScopes reader) {
+        return Ref.arenaId(ref) == home.id()
+                ? copyOfHome(ref, most, reader)
+                : nodeOf(ref).copy(ref, most, reader);
+    }
+
+    private NodeScopes nodeOf(long ref) {
+        NodeScopes node = nodes.get(Ref.arenaId(ref));
+        if (node == null) {
+            throw new RefException(Ref.describe(ref)
+                    + " cannot be followed: it names no arena that a node of this channel has now; is its node gone?");
+        }
+        return node;
+    }
+
+    private byte[] copyOfHome(long ref, int most, NodeScopes reader) {
+        readers.add(reader);
+        ScopeRuns runs = new ScopeRuns();
+        runs.read(home, home.scopeOf(ref));
+        for (int i = 0; i < runs.count(); i++) {
+            long into = Ref.offset(ref) - Ref.offset(runs.ref(i));
+            if (into >= 0 && into < runs.bytes(i)) {
+                byte[] bytes = new byte[(int) Math.min(most, runs.bytes(i) - into)];
+                MemorySegment.copy(home.memory(), ValueLayout.JAVA_BYTE, Ref.offset(ref), bytes, 0, bytes.length);
+                // Closed meanwhile: then what was read may be something else by now.
+                home.scopeOf(ref);
+                return bytes;
+            }
+        }
+        throw new RefException(Ref.describe(ref) + " cannot be followed: nothing was allocated there");
+    }
+
+    private void tellReaders() {
+        for (NodeScopes reader : List.copyOf(readers)) {
+            if (readers.remove(reader)) {
+                reader.tellStale(home.id());
+            }
+        }
+    }
+
+    // ---- adopting
+
+    /**
+     * Makes a copy of an argument, and of all that it can reach, the server's own, and moves the flyweight onto it.
+     *
+     * @return the copy's scope, which can only be closed
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if what it can reach is not all there
+     */
+    Scope adopt(Object argument, String method) {
+        Scope own = home.newScope(ADOPTED_BYTES);
+        try {
+            move(argument, own);
+            own.onEnd(adoptedEnds);
+            own.detach();
+            return own;
+        } catch (RefException | SharedDataException e) {
+            own.close();
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("%s: the argument cannot be taken over: %s", method, e.getMessage())
+                    .asException(e);
+        } catch (RuntimeException | Error e) {
+            own.close();
+            throw e;
+        }
+    }
+
+    private static <T> void move(T argument, Scope target) {
+        @SuppressWarnings("unchecked") // a flyweight's type object makes flyweights of the same class
+        SharedType<T> type = (SharedType<T>) SharedObject.typeOf(argument);
+        type.move(argument, target.space(), SharedObject.refOf(target.copy(argument)));
+    }
+}

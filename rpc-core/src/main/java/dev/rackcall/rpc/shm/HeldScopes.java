@@ -1,0 +1,193 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.ScopeEnd;
+import dev.rackcall.shm.SharedObject;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A client's part of its channel's arena where the clients share no memory: those scopes of its own that it has open for others, and what it holds of theirs. The server is the home of both. Thread-safe.
+ *
+ * <p>Each answer that names another's object begins a view: what its reader follows from there is asked for anew, once.
+ */
+final class HeldScopes implements ScopeEnd {
+    /** How long the home is waited for. */
+    private static final Duration BOUND = Duration.ofSeconds(10);
+
+    private final ShmClientConnection connection;
+    private final ClientMirror mirror;
+    private final Handshake.Welcome welcome;
+    private final Arena requestArena;
+    private final RefSpace own;
+    private final RefSpace standing = new View(0);
+    private final AtomicLong epochs = new AtomicLong(1);
+    private final Map<Integer, HeldArena> arenas = new ConcurrentHashMap<>();
+    /** Refs of the first runs of the scopes that others may read. */
+    private final Set<Long> open = ConcurrentHashMap.newKeySet();
+
+    /** @param own where Refs into the connection's own arenas are followed */
+    HeldScopes(ShmClientConnection connection, ClientMirror mirror, Arena requestArena, RefSpace own) {
+        this.connection = connection;
+        this.mirror = mirror;
+        this.welcome = connection.link.welcome();
+        this.requestArena = requestArena;
+        this.own = own;
+    }
+
+    // ---- own scopes
+
+    /** A scope that others may read. */
+    Scope open(long firstBytes) {
+        Scope scope = requestArena.newScope(firstBytes, standing);
+        try {
+            share(scope.firstRun());
+            scope.onEnd(this);
+            return scope;
+        } catch (RuntimeException | Error e) {
+            scope.close();
+            throw e;
+        }
+    }
+
+    private void share(long firstRun) {
+        connection.ask(ControlOp.SHARE, firstRun, 0, BOUND, _ -> true);
+        open.add(firstRun);
+    }
+
+    @Override
+    public boolean ends(long firstRun) {
+        open.remove(firstRun);
+        try {
+            return connection.ask(ControlOp.UNSHARE, firstRun, 0, BOUND, _ -> true);
+        } catch (RpcException e) {
+            // Its memory goes with the connection.
+            return false;
+        }
+    }
+
+    @Override
+    public void begins(long firstRun) {
+        share(firstRun);
+    }
+
+    /**
+     * Carries the scope of an object in the request arena to the server, before it is passed.
+     *
+     * @param mayStay whether the server may fetch what it needs of a large scope. What others may read, it has
+     * @return false if the scope stays here
+     */
+    boolean carryOver(long ref, boolean mayStay) {
+        boolean stays = mayStay && (open.isEmpty() || !isOpen(ref));
+        return mirror.carryScope(
+                requestArena, welcome.request().offset(), ref, stays ? MirrorBell.FETCHED_FROM : Long.MAX_VALUE);
+    }
+
+    /** Sees to it that the server has what others may read at that Ref: for whoever passes it over another connection. */
+    void publish(long ref) {
+        carryOver(ref, false);
+        // Behind what was pushed: once this is answered it is there.
+        share(requestArena.scopeOf(ref));
+    }
+
+    /** Whether an object lies in a scope that others may read. */
+    boolean isOpen(long ref) {
+        return Ref.arenaId(ref) == requestArena.id() && open.contains(requestArena.scopeOf(ref));
+    }
+
+    // ---- others'
+
+    /** Where Refs are followed: what was ever asked for, and was not said to be stale, counts. */
+    RefSpace standing() {
+        return standing;
+    }
+
+    /** Where Refs are followed of an answer that has just come. */
+    RefSpace view() {
+        return new View(epochs.incrementAndGet());
+    }
+
+    boolean isSpaceOf(Object sharedObject) {
+        return SharedObject.spaceOf(sharedObject) instanceof View view && view.holder() == this;
+    }
+
+    /** Whether it is memory in which others' pages are held. */
+    boolean isIn(MemorySegment.Scope mapped) {
+        for (HeldArena arena : arenas.values()) {
+            if (arena.isIn(mapped)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The home says that something in that arena has ended. */
+    void stale(long arenaId) {
+        HeldArena arena = arenas.get((int) arenaId);
+        if (arena != null) {
+            arena.isStale();
+        }
+    }
+
+    private RefSpace.Window window(long ref, long since) {
+        int id = Ref.arenaId(ref);
+        if (ref == Ref.NULL
+                || id == welcome.request().id()
+                || id == welcome.reply().id()) {
+            return own.window(ref);
+        }
+        HeldArena arena = arenas.get(id);
+        if (arena == null) {
+            arena = arenas.computeIfAbsent(id, number -> new HeldArena(number, this::ask, epochs));
+        }
+        return arena.window(ref, since);
+    }
+
+    private HeldArena.Answer ask(long ref, int bytes) {
+        try {
+            return connection.ask(
+                    ControlOp.FETCH,
+                    ref,
+                    bytes,
+                    BOUND,
+                    in -> new HeldArena.Answer(in.readLong(), MemorySegment.ofArray(in.readBytes())));
+        } catch (RpcException e) {
+            if (e.code() == Status.Code.FAILED_PRECONDITION) {
+                throw new RefException(e.status().description());
+            }
+            throw e;
+        }
+    }
+
+    void close() {
+        arenas.values().forEach(HeldArena::close);
+    }
+
+    /** @see #view */
+    private final class View extends RefSpace {
+        private final long since;
+
+        View(long since) {
+            this.since = since;
+        }
+
+        @Override
+        public Window window(long ref) {
+            return HeldScopes.this.window(ref, since);
+        }
+
+        HeldScopes holder() {
+            return HeldScopes.this;
+        }
+    }
+}
