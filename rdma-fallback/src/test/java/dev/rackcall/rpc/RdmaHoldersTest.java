@@ -141,6 +141,34 @@ class RdmaHoldersTest {
         }
     }
 
+    /** A page that was fetched up to the end of its run has more on it later. */
+    @Test
+    void shouldReadWhatIsAllocatedLaterOnAPageThatIsHeld() {
+        try (Scope scope = writer.newSharedScope(64 << 10)) {
+            Page parent = scope.create(Page.class);
+            for (int i = 0; i < 200; i++) {
+                scope.create(Page.class).text("so that the parent has a page of its own " + i);
+            }
+            Page before = scope.create(Page.class);
+            before.number(1);
+            written.put(1, before);
+            // Of the page with this one, the reader has what there is now.
+            Page held = read.get(1);
+            Page child = scope.create(Page.class);
+            child.number(2);
+            parent.next(Ref.to(child));
+            before.next(Ref.to(child));
+            written.put(1, parent);
+            Ref<Page> later = read.get(1).next();
+            try (Scope mine = reader.newSharedScope()) {
+                Page own = mine.create(Page.class);
+                own.next(later);
+                assertThat(ShelfService.numbers(own, 2)).isEqualTo(List.of(0L, 2L));
+            }
+            assertThat(ShelfService.numbers(held, 1)).isEqualTo(numbers(1, 1));
+        }
+    }
+
     /** Required: an exception, rather than what was there. */
     @Test
     void shouldRefuseToReadWhatItsWriterHasClosed() {

@@ -28,12 +28,16 @@ final class ChannelScopes {
 
     private final Arena home;
     private final Map<Integer, NodeScopes> nodes = new ConcurrentHashMap<>();
+    /** Refs of the first runs of the scopes in the server's part that are whole, and not closed. */
+    private final Set<Long> adopted = ConcurrentHashMap.newKeySet();
     /** Who has fetched from the server's part since he was last told that a scope there has ended. */
     private final Set<NodeScopes> readers = ConcurrentHashMap.newKeySet();
 
     private final ScopeEnd adoptedEnds = new ScopeEnd() {
         @Override
         public boolean ends(long firstRun) {
+            // In this order: who is told asks again, and is not told once more.
+            adopted.remove(firstRun);
             tellReaders();
             return true;
         }
@@ -101,6 +105,9 @@ final class ChannelScopes {
      * @throws RefException if it leads into no scope that is open for others
      */
     byte[] copy(long ref, int most, NodeScopes reader) {
+        if (Ref.arenaId(ref) == reader.arenaId()) {
+            throw new RefException(Ref.describe(ref) + " leads into the node's own arena, of which it has all");
+        }
         return Ref.arenaId(ref) == home.id()
                 ? copyOfHome(ref, most, reader)
                 : nodeOf(ref).copy(ref, most, reader);
@@ -117,19 +124,29 @@ final class ChannelScopes {
 
     private byte[] copyOfHome(long ref, int most, NodeScopes reader) {
         readers.add(reader);
+        long scope = requireAdopted(ref);
         ScopeRuns runs = new ScopeRuns();
-        runs.read(home, home.scopeOf(ref));
+        runs.read(home, scope);
         for (int i = 0; i < runs.count(); i++) {
             long into = Ref.offset(ref) - Ref.offset(runs.ref(i));
             if (into >= 0 && into < runs.bytes(i)) {
                 byte[] bytes = new byte[(int) Math.min(most, runs.bytes(i) - into)];
                 MemorySegment.copy(home.memory(), ValueLayout.JAVA_BYTE, Ref.offset(ref), bytes, 0, bytes.length);
                 // Closed meanwhile: then what was read may be something else by now.
-                home.scopeOf(ref);
+                requireAdopted(ref);
                 return bytes;
             }
         }
         throw new RefException(Ref.describe(ref) + " cannot be followed: nothing was allocated there");
+    }
+
+    private long requireAdopted(long ref) {
+        long scope = home.scopeOf(ref);
+        if (!adopted.contains(scope)) {
+            throw new RefException(Ref.describe(ref)
+                    + " cannot be followed: it leads into no scope that the server has adopted; was it closed?");
+        }
+        return scope;
     }
 
     private void tellReaders() {
@@ -153,6 +170,7 @@ final class ChannelScopes {
         try {
             move(argument, own);
             own.onEnd(adoptedEnds);
+            adopted.add(own.firstRun());
             own.detach();
             return own;
         } catch (RefException | SharedDataException e) {

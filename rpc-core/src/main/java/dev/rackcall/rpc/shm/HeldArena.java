@@ -28,7 +28,10 @@ final class HeldArena {
     private static final int MOST_PAGES = NodeRequests.MOST_BYTES / PAGE;
 
     private static final int TAGS = 4096;
+    // In a tag, from the lowest bits on: generation, words of the page that have come, when it was asked for.
     private static final int GENERATION_BITS = 8;
+    private static final int WORDS_BITS = 10;
+    private static final int EPOCH_SHIFT = GENERATION_BITS + WORDS_BITS;
     /** As many as the offset of a Ref reaches. */
     private static final long MAX_BYTES = 1L << 40;
 
@@ -51,7 +54,7 @@ final class HeldArena {
     private final AtomicLong epochs;
     private final ReentrantLock fetching = new ReentrantLock();
 
-    /** Of each page when it was asked for, and its generation; 0: it is not there. In pieces, most of which are never made. Set once the memory is. */
+    /** Of each page when it was asked for, how much of it has come, and its generation; 0: it is not there. In pieces, most of which are never made. Set once the memory is. */
     private AtomicReferenceArray<AtomicLongArray> tags;
 
     private SharedFile file;
@@ -100,14 +103,18 @@ final class HeldArena {
     }
 
     private void need(long offset, long length, int generation, long since) {
-        int end = (int) ((offset + Math.max(length, 1) - 1) / PAGE) + 1;
-        int page = (int) (offset / PAGE);
-        while (page < end) {
-            page = isPresent(page, generation, since) ? page + 1 : fetch(page, end, generation, since);
+        long last = offset + Math.max(length, 1);
+        int end = (int) ((last - 1) / PAGE) + 1;
+        for (int page = (int) (offset / PAGE); page < end; page++) {
+            int bytes = (int) Math.min(last - (long) page * PAGE, PAGE);
+            if (!isPresent(page, bytes, generation, since)) {
+                fetch(page, end, bytes, generation, since);
+            }
         }
     }
 
-    private boolean isPresent(int page, int generation, long since) {
+    /** Whether the page's first bytes are there: its run may have ended behind them when it was asked for. */
+    private boolean isPresent(int page, int bytes, int generation, long since) {
         Mapping present = mapping;
         if (present == null || page >= present.memory().byteSize() / PAGE) {
             return false;
@@ -117,30 +124,36 @@ final class HeldArena {
         long tag = piece == null ? 0 : piece.getAcquire(page % TAGS);
         return tag != 0
                 && (int) (tag & (1 << GENERATION_BITS) - 1) == generation
-                && tag >>> GENERATION_BITS >= Math.max(since, stale);
+                && (tag >>> GENERATION_BITS & (1 << WORDS_BITS) - 1) * Long.BYTES >= bytes
+                && tag >>> EPOCH_SHIFT >= Math.max(since, stale);
     }
 
-    /** Asks for the missing pages from {@code first} to {@code wanted}, and for as many more as it seems that will be read; returns the page behind those that have come. */
-    private int fetch(int first, int wanted, int generation, long since) {
+    /** Asks for the missing pages from {@code first} to {@code wanted}, and for as many more as it seems that will be read. As many of them as one answer holds are there then. */
+    private void fetch(int first, int wanted, int bytes, int generation, long since) {
         fetching.lock();
         try {
-            if (isPresent(first, generation, since)) {
-                return first + 1;
+            if (isPresent(first, bytes, generation, since)) {
+                return;
             }
             ahead = first == nextPage ? Math.clamp(2L * ahead, 1, MOST_PAGES) : 0;
             int pages = (int) Math.min((long) wanted - first + ahead, MOST_PAGES);
             // Before it is asked for: what is said to be stale meanwhile is.
             long now = epochs.get();
             long offset = (long) first * PAGE;
-            Answer answer = home.ask(Ref.of(id, generation, offset), pages * PAGE);
+            long ref = Ref.of(id, generation, offset);
+            Answer answer = home.ask(ref, pages * PAGE);
             check(answer, offset, pages);
             store(answer, offset);
-            int behind = first + (int) Math.ceilDiv(answer.pages.byteSize(), (long) PAGE);
-            for (int page = first; page < behind; page++) {
-                piece(page).setRelease(page % TAGS, now << GENERATION_BITS | generation);
+            long come = answer.pages.byteSize();
+            for (int page = first; come > 0; page++, come -= PAGE) {
+                long words = Math.min(come, PAGE) / Long.BYTES;
+                piece(page).setRelease(page % TAGS, now << EPOCH_SHIFT | words << GENERATION_BITS | generation);
+                nextPage = page + 1;
             }
-            nextPage = behind;
-            return behind;
+            if (answer.pages.byteSize() < bytes) {
+                throw new RefException(Ref.describe(ref + bytes)
+                        + " cannot be read: its node has passed nothing that reaches so far; is the object whole?");
+            }
         } finally {
             fetching.unlock();
         }

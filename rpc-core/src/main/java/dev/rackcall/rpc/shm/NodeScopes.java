@@ -27,6 +27,9 @@ final class NodeScopes {
     /** Scopes of a node that are open for others at a time. */
     static final int MOST = 4096;
 
+    /** Runs of all of them together; what is beyond is not handed out. */
+    private static final int MOST_RUNS = 8192;
+
     private static final long PAGE = ControlLayout.PAGE;
 
     private final ChannelScopes channel;
@@ -178,6 +181,9 @@ final class NodeScopes {
         grown = false;
         List<PublishedRuns.Run> found = new ArrayList<>();
         for (long scope : open) {
+            if (found.size() >= MOST_RUNS) {
+                break;
+            }
             try {
                 runs.read(arena, scope);
             } catch (RefException e) {
