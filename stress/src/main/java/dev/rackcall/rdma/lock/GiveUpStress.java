@@ -45,6 +45,6 @@ public class GiveUpStress {
         if (had) {
             waiter.unlock();
         }
-        result.r2 = locks.isFree(waiter) & locks.isFree(holder);
+        result.r2 = locks.areFree(waiter, holder);
     }
 }

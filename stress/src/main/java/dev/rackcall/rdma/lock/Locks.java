@@ -37,12 +37,56 @@ final class Locks {
         return new Person(words, remote, number + (remote ? DESCRIPTORS : 0));
     }
 
-    /** 1 if nobody holds the lock or waits for it, and this one is free. */
-    int isFree(Person person) {
+    /** 1 if nobody holds the lock or waits for it, and these two are free. */
+    int areFree(Person one, Person other) {
         boolean free = words.load(LINE + LockLayout.LOCAL_TAIL) == 0
                 && words.load(LINE + LockLayout.REMOTE_TAIL) == 0
-                && LockLayout.kind(words.load(LockLayout.descriptorOf(person.descriptor.own))) == LockLayout.FREE;
+                && isFree(one)
+                && isFree(other);
         return free ? 1 : 0;
+    }
+
+    private boolean isFree(Person person) {
+        return LockLayout.kind(words.load(LockLayout.descriptorOf(person.descriptor.own))) == LockLayout.FREE;
+    }
+
+    /** A local thread and another one, which both count what the lock guards. */
+    Counting counting(boolean otherIsRemote) {
+        return new Counting(this, otherIsRemote);
+    }
+
+    /** Each takes the lock once; 1 and 2 are what they counted to if they did so one after the other. */
+    static final class Counting {
+        private final Locks locks;
+        private final Person one;
+        private final Person other;
+        private int counter;
+
+        private Counting(Locks locks, boolean otherIsRemote) {
+            this.locks = locks;
+            one = locks.person(false, 1);
+            other = locks.person(otherIsRemote, 2);
+        }
+
+        int one() {
+            return count(one);
+        }
+
+        int other() {
+            return count(other);
+        }
+
+        private int count(Person person) {
+            person.lock();
+            int count = counter + 1;
+            counter = count;
+            person.unlock();
+            return count;
+        }
+
+        int areFree() {
+            return locks.areFree(one, other);
+        }
     }
 
     /** Who takes the lock once. */

@@ -19,31 +19,20 @@ import org.openjdk.jcstress.infra.results.III_Result;
 @Outcome(expect = ACCEPTABLE_INTERESTING, desc = "Both at a time, or a lock that is not free in the end.")
 @State
 public class PlantedUnfencedTailStress {
-    private final Locks locks = Locks.withoutFence();
-    private final Locks.Person one = locks.person(false, 1);
-    private final Locks.Person other = locks.person(true, 2);
-    private int counter;
+    private final Locks.Counting threads = Locks.withoutFence().counting(true);
 
     @Actor
     public void one(III_Result result) {
-        result.r1 = count(one);
+        result.r1 = threads.one();
     }
 
     @Actor
     public void other(III_Result result) {
-        result.r2 = count(other);
-    }
-
-    private int count(Locks.Person person) {
-        person.lock();
-        int count = counter + 1;
-        counter = count;
-        person.unlock();
-        return count;
+        result.r2 = threads.other();
     }
 
     @Arbiter
     public void free(III_Result result) {
-        result.r3 = locks.isFree(one) & locks.isFree(other);
+        result.r3 = threads.areFree();
     }
 }

@@ -43,6 +43,6 @@ public class ReaderStress {
 
     @Arbiter
     public void free(III_Result result) {
-        result.r3 = locks.isFree(writer) & locks.isFree(reader);
+        result.r3 = locks.areFree(writer, reader);
     }
 }
