@@ -74,7 +74,8 @@ final class AutoSeals {
         /** Whether to seal the scope, which is open. */
         boolean next(boolean weighed) {
             boolean tooDear = costs.isFarAbove(true, costs.settle());
-            if (trying && (--left <= 0 || (tooDear && !usually))) {
+            // Twice, since the first may have waited for a processor.
+            if (trying && (--left <= 0 || (tooDear && !usually && left <= CallCosts.SAMPLES - 2))) {
                 trying = false;
                 pause = Math.min(LONGEST_PAUSE, 2 * pause);
                 left = Math.max(pause, costs.callsToMakeUpFor(!costs.sealIsCheaper()));
@@ -91,7 +92,7 @@ final class AutoSeals {
 
         void copied(long nanos) {
             costs.copied(nanos);
-            if (trying && usually && costs.isFarAbove(false, nanos)) {
+            if (trying && usually && left < CallCosts.SAMPLES && costs.isFarAbove(false, nanos)) {
                 left = 0;
             }
         }

@@ -17,8 +17,8 @@ final class CallCosts {
     /** Of a store to a page that was closed and opened: about what was measured (docs/isolation.md). */
     static final long FAULT_NANOS = 1_000;
 
-    private static final long TRY_PART = 30;
-    private static final long LONGEST_PAUSE = 1 << 20;
+    private static final long TRY_PART = 60;
+    private static final long LONGEST_PAUSE = 1 << 16;
     private static final long NONE = Long.MAX_VALUE;
 
     private final LongSupplier faults;
@@ -93,7 +93,7 @@ final class CallCosts {
         return other != NONE && cost / 2 > other;
     }
 
-    /** How many calls by the other choice keep what a try of this one costs above them to a thirtieth; 0 if it costs less than twice as much. */
+    /** How many calls by the other choice keep what two tries of this one cost above them to a thirtieth; 0 if it costs less than twice as much. */
     int callsToMakeUpFor(boolean seal) {
         long tried = least(seal ? seals : copies);
         long other = Math.max(1, least(seal ? copies : seals));
