@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.BindException;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -16,9 +18,15 @@ import org.junit.jupiter.api.Timeout;
 /** The lock benchmark with its nodes in two processes. */
 @Timeout(120)
 class LockHostsTest {
+    /** Below those that the kernel gives to whoever connects, since it is bound again and again, and only seconds later. */
     private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
+        while (true) {
+            try (ServerSocket socket =
+                    new ServerSocket(ThreadLocalRandom.current().nextInt(20_000, 32_000))) {
+                return socket.getLocalPort();
+            } catch (BindException taken) {
+                Thread.onSpinWait();
+            }
         }
     }
 

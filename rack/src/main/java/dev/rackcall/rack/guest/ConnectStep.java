@@ -33,7 +33,7 @@ final class ConnectStep implements GuestStep {
         double fresh = micros.get("connect-fresh-rc");
         String one = String.format(
                 Locale.ROOT,
-                "medians, emulated: a virtual queue %.0f us from the cache, %.0f us from the meta server, a fresh RC queue pair %.0f us (%.0f and %.0f times as long)",
+                "medians, emulated: a virtual queue %.0f us from the cache, %.0f us from the meta server, a fresh RC queue pair %.0f us (%.1f and %.1f times as long)",
                 micros.get("connect-cached"),
                 micros.get("connect-uncached"),
                 fresh,

@@ -39,7 +39,7 @@ final class RemoteStep implements GuestStep {
         guest.get(STEP, "serving");
         try (RpcChannel channel = channel()) {
             guest.note("connected");
-            String told = YardCalls.of(guest, channel, channel.stub(Yard.class), false);
+            String told = YardCalls.of(guest, channel, channel.stub(Yard.class), true);
             guest.put(STEP, "called", "");
             return told;
         }
