@@ -132,18 +132,19 @@ class ALockReaderTest {
     void shouldTellAReaderThatWasTakenForDead() {
         try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
             ALock writer = session(false, KEEPER).lock(0);
-            for (boolean isCut : new boolean[] {false, true}) {
-                ALockReader reader = session(true, 1).readLock(0);
+            for (boolean fails : new boolean[] {false, true}) {
+                LockLink link = home.newLink();
+                ALockReader reader = LockTable.remoteSession(link, 1).readLock(0);
                 assertThatThrownBy(reader::validate).isInstanceOf(IllegalMonitorStateException.class);
                 reader.lock();
                 assertThat(writer.tryLock()).isFalse();
                 assertThat(reader.validate()).isTrue();
-                if (isCut) {
-                    home.last().cut();
+                if (fails) {
+                    link.queuePair().toError();
                 }
                 assertThat(keeper.recover(owner -> owner == 1)).isZero();
                 assertThat(writer.tryLock()).as("the reader counts as dead").isTrue();
-                if (isCut) {
+                if (fails) {
                     assertThatThrownBy(reader::validate).isInstanceOf(LockConnectionException.class);
                 } else {
                     assertThat(reader.validate()).isFalse();
