@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Workplace implements AutoCloseable {
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
-    /** Of all names that a demo gives; a process that runs several at once has several folders of this name. */
+    /** Of its folder. */
     private static final String PREFIX =
             "rackcall-demo-" + ProcessHandle.current().pid() + "-";
 
@@ -94,7 +94,7 @@ final class Workplace implements AutoCloseable {
         }
     }
 
-    /** What is still there after {@link #close}: processes, the directory, new files of a demo in /dev/shm. */
+    /** What is still there after {@link #close}: processes, the directory, new files of Rackcall in /dev/shm. Those may be another process's. */
     synchronized List<String> leftBehind() {
         List<String> left = new ArrayList<>();
         all.stream().filter(Process::isAlive).forEach(process -> left.add("process " + process.pid()));
@@ -109,8 +109,10 @@ final class Workplace implements AutoCloseable {
 
     private static Set<String> sharedMemory() {
         Set<String> names = new TreeSet<>();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(SHARED_MEMORY, PREFIX + "*")) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(SHARED_MEMORY, "*rackcall*")) {
             files.forEach(file -> names.add(file.toString()));
+            // Those of a benchmark that runs at the same time; no demo makes any.
+            names.removeIf(name -> name.contains("/rackcall-bench-"));
         } catch (IOException e) {
             // Without /dev/shm nothing can be left there.
             return names;
