@@ -6,7 +6,7 @@ import java.nio.file.Path;
 
 /**
  * To which holder this process has given its userfaultfd: the one for all its enforced seals, since it may not open another. Guarded by
- * {@link #LOCK}.
+ * {@link #LOCK} until there is one; who has seen that, holding the lock, may read on without it.
  */
 final class ChosenHolder {
     static final Object LOCK = new Object();

@@ -10,6 +10,7 @@ import dev.rackcall.shm.os.UnixSocket;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,6 +22,8 @@ final class HolderSession implements AutoCloseable {
     private static final int ROUNDS = 1 << 20;
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int DESCRIPTORS = 2048;
+    /** The process waits for its receiver before, ten seconds at most: it must not find its holder gone when it has just given up what it cannot have back. */
+    private static final Duration READY_BOUND = Duration.ofSeconds(30);
 
     private final UnixSocket socket;
     private final byte[] session;
@@ -142,7 +145,7 @@ final class HolderSession implements AutoCloseable {
 
     /** Once the process says that it is ready: whether it can lift seals in a way that can be seen. Nothing is sealed before, so a receiver that has joined has nothing to believe. */
     void verify() throws IOException {
-        HolderMessage.expect(socket, HolderMessage.READY, 0);
+        HolderMessage.expect(socket, HolderMessage.READY, 0, READY_BOUND);
         synchronized (this) {
             long offset = check.fileOffset();
             check.requireLockedDown();

@@ -73,21 +73,29 @@ public final class SealSession implements AutoCloseable {
      * @throws SealException if the holder is not there, or refuses
      */
     public static SealSession open(Path holder, Arena arena, SharedFile file, Invitation invitation) {
-        // One after the other: a process brings one userfaultfd, and whoever is second must find it brought.
         synchronized (ChosenHolder.LOCK) {
-            UnixSocket socket = connect(holder);
-            try {
-                ChosenHolder.require(holder);
-                file.shutOutWriters();
-                return open(socket, arena, file, holder, invitation);
-            } catch (IOException | OsException e) {
-                socket.close();
-                throw new SealException(
-                        "the holder at " + holder + " cannot hold the seals of " + arena + ": " + e.getMessage(), e);
-            } catch (RuntimeException e) {
-                socket.close();
-                throw e;
+            if (!ChosenHolder.isChosen()) {
+                // One after the other: a process brings one userfaultfd, and whoever is second must find it brought.
+                return connected(holder, arena, file, invitation);
             }
+        }
+        // Chosen for good, so there is nothing to guard: nobody waits here for the receiver of another session.
+        return connected(holder, arena, file, invitation);
+    }
+
+    private static SealSession connected(Path holder, Arena arena, SharedFile file, Invitation invitation) {
+        UnixSocket socket = connect(holder);
+        try {
+            ChosenHolder.require(holder);
+            file.shutOutWriters();
+            return open(socket, arena, file, holder, invitation);
+        } catch (IOException | OsException e) {
+            socket.close();
+            throw new SealException(
+                    "the holder at " + holder + " cannot hold the seals of " + arena + ": " + e.getMessage(), e);
+        } catch (RuntimeException e) {
+            socket.close();
+            throw e;
         }
     }
 

@@ -25,6 +25,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -59,6 +62,7 @@ final class EnforcedProbe {
                 Seals seals = session.seals(BOUND, 1);
                 run(folder, parent, arena, file, seals);
                 openAnother(folder);
+                openWhileAnotherWaits(folder);
                 hangUp(folder, parent, arena, file, session, seals);
                 System.out.println("all went well");
             }
@@ -158,6 +162,43 @@ final class EnforcedProbe {
             } catch (SealException e) {
                 require(e.getMessage().contains("for as long as it lives"), e.getMessage());
             }
+        }
+    }
+
+    /** A receiver that takes its time, or never comes, is the affair of its own session. */
+    private static void openWhileAnotherWaits(Path folder) {
+        CountDownLatch invited = new CountDownLatch(1);
+        CountDownLatch enough = new CountDownLatch(1);
+        AtomicBoolean waited = new AtomicBoolean();
+        Thread slow = Thread.ofPlatform()
+                .start(() -> openOne(folder, ARENA + 2, number -> {
+                    invited.countDown();
+                    waited.set(await(enough, 5));
+                }));
+        require(await(invited, BOUND.toSeconds()), "the slow session has come to its invitation");
+        openOne(folder, ARENA + 3, Invitation.NONE);
+        enough.countDown();
+        try {
+            require(slow.join(BOUND), "the slow session ends");
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+        require(waited.get(), "a session was opened while another waited for its receiver");
+    }
+
+    private static void openOne(Path folder, int id, Invitation invitation) {
+        try (SharedFile file = SharedFile.memfdForSomeWriters("one-more-probe", QUOTA)) {
+            Mapping mapping = file.map();
+            Arena arena = Arena.create(new ArenaSpec(id, mapping.memory(), file, 0, TableHome.PRIVATE, 1, 64 << 10));
+            SealSession.open(folder.resolve("holder"), arena, file, invitation).close();
+        }
+    }
+
+    private static boolean await(CountDownLatch latch, long seconds) {
+        try {
+            return latch.await(seconds, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 
