@@ -27,8 +27,10 @@ final class NodeScopes {
     /** Scopes of a node that are open for others at a time. */
     static final int MOST = 4096;
 
-    /** Runs of all of them together; what is beyond is not handed out. */
+    /** Runs of all of them together that are looked at; what is beyond is not handed out. */
     private static final int MOST_RUNS = 8192;
+    /** Runs of one scope, at most. */
+    private static final int LONGEST_CHAIN = 1024;
 
     private static final long PAGE = ControlLayout.PAGE;
 
@@ -180,24 +182,35 @@ final class NodeScopes {
     private synchronized void lookAgain() {
         grown = false;
         List<PublishedRuns.Run> found = new ArrayList<>();
+        int left = MOST_RUNS;
         for (long scope : open) {
-            if (found.size() >= MOST_RUNS) {
+            if (left <= 0) {
                 break;
             }
-            try {
-                runs.read(arena, scope);
-            } catch (RefException e) {
-                // Nothing of it was pushed yet.
-                continue;
-            }
-            int count = runs.belongTogether(arena) ? runs.count() : 0;
-            for (int i = 0; i < count; i++) {
-                long run = runs.ref(i);
-                found.add(new PublishedRuns.Run(run, Ref.offset(run) + runs.bytes(i), scope));
-            }
+            left -= add(scope, found);
         }
         runs.clear();
         published = PublishedRuns.of(found);
+    }
+
+    /** Adds the runs of a scope; returns about how many have been looked at, in whatever state the node has left them. */
+    private int add(long scope, List<PublishedRuns.Run> found) {
+        if (arena.memory().get(ValueLayout.JAVA_LONG, Ref.offset(scope)) != scope) {
+            // Nothing of it was pushed yet: a run begins with the Ref of its scope's first.
+            return 1;
+        }
+        try {
+            runs.read(arena, scope);
+        } catch (RefException e) {
+            // Damaged, perhaps only its last run.
+            return LONGEST_CHAIN;
+        }
+        int count = runs.belongTogether(arena) ? runs.count() : 0;
+        for (int i = 0; i < count; i++) {
+            long run = runs.ref(i);
+            found.add(new PublishedRuns.Run(run, Ref.offset(run) + runs.bytes(i), scope));
+        }
+        return runs.count();
     }
 
     /**

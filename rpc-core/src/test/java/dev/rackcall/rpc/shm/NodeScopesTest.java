@@ -204,6 +204,26 @@ class NodeScopesTest {
     }
 
     @Test
+    void shouldLookAtABoundedNumberOfRunsWhateverANodeWrites() {
+        Scope scope = shared();
+        long whole = bytes(scope, 8, 2);
+        one.passed();
+        assertThat(channel.copy(whole, 16, other)).hasSize(16);
+        // Scopes that go round and round: each is walked to the end of what a chain may be.
+        for (int i = 0; i < 100; i++) {
+            Scope damaged = shared();
+            bytes(damaged, 8, 1);
+            ones.mapping.memory().set(ValueLayout.JAVA_LONG, Ref.offset(damaged.firstRun()) + 8, damaged.firstRun());
+        }
+        Scope last = shared();
+        long behind = bytes(last, 8, 3);
+        one.passed();
+        // What came first is found; what is behind so much damage is not looked for.
+        assertThat(channel.copy(whole, 16, other)).hasSize(16);
+        assertRefused(behind);
+    }
+
+    @Test
     void shouldHandOutWhatTheServerHasAdoptedUntilItIsClosed() {
         Scope scope = shared();
         SharedBytes argument = SharedBytes.copyOf(scope, new byte[] {1, 2, 3});
