@@ -23,7 +23,7 @@ final class ConnectStep implements GuestStep {
 
     private static final Duration SILENCE = Duration.ofSeconds(80);
     private static final Duration BOUND = Duration.ofMinutes(5);
-    private static final int WORKERS = 10;
+    private static final int WORKERS = 3;
     private static final Pattern RESULT =
             Pattern.compile("\"name\" *: *\"(?<name>[a-z-]+)\".*?\"p50_ns\" *: *(?<nanos>\\d+)", Pattern.DOTALL);
 
