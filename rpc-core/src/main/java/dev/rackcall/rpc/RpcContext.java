@@ -23,7 +23,10 @@ public interface RpcContext {
     /** When the caller stops waiting; calls that the handler makes inherit it. */
     Optional<Deadline> deadline();
 
-    /** Whether the caller has cancelled, or is gone, or its deadline has passed: nobody wants the result any more. */
+    /**
+     * Whether the caller has cancelled, or is gone, or its deadline has passed: nobody wants the result any more. A handler that was told so may return anything: the call
+     * ends as cancelled or with DEADLINE_EXCEEDED.
+     */
     boolean isCancelled();
 
     /**

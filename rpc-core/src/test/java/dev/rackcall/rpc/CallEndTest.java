@@ -124,6 +124,33 @@ class CallEndTest {
     }
 
     @Test
+    void shouldNotTakeForAnAnswerWhatAHandlerReturnsThatGaveUpAtTheDeadline() {
+        EchoService service = new EchoService() {
+            @Override
+            public long add(long a, long b) {
+                RpcContext call = RpcContext.current().orElseThrow();
+                while (!call.isCancelled()) {
+                    Thread.onSpinWait();
+                }
+                return a;
+            }
+        };
+        List<Status.Code> served = Collections.synchronizedList(new ArrayList<>());
+        serve(server().service(Echo.class, service)
+                .dispatch(Dispatch.virtualThreads())
+                .interceptor(call -> status -> served.add(status.code())));
+        RpcChannel channel = channel().open();
+        open.add(channel);
+        for (int i = 0; i < 50; i++) {
+            Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(2)));
+            RpcException e = catchThrowableOfType(RpcException.class, () -> hurried.add(1, 1));
+            assertThat(e).as("call %d has an answer", i).isNotNull();
+            assertThat(e.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        }
+        assertThat(served).doesNotContain(Status.Code.OK);
+    }
+
+    @Test
     void shouldNotAnswerTheCallThatHasTheSlotAfterAnAsynchronousOne() throws Exception {
         CountDownLatch mayReturn = new CountDownLatch(1);
         EchoService service = new EchoService() {

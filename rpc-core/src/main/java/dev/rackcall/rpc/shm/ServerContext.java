@@ -22,6 +22,7 @@ final class ServerContext implements RpcContext {
     private ShmServerCall call;
 
     private boolean cancelled;
+    private boolean saidOverdue;
 
     ServerContext(ShmServerCall call, MethodDescriptor method, Metadata headers, long deadline, Peer peer) {
         this.call = call;
@@ -48,7 +49,15 @@ final class ServerContext implements RpcContext {
 
     @Override
     public synchronized boolean isCancelled() {
-        return cancelled || (deadline != 0 && deadline - System.nanoTime() <= 0);
+        if (!cancelled && deadline != 0 && deadline - System.nanoTime() <= 0) {
+            saidOverdue = true;
+        }
+        return cancelled || saidOverdue;
+    }
+
+    /** Whether its handler was told that the deadline has passed, and may have given up because of that. */
+    synchronized boolean hasSaidOverdue() {
+        return saidOverdue;
     }
 
     @Override

@@ -215,6 +215,12 @@ final class ShmServerCall extends ServerCall {
                     .asException());
             return;
         }
+        if (context != null && context.hasSaidOverdue()) {
+            fail(Status.Code.DEADLINE_EXCEEDED
+                    .with("%s: its handler was told that the deadline had passed, and ended", request.name())
+                    .asException());
+            return;
+        }
         if (objects.haveLostTheirSeal()) {
             fail(Status.Code.ABORTED
                     .with(
