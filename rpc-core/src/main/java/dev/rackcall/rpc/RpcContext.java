@@ -51,7 +51,7 @@ public interface RpcContext {
 
     /**
      * Takes over the scope of an argument that lies in the channel's shared arena: its memory then belongs to this server and stays when the
-     * caller closes the scope, or dies. Without this, arguments belong to the caller and must not be kept. Used by the handler's thread while
+     * caller closes the scope, or dies; closing is all that the caller may still do with it. Without this, arguments belong to the caller and must not be kept. Used by the handler's thread while
      * the call lasts. Of a caller that shares no memory with this server what the argument can reach is copied, and the argument's flyweight is moved onto the copy:
      * take Refs of it, or of what it leads to, afterwards.
      *

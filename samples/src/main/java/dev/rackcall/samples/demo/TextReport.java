@@ -101,7 +101,7 @@ public final class TextReport {
         line(
                 "%s %.1f s in all.",
                 report.leftBehind().isEmpty()
-                        ? "Nothing is left behind: no process, no file in the runtime directory or /dev/shm."
+                        ? "Nothing is left behind: no process, no file."
                         : "Left behind, or made by another program meanwhile: " + String.join(", ", report.leftBehind())
                                 + ".",
                 report.seconds());

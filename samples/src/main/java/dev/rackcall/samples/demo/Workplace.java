@@ -1,7 +1,6 @@
 package dev.rackcall.samples.demo;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -11,7 +10,6 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
@@ -20,7 +18,6 @@ import java.util.concurrent.TimeUnit;
  * {@link #close}, and also when this JVM ends before that, as on Ctrl-C. Thread-safe.
  */
 final class Workplace implements AutoCloseable {
-    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
     /** Of its folder. */
     private static final String PREFIX =
             "rackcall-demo-" + ProcessHandle.current().pid() + "-";
@@ -28,7 +25,6 @@ final class Workplace implements AutoCloseable {
     private static final long END_SECONDS = 5;
 
     private final Path directory;
-    private final Set<String> sharedMemoryBefore;
     private final Set<Process> processes = ConcurrentHashMap.newKeySet();
     private final List<Process> all = new ArrayList<>();
     private final Thread hook = Thread.ofPlatform().unstarted(this::endAndDelete);
@@ -36,7 +32,6 @@ final class Workplace implements AutoCloseable {
 
     private Workplace(Path directory) {
         this.directory = directory;
-        this.sharedMemoryBefore = sharedMemory();
     }
 
     static Workplace create() {
@@ -94,30 +89,14 @@ final class Workplace implements AutoCloseable {
         }
     }
 
-    /** What is still there after {@link #close}: processes, the directory, new files of Rackcall in /dev/shm. Those may be another process's. */
+    /** What is still there after {@link #close}: processes, the directory. Shared memory has no names here, and ends with the processes. */
     synchronized List<String> leftBehind() {
         List<String> left = new ArrayList<>();
         all.stream().filter(Process::isAlive).forEach(process -> left.add("process " + process.pid()));
         if (Files.exists(directory)) {
             left.add(directory.toString());
         }
-        Set<String> fresh = sharedMemory();
-        fresh.removeAll(sharedMemoryBefore);
-        left.addAll(fresh);
         return left;
-    }
-
-    private static Set<String> sharedMemory() {
-        Set<String> names = new TreeSet<>();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(SHARED_MEMORY, "*rackcall*")) {
-            files.forEach(file -> names.add(file.toString()));
-            // Those of a benchmark that runs at the same time; no demo makes any.
-            names.removeIf(name -> name.contains("/rackcall-bench-"));
-        } catch (IOException e) {
-            // Without /dev/shm nothing can be left there.
-            return names;
-        }
-        return names;
     }
 
     /** Deletes a directory with all that it holds; nothing happens if it is not there. */
