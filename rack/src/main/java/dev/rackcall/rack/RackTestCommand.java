@@ -46,7 +46,7 @@ public final class RackTestCommand implements Callable<Integer> {
             description = "Only these: ${COMPLETION-CANDIDATES}. Without this option all.")
     private Set<Step> steps = EnumSet.allOf(Step.class);
 
-    @Option(names = "--long", description = "Contract suites with as many calls as elsewhere; bench elastic.")
+    @Option(names = "--long", description = "The contract suite with as many calls as elsewhere.")
     private boolean isLong;
 
     @Option(

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What connections cost over a real device, both ends behind it: virtual ones, and queue pairs that its kernel makes anew; one at a time, and many. */
+/** What connections cost over a real device, both ends behind it: virtual ones, and queue pairs that its kernel makes anew; one at a time. */
 final class ConnectStep implements GuestStep {
     private static final String BENCH = "dev.rackcall.rack.guest.BenchMain";
     /** A guest's memory is small, and each subject has two JVMs. */
@@ -23,7 +23,6 @@ final class ConnectStep implements GuestStep {
 
     private static final Duration SILENCE = Duration.ofSeconds(80);
     private static final Duration BOUND = Duration.ofMinutes(5);
-    private static final int WORKERS = 3;
     private static final Pattern RESULT =
             Pattern.compile("\"name\" *: *\"(?<name>[a-z-]+)\".*?\"p50_ns\" *: *(?<nanos>\\d+)", Pattern.DOTALL);
 
@@ -31,7 +30,7 @@ final class ConnectStep implements GuestStep {
     public String run(Guest guest) throws IOException, InterruptedException {
         Map<String, Double> micros = bench("connect", "--only", "connect-cached,connect-uncached,connect-fresh-rc");
         double fresh = micros.get("connect-fresh-rc");
-        String one = String.format(
+        return String.format(
                 Locale.ROOT,
                 "medians, emulated: a virtual queue %.0f us from the cache, %.0f us from the meta server, a fresh RC queue pair %.0f us (%.1f and %.1f times as long)",
                 micros.get("connect-cached"),
@@ -39,21 +38,6 @@ final class ConnectStep implements GuestStep {
                 fresh,
                 fresh / micros.get("connect-cached"),
                 fresh / micros.get("connect-uncached"));
-        return guest.isLong() ? one + "; " + many() : one;
-    }
-
-    /** Twenty servers with an agent each take an emulated processor half a minute before anything is measured. */
-    private static String many() throws IOException, InterruptedException {
-        Map<String, Double> micros =
-                bench("elastic", "--only", "elastic-virtual,elastic-fresh", "--workers", Integer.toString(WORKERS));
-        double fresh = micros.get("elastic-fresh");
-        return String.format(
-                Locale.ROOT,
-                "%d workers to 20 servers in %.0f ms by virtual queues, in %.0f ms by fresh queue pairs (%.0f %% less)",
-                WORKERS,
-                micros.get("elastic-virtual") / 1000,
-                fresh / 1000,
-                100 * (1 - micros.get("elastic-virtual") / fresh));
     }
 
     /** Microseconds by name. */
