@@ -54,10 +54,9 @@ public final class ArenaTable extends RefSpace {
                 return arena.window();
             }
         }
+        NullRefException.throwIfNull(ref);
         throw new RefException(Ref.describe(ref)
-                + (ref == Ref.NULL
-                        ? " is null"
-                        : " names an arena that is not mapped here; what a Ref leads to must lie in an arena that"
-                                + " both sides have, as scopes of one channel or pool do"));
+                + " names an arena that is not mapped here; what a Ref leads to must lie in an arena that both sides have, as scopes of"
+                + " one channel or pool do");
     }
 }

@@ -284,9 +284,10 @@ public final class Scope implements AutoCloseable {
     }
 
     SealedScopeException sealed() {
-        return new SealedScopeException("a scope of " + arena + ", " + ByteSize.describe(runs.bytes()) + " at offset 0x"
-                + Long.toHexString(Ref.offset(runs.first())) + ", is sealed by " + sealedBy
-                + "; wait until that call has ended before you change the scope, or use another");
+        return new SealedScopeException(
+                "a scope of " + arena + ", " + ByteSize.describe(runs.bytes()) + " at offset 0x"
+                        + Long.toHexString(Ref.offset(runs.first())) + ", is sealed by " + sealedBy
+                        + "; wait until that call has ended before you change the scope or pass it sealed again, or use another");
     }
 
     public Arena arena() {

@@ -163,7 +163,7 @@ public abstract class SharedRecord extends SharedObject {
     protected final <T> T getReference(long offset, SharedType<T> type, String field) {
         long ref = getLong(offset);
         if (ref == Ref.NULL) {
-            throw new RefException(
+            throw new NullRefException(
                     field + " of " + this + " is null; if it may be, declare it as Optional or Ref of " + type.name());
         }
         return type.attach(attachedSpace(), scope(), ref);

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Shared objects as arguments and results: by pointer, never copied, owned by whom the documentation says. */
 @Timeout(30)
@@ -111,7 +113,7 @@ class SharedCallTest {
             Page page = chain(elsewhere, 1);
             RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(page));
             assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-            assertThat(e).hasMessageContaining("'first'").hasMessageContaining("does not map");
+            assertThat(e).hasMessageContaining("'first'").hasMessageContaining("is not of this channel's connection");
         }
         assertThatThrownBy(() -> library.sum(null))
                 .isInstanceOf(RpcException.class)
@@ -126,6 +128,19 @@ class SharedCallTest {
         RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(gone));
         assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
         assertThat(e).hasMessageContaining("'first'").hasMessageContaining("build it anew");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TRUSTED", "SNAPSHOT", "AUTO"})
+    void shouldTakeAReferenceThatWasNeverSetForAMistakeInEveryMode(Isolation isolation) {
+        Library isolated = channel.stub(Library.class, CallOptions.DEFAULT.withIsolation(isolation));
+        try (Scope mine = channel.newScope()) {
+            Book unfinished = mine.create(Book.class);
+            RpcException e = catchThrowableOfType(RpcException.class, () -> isolated.texts(unfinished));
+            // Who breaks out of his argument gets PERMISSION_DENIED.
+            assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+            assertThat(e).hasMessageContaining("Book.pages of Book at Ref(");
+        }
     }
 
     @Test

@@ -60,7 +60,10 @@ public final class SandboxPolicy {
         return new SandboxPolicy(sharedArena, arenas, count, maxSnapshotBytes, protectionKeys, enforcedSeals);
     }
 
-    /** The largest scope that is copied for one call; larger ones are refused with RESOURCE_EXHAUSTED. */
+    /**
+     * The largest scope that is copied for one call; larger ones are refused with RESOURCE_EXHAUSTED. Callers are not told, so one that lets AUTO choose should have a
+     * {@code sealFrom} that is not above this.
+     */
     public SandboxPolicy withMaxSnapshot(long bytes) {
         if (bytes < 1) {
             throw new IllegalArgumentException("a snapshot must be allowed at least 1 byte, not " + bytes);

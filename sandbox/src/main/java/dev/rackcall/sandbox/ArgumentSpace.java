@@ -2,6 +2,7 @@ package dev.rackcall.sandbox;
 
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaTable;
+import dev.rackcall.shm.NullRefException;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
@@ -172,7 +173,7 @@ public final class ArgumentSpace extends RefSpace {
     protected Window follow(long ref) {
         if (bounded && --steps < 0) {
             throw new SandboxException("the arguments were followed through more than " + maxSteps
-                    + " Refs; a cycle, or a graph larger than the service declared");
+                    + " Refs; a cycle, or a graph larger than the service allows (SandboxPolicy.withMaxRefs)");
         }
         return window(ref);
     }
@@ -193,11 +194,12 @@ public final class ArgumentSpace extends RefSpace {
     }
 
     private Window elsewhere(long ref) {
+        NullRefException.throwIfNull(ref);
         try {
             return declared.window(ref);
         } catch (RefException e) {
             throw new SandboxException(
-                    ref == Ref.NULL || isDeclared(Ref.arenaId(ref))
+                    isDeclared(Ref.arenaId(ref))
                             ? e.getMessage()
                             : Ref.describe(ref)
                                     + " leads neither into the scope of this call's arguments nor into an arena that the service declared. An"

@@ -42,7 +42,7 @@ final class SealViolations {
                         + (opened
                                 ? "; pages stay closed after a call until somebody uses the scope by its objects, and those are open"
                                         + " now: store again"
-                                : "; wait until that call has ended before you change the scope, or use another"),
+                                : "; wait until that call has ended before you change the scope or pass it sealed again, or use another"),
                 error);
     }
 }

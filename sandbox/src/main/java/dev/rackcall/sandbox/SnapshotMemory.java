@@ -49,7 +49,8 @@ public final class SnapshotMemory {
         if (wanted > maxBytes) {
             throw new OutOfArenaException(
                     "a snapshot of " + ByteSize.describe(wanted) + " was asked; this server takes up to "
-                            + ByteSize.describe(maxBytes) + ". Pass less at once, or seal the scope instead");
+                            + ByteSize.describe(maxBytes)
+                            + ". Pass less at once, or seal the scope instead: with Isolation.SEALED, or sealFrom of the channel for AUTO");
         }
         int sizeClass = Long.SIZE - Long.numberOfLeadingZeros(Math.max(wanted, LEAST_BYTES) - 1);
         if (1L << sizeClass > KEEP_BYTES) {

@@ -5,6 +5,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.sandbox.IsolationEvents;
+import dev.rackcall.shm.NullRefException;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.SharedDataException;
@@ -43,6 +44,7 @@ record Failure(Status status, Metadata trailers) {
             when encoding ->
                 plain(Status.Code.INTERNAL.with("%s: the handler's result cannot be sent: %s", method, e.getMessage()));
             case PayloadException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
+            case NullRefException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
             case RefException e when isolated -> plain(breach(method, e));
             case SharedDataException e when isolated -> plain(breach(method, e));
             case RefException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));

@@ -48,7 +48,7 @@ final class PassedObjects {
             }
             throw Status.Code.INVALID_ARGUMENT
                     .with(
-                            "%s: argument '%s' lives in arena %d, which the server of this channel does not map; build it in"
+                            "%s: argument '%s' lives in arena %d, which is not of this channel's connection; build it in"
                                     + " channel.newScope() or copy it there with scope.copy",
                             method, argument, Ref.arenaId(ref))
                     .asException();

@@ -49,7 +49,7 @@ class ForeignObjectTest {
                 Library library = theirs.stub(Library.class);
                 RpcException refused = catchThrowableOfType(RpcException.class, () -> library.sum(page));
                 assertThat(refused.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-                assertThat(refused).hasMessageContaining("does not map");
+                assertThat(refused).hasMessageContaining("is not of this channel's connection");
             }
             assertThat(first.failure()).isEmpty();
             assertThat(second.failure()).isEmpty();
