@@ -63,13 +63,23 @@ class InitramfsTest {
         String text = GuestShare.configuration(
                 List.of("/a.jar", "/b.jar"), List.of("-ea"), guests, EnumSet.allOf(Step.class));
 
-        assertThat(text)
-                .contains(
-                        "CLASS_PATH='/a.jar:/b.jar'\n", " -ea'\n", "STEPS_C='rdma,remote,pingpong,death,verbs,keys'\n");
-        assertThat(text.lines().filter(line -> line.startsWith("STEPS_A=")))
-                .singleElement()
-                .asString()
-                .startsWith("STEPS_A='atomics,memory,");
+        assertThat(text).contains("CLASS_PATH='/a.jar:/b.jar'\n", " -ea'\n");
+        assertThat(steps(text, "A")).startsWith("atomics", "memory").doesNotContain("keys");
+        // C shares no memory with the others.
+        assertThat(steps(text, "C"))
+                .startsWith("rdma", "remote")
+                .contains("keys")
+                .doesNotContain("atomics", "memory");
+    }
+
+    private static List<String> steps(String configuration, String guest) {
+        String start = "STEPS_" + guest + "='";
+        String line = configuration
+                .lines()
+                .filter(each -> each.startsWith(start))
+                .findFirst()
+                .orElseThrow();
+        return List.of(line.substring(start.length(), line.length() - 1).split(","));
     }
 
     @Test
