@@ -46,8 +46,9 @@ final class SendRing {
         return next < posted;
     }
 
+    /** Whether something is on its way, be it the first part of a message: the rest of that cannot go another way. */
     boolean isUnanswered() {
-        return done < next;
+        return done < next || offset > 0;
     }
 
     SendSlot add(WorkRequest request) {
