@@ -232,12 +232,24 @@ public final class Arena {
             return "it leads outside the " + reservedBytes() + " bytes that arena " + id + " has now";
         }
         if (!allocates) {
-            return staleness(generations.of(offset), ref);
+            return peersComplaint(ref, offset);
         }
         int head = pages.headOf(pageOf(offset));
         return head == PageAllocator.NONE
                 ? "its memory is not allocated; the scope was closed"
                 : staleness(pages.generation(head), ref);
+    }
+
+    private String peersComplaint(long ref, long offset) {
+        try {
+            return staleness(generations.of(offset), ref);
+        } catch (IllegalStateException e) {
+            if (memory.scope().isAlive()) {
+                throw e;
+            }
+            // Unmapped with its connection: whoever goes on to read there is told so.
+            return null;
+        }
     }
 
     /** Why {@code ref} may not be followed to memory of that generation; null if it may. */

@@ -124,6 +124,17 @@ class ArenaTest {
     }
 
     @Test
+    void shouldLeaveItToTheReaderToNoticeThatAPeersMemoryIsUnmapped() {
+        Arena arena = create(TableHome.PRIVATE);
+        long ref = arena.newScope().allocate(24);
+        Mapping gone = file.map();
+        Arena peer = Arena.attach(new ArenaSpec(7, gone.memory(), file, 0, TableHome.PRIVATE, OTHER, 0));
+        assertThat(peer.complaint(ref)).isNull();
+        gone.close();
+        assertThat(peer.complaint(ref)).isNull();
+    }
+
+    @Test
     void shouldBelieveItsOwnTableAndNotWhatAPeerWritesIntoTheGenerations() {
         Arena arena = create(TableHome.PRIVATE);
         ArenaTable mine = ArenaTable.create();
