@@ -43,10 +43,10 @@ public final class RackTestCommand implements Callable<Integer> {
             names = "--steps",
             split = ",",
             paramLabel = "STEP",
-            description = "Only these: ${COMPLETION-CANDIDATES}. Without this option all.")
-    private Set<Step> steps = EnumSet.allOf(Step.class);
+            description = "Only these: ${COMPLETION-CANDIDATES}. Without this option all but connect, with --long all.")
+    private Set<Step> chosen = EnumSet.noneOf(Step.class);
 
-    @Option(names = "--long", description = "The contract suite with as many calls as elsewhere.")
+    @Option(names = "--long", description = "The contract suite with as many calls as elsewhere, and the step connect.")
     private boolean isLong;
 
     @Option(
@@ -100,6 +100,7 @@ public final class RackTestCommand implements Callable<Integer> {
 
     private int run() throws NotRunException, IOException {
         requireTools();
+        Set<Step> steps = steps(chosen, isLong);
         Path work = Files.createDirectories(root.resolve("target/rack"));
         KernelImage kernel = KernelImage.get(cache(), RackTestCommand::say);
         Path initramfs = work.resolve("initramfs.cpio");
@@ -122,6 +123,17 @@ public final class RackTestCommand implements Callable<Integer> {
         } finally {
             Folders.delete(run);
         }
+    }
+
+    /** What is chosen; if nothing is, all that fits into every run, or simply all. */
+    static Set<Step> steps(Set<Step> chosen, boolean isLong) {
+        Set<Step> steps = EnumSet.allOf(Step.class);
+        if (chosen.isEmpty()) {
+            steps.removeIf(step -> step.isLong() && !isLong);
+        } else {
+            steps.retainAll(chosen);
+        }
+        return steps;
     }
 
     private int judge(List<GuestSpec> guests, QemuCommand commands, Path logs, Set<Step> steps, KernelImage kernel)

@@ -32,7 +32,7 @@ public enum Step {
     CONTRACT("B", "the contract suite of calls over rxe0, the tests that calls in shared memory pass"),
     /** ALock over a real device, whose atomic operations are not atomic with the processor's. */
     LOCKS("B", "the tests of ALock, of its readers and of its bells over rxe0"),
-    /** What connections cost over a real device. */
+    /** What connections cost over a real device; a measurement of minutes that judges nothing. */
     CONNECT("B", "bench connect over rxe0: virtual queues beside fresh queue pairs"),
     /** The control plane over a real device without dynamically connected queue pairs. */
     CONTROL("C", "the tests of agents, virtual queues and messages over rxe0"),
@@ -53,6 +53,11 @@ public enum Step {
     /** Whether the guest takes part in it. */
     public boolean isFor(String guest) {
         return guests.contains(guest);
+    }
+
+    /** Whether it is left out unless it is named or everything is asked for. */
+    public boolean isLong() {
+        return this == CONNECT;
     }
 
     /** For people. */

@@ -1,0 +1,26 @@
+package dev.rackcall.rack;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rack.guest.Step;
+import java.util.EnumSet;
+import org.junit.jupiter.api.Test;
+
+final class RackTestCommandTest {
+    @Test
+    void shouldLeaveOutWhatOnlyMeasures() {
+        assertThat(RackTestCommand.steps(EnumSet.noneOf(Step.class), false))
+                .containsExactlyElementsOf(EnumSet.complementOf(EnumSet.of(Step.CONNECT)));
+    }
+
+    @Test
+    void shouldTakeAllStepsIfAskedTo() {
+        assertThat(RackTestCommand.steps(EnumSet.noneOf(Step.class), true)).containsExactly(Step.values());
+    }
+
+    @Test
+    void shouldTakeChosenStepsOnlyInTheirOrder() {
+        assertThat(RackTestCommand.steps(EnumSet.of(Step.CONNECT, Step.MEMORY), false))
+                .containsExactly(Step.MEMORY, Step.CONNECT);
+    }
+}
