@@ -15,6 +15,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,6 +35,7 @@ class RdmaHoldersTest {
     Path directory;
 
     private Faults faults;
+    private final ShelfService shelf = new ShelfService();
     private RpcServer server;
     private RpcChannel writer;
     private RpcChannel reader;
@@ -44,7 +47,7 @@ class RdmaHoldersTest {
         faults = Faults.at(HOST, SEED);
         server = RpcServer.builder()
                 .directory(OwnDirectory.path())
-                .service(Shelf.class, new ShelfService())
+                .service(Shelf.class, shelf)
                 .listen(URI.create("rdma://" + HOST + ":0"))
                 .start();
         writer = open();
@@ -286,6 +289,29 @@ class RdmaHoldersTest {
             assertThat(catchThrowableOfType(RpcException.class, () -> read.get(2)))
                     .hasMessageContaining("open for others");
         }
+    }
+
+    /** A handler in its memory keeps that mapped: what lies there is gone for all the same, and they are told so, whenever they ask. */
+    @Test
+    void shouldSayThatWhatWasANodesIsGoneWhileItsMemoryIsNot() throws Exception {
+        RpcChannel node = open();
+        Page first = chain(node.newSharedScope(), 100, 0).getFirst();
+        CompletableFuture<RpcException> held = CompletableFuture.supplyAsync(() -> catchThrowableOfType(
+                RpcException.class, () -> node.stub(Shelf.class).hold(1, first)));
+        try {
+            assertThat(shelf.holding.await(30, TimeUnit.SECONDS)).isTrue();
+            Page found = read.get(1);
+            assertThat(ShelfService.numbers(found, 100)).isEqualTo(numbers(0, 100));
+            node.close();
+            Await.until("the reader has heard", () -> isGoneAtAll(found));
+            RpcException gone = catchThrowableOfType(RpcException.class, () -> read.get(1));
+            assertThat(gone).hasMessageContaining("gone").hasMessageContaining("node");
+            assertThat(gone.code()).isEqualTo(Status.Code.INTERNAL);
+        } finally {
+            node.close();
+            shelf.letGo.countDown();
+        }
+        assertThat(held.get(30, TimeUnit.SECONDS)).isNotNull();
     }
 
     @Test

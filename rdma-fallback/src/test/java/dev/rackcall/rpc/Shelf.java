@@ -23,6 +23,10 @@ interface Shelf {
     @Rpc
     CompletableFuture<Page> later(int number);
 
+    /** As {@link #put}, and comes back when the test lets it. */
+    @Rpc
+    void hold(int number, Page first);
+
     /** Forgets what was kept. */
     @Rpc
     void drop(int number);

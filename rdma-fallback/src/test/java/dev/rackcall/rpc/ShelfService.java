@@ -9,11 +9,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 
 /** Does what {@link Shelf} says. */
 final class ShelfService implements Shelf {
     private final Map<Integer, Page> pages = new ConcurrentHashMap<>();
     private final Map<Integer, Scope> adopted = new ConcurrentHashMap<>();
+    /** Counted down by a handler that holds. */
+    final CountDownLatch holding = new CountDownLatch(1);
+    /** Counted down when it may come back. */
+    final CountDownLatch letGo = new CountDownLatch(1);
 
     @Override
     public void put(int number, Page first) {
@@ -24,6 +29,13 @@ final class ShelfService implements Shelf {
     public void keep(int number, Page first) {
         adopted.put(number, RpcContext.current().orElseThrow().adopt(first));
         pages.put(number, first);
+    }
+
+    @Override
+    public void hold(int number, Page first) {
+        pages.put(number, first);
+        holding.countDown();
+        Await.until("handlers may come back", () -> letGo.getCount() == 0);
     }
 
     @Override

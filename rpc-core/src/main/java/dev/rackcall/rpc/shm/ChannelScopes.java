@@ -28,6 +28,8 @@ final class ChannelScopes {
 
     private final Arena home;
     private final Map<Integer, NodeScopes> nodes = new ConcurrentHashMap<>();
+    /** Those that are gone, while their memory is still mapped: what lies in it is nobody's any more. */
+    private final Set<NodeScopes> gone = ConcurrentHashMap.newKeySet();
     /** Refs of the first runs of the scopes in the server's part that are whole, and not closed. */
     private final Set<Long> adopted = ConcurrentHashMap.newKeySet();
     /** Who has fetched from the server's part since he was last told that a scope there has ended. */
@@ -60,10 +62,18 @@ final class ChannelScopes {
         return node;
     }
 
+    /** It is gone, for everybody, from here on. Its memory stays mapped until {@link #forget}. */
     void leave(NodeScopes node) {
+        // In this order: whoever does not find it among the nodes finds it here.
+        gone.add(node);
         nodes.remove(node.arenaId(), node);
         readers.remove(node);
         nodes.values().forEach(other -> other.forget(node));
+    }
+
+    /** The memory of a node that is gone was unmapped. */
+    void forget(NodeScopes node) {
+        gone.remove(node);
     }
 
     /** Where a node's Refs are followed here: {@code own} is what only it has, and the server's part. */
@@ -85,10 +95,21 @@ final class ChannelScopes {
         }
         NodeScopes node = nodes.get(Ref.arenaId(ref));
         if (node == null || !node.isIn(mapped)) {
+            requireNotGone(mapped, ref);
             return false;
         }
         node.requireOpen(ref);
         return true;
+    }
+
+    /** Between the end of a node and that of its memory, which may have to wait for a handler, objects are found there that may not be read any more. */
+    private void requireNotGone(MemorySegment.Scope mapped, long ref) {
+        // The memory last: it is unmapped before its node is forgotten.
+        boolean left = gone.stream().anyMatch(node -> node.isIn(mapped));
+        if (left || !mapped.isAlive()) {
+            throw new RefException(Ref.describe(ref)
+                    + " cannot be followed: the connection of the node that had it has ended; is its node gone?");
+        }
     }
 
     // ---- fetching

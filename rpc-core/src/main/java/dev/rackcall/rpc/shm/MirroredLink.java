@@ -58,4 +58,9 @@ final class MirroredLink {
             fetched.close();
         }
     }
+
+    /** The connection's memory was unmapped. */
+    void released() {
+        node.channel().forget(node);
+    }
 }

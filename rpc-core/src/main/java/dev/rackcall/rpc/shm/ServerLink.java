@@ -301,6 +301,7 @@ final class ServerLink {
                 wall.close();
                 mirrored.ifPresent(MirroredLink::release);
                 mapping.close();
+                mirrored.ifPresent(MirroredLink::released);
                 // After it: a handler whose answer is late may mark a seal done, and looks for the memory's end only.
                 seals.close();
                 file.close();
