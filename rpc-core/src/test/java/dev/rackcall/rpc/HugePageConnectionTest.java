@@ -59,7 +59,7 @@ class HugePageConnectionTest {
             System.err.println(
                     "SKIPPED HugePageConnectionTest: " + free + " free huge pages; sysctl vm.nr_hugepages=32");
         }
-        assumeThat(free).isGreaterThanOrEqualTo(NEEDED);
+        assumeThat(free).as("%d free huge pages of this host", NEEDED).isGreaterThanOrEqualTo(NEEDED);
         try {
             Userfault.open().close();
         } catch (UnsupportedFeatureException e) {

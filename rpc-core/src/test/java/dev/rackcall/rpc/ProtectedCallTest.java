@@ -90,7 +90,7 @@ class ProtectedCallTest {
         if (!LACK.isEmpty()) {
             System.err.println("SKIPPED ProtectedCallTest: " + LACK);
         }
-        assumeThat(LACK).isEmpty();
+        assumeThat(LACK).as("protection keys").isEmpty();
     }
 
     private static String lack() {
