@@ -48,6 +48,10 @@ final class RdmaDevice {
     /** Guarded by OPEN. */
     private int users;
 
+    private final Object listening = new Object();
+    /** Guarded by listening: nothing else of the thread may be interrupted. */
+    private boolean hasListened;
+
     private volatile boolean closing;
     private volatile long moves;
 
@@ -203,6 +207,10 @@ final class RdmaDevice {
     /** Closes what it listens to when it ends, since nobody else may while it does. */
     private void deliver() {
         listen();
+        synchronized (listening) {
+            hasListened = true;
+            Thread.interrupted();
+        }
         try {
             channel.close();
             context.close();
@@ -239,6 +247,12 @@ final class RdmaDevice {
     /** It is mostly closed when this returns; a thread that gets no processor closes it later. */
     private void close() {
         closing = true;
+        synchronized (listening) {
+            if (!hasListened) {
+                // Waits no longer if that can be helped; a real device's announcements cannot be interrupted.
+                thread.interrupt();
+            }
+        }
         try {
             thread.join(10 * LOOK.toMillis());
         } catch (InterruptedException e) {
