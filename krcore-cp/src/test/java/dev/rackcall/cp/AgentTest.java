@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** Hosts that find each other, come, go, and come again. */
 class AgentTest {
-    private final Hosts hosts = newHosts();
+    private Hosts hosts = newHosts(Hosts.LONG_LEASE);
 
     @AfterEach
     void close() throws Exception {
@@ -23,8 +23,8 @@ class AgentTest {
     }
 
     /** On which devices. */
-    Hosts newHosts() {
-        return new Hosts(16, device -> device, Hosts.SHORT_LEASE);
+    Hosts newHosts(Duration lease) {
+        return new Hosts(16, device -> device, lease);
     }
 
     private static void fails(Kind kind, String part, ThrowingCallable call) {
@@ -95,6 +95,8 @@ class AgentTest {
 
     @Test
     void shouldForgetHostsThatLeaveOrDie() throws Exception {
+        hosts.close();
+        hosts = newHosts(Hosts.SHORT_LEASE);
         Agent a = hosts.agent("a");
         Agent b = hosts.agent("b");
         assertThat(hosts.meta().hosts()).isEqualTo(2);

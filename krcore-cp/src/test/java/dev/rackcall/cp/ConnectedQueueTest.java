@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class ConnectedQueueTest extends VirtualQueueTest {
     @Override
     Hosts newHosts() {
-        return new Hosts(16, PlainDevice::new, Hosts.SHORT_LEASE);
+        return new Hosts(16, PlainDevice::new);
     }
 
     private static void works(Tenant tenant, HostId host, MemoryRegion theirs) {
@@ -47,14 +47,16 @@ class ConnectedQueueTest extends VirtualQueueTest {
 
     @Test
     void shouldLetGoOfConnectionsOfTheDead() throws Exception {
-        Agent server = hosts().agent("server");
-        MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
-        int before = server.queuePairs();
-        // It never renews, so that it counts as dead after its lease, and says no goodbye until then.
-        Agent client = hosts().agent("c", options -> options.withTimes(Duration.ofDays(1), options.validity()));
-        works(client.admit("t"), server.host(), theirs);
-        assertThat(server.queuePairs()).isEqualTo(before + 1);
-        Hosts.waitUntil("the lease to end and the server to look", () -> server.queuePairs() == before);
+        try (Hosts mortals = new Hosts(16, PlainDevice::new, Hosts.SHORT_LEASE)) {
+            Agent server = mortals.agent("server");
+            MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
+            int before = server.queuePairs();
+            // It never renews, so that it counts as dead after its lease, and says no goodbye until then.
+            Agent client = mortals.agent("c", options -> options.withTimes(Duration.ofDays(1), options.validity()));
+            works(client.admit("t"), server.host(), theirs);
+            assertThat(server.queuePairs()).isEqualTo(before + 1);
+            Hosts.waitUntil("the lease to end and the server to look", () -> server.queuePairs() == before);
+        }
     }
 
     @Test

@@ -36,7 +36,7 @@ final class Hosts implements AutoCloseable {
     static final long PATIENCE_NANOS = (isReal() ? 3 : 1) * 20_000_000_000L;
 
     /** Longer than a busy machine keeps an agent from renewing. */
-    private static final Duration LONG_LEASE = Duration.ofMinutes(1);
+    static final Duration LONG_LEASE = Duration.ofMinutes(1);
 
     /** For tests that wait for its end. */
     static final Duration SHORT_LEASE = Duration.ofSeconds(isReal() ? 6 : 2);

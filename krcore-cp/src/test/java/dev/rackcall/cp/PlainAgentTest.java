@@ -1,9 +1,11 @@
 package dev.rackcall.cp;
 
+import java.time.Duration;
+
 /** The same on devices without dynamically connected queue pairs. */
 class PlainAgentTest extends AgentTest {
     @Override
-    Hosts newHosts() {
-        return new Hosts(16, PlainDevice::new, Hosts.SHORT_LEASE);
+    Hosts newHosts(Duration lease) {
+        return new Hosts(16, PlainDevice::new, lease);
     }
 }

@@ -247,7 +247,8 @@ class SealedCallTest {
 
     @Test
     void shouldKeepTheScopeOfALateHandlerSealedAndFreeItWhenItIsDone() throws Exception {
-        SealedVault hasty = channel.stub(SealedVault.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(1)));
+        // Long enough for a busy machine to begin the call.
+        SealedVault hasty = channel.stub(SealedVault.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(2)));
         CompletableFuture<List<Long>> values = inBackground(() -> hasty.valueTwice(coin));
         meet();
         assertThatThrownBy(() -> values.get(SECONDS, TimeUnit.SECONDS)).hasMessageContaining("DEADLINE_EXCEEDED");

@@ -72,7 +72,7 @@ class RoutesTest {
     }
 
     private RpcChannel channel(String host) {
-        return channel(host, members(), Duration.ofSeconds(5));
+        return channel(host, members(), Duration.ofSeconds(20));
     }
 
     private RpcChannel channel(String host, URI directory, Duration connectTimeout) {
