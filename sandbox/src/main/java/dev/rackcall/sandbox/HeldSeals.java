@@ -46,8 +46,7 @@ final class HeldSeals {
         public boolean openForStore(long ref, long objectBytes) {
             synchronized (HeldSeals.this) {
                 boolean kept = !closed && HeldSeals.this.kept.contains(seal) && scope.isOpen();
-                return (kept && opened.open(table, table.pagesOf(seal), Ref.offset(ref), objectBytes))
-                        || releaseIfDone();
+                return (kept && opened.open(table, seal, Ref.offset(ref), objectBytes)) || releaseIfDone();
             }
         }
 

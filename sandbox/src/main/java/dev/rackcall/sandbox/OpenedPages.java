@@ -23,22 +23,25 @@ final class OpenedPages {
     /**
      * Opens the pages on which an object lies, unless they are open.
      *
-     * @param sealed pages of the whole seal
+     * @param bytes of the object, as shared memory has it, where others may have written anything: only pages of the seal are opened, since these are closed again
      * @return false if that is not possible, or would cost more than it saves: open the whole scope then
      */
-    boolean open(SealAuthority authority, long sealed, long offset, long bytes) {
+    boolean open(SealAuthority authority, long seal, long offset, long bytes) {
         long pageBytes = authority.pageBytes();
         if (pageBytes == 0 || bytes <= 0 || ++questions > MOST_QUESTIONS) {
             return false;
         }
-        long most = Math.min(MOST, sealed / (pageBytes == SMALL_PAGE ? SMALL_PAGES_FOR_EACH : HUGE_PAGES_FOR_EACH));
+        long most = Math.min(
+                MOST, authority.pagesOf(seal) / (pageBytes == SMALL_PAGE ? SMALL_PAGES_FOR_EACH : HUGE_PAGES_FOR_EACH));
         long first = offset / pageBytes;
         long last = (offset + bytes - 1) / pageBytes;
         if (last - first >= most) {
             return false;
         }
         for (long page = first; page <= last; page++) {
-            if (!isOpen(page) && !open(authority, page, most)) {
+            if (!isOpen(page)
+                    && !(authority.holds(SealRingLayout.index(seal), page * pageBytes)
+                            && open(authority, page, most))) {
                 return false;
             }
         }

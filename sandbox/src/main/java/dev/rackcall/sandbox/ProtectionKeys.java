@@ -197,18 +197,25 @@ public final class ProtectionKeys implements AutoCloseable {
             throw new IllegalStateException("these protection keys are closed");
         }
         Region region = new Region(memory);
+        try {
+            keys.assign(region.address, region.bytes, closedKey);
+        } catch (RuntimeException e) {
+            region.registration.ifPresent(Guard.Registration::close);
+            throw e;
+        }
         regions.add(region);
-        keys.assign(region.address, region.bytes, closedKey);
         return region;
     }
 
     private synchronized void remove(Region region) {
         if (regions.remove(region)) {
-            keys.assign(region.address, region.bytes, 0);
+            // First, since what follows may fail: nobody is to take the key from an address that is somebody else's by
+            // then.
             if (region.pins != UNCACHED) {
                 owners[region.slot] = null;
                 region.pins = UNCACHED;
             }
+            keys.assign(region.address, region.bytes, 0);
         }
     }
 

@@ -113,10 +113,24 @@ final class SealTable implements SealAuthority {
     }
 
     private void close(int index, long offset, long length) {
-        protector.protect(address + offset, length);
+        try {
+            protector.protect(address + offset, length);
+        } catch (OsException e) {
+            // Some pages may be closed by now, and no seal would ever open them.
+            reopen(offset, length, e);
+            throw e;
+        }
         firstPage[index] = offset >>> unitShift;
         pageCount[index] = length >>> unitShift;
         sealed.set(firstPage[index], firstPage[index] + pageCount[index]);
+    }
+
+    private void reopen(long offset, long length, OsException why) {
+        try {
+            protector.unprotect(address + offset, length);
+        } catch (OsException e) {
+            why.addSuppressed(e);
+        }
     }
 
     private void reopen(int index, int count) {

@@ -149,6 +149,25 @@ class OpenedPagesTest {
         assertThat(array.get(496)).isEqualTo(496);
     }
 
+    /** As a server could write it into shared memory. */
+    @Test
+    void shouldOpenNoPageOfANeighbourForALengthThatIsWrong() {
+        Scope neighbour = bench.arena.newScope(PAGES * PAGE - 200);
+        Node beside = neighbour.create(Node.class);
+        long last = Ref.offset(scope.firstRun()) + (PAGES - 1) * PAGE + 100;
+        assertThat(Ref.offset(neighbour.firstRun()))
+                .as("first page of the neighbour")
+                .isEqualTo(last - 100 + PAGE);
+        sealAndKeep();
+
+        assertThat(scope.sealedByOr(() -> false).openForStore(Ref.of(Ref.arenaId(scope.firstRun()), 0, last), PAGE))
+                .isTrue();
+
+        assertThat(scope.isSealed()).as("open as a whole").isFalse();
+        sealAndKeep();
+        assertThat(isClosedAt(beside)).isFalse();
+    }
+
     @Test
     void shouldFreeAScopeOfWhichAPageIsOpen() {
         sealAndKeep();

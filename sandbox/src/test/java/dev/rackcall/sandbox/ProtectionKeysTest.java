@@ -7,6 +7,7 @@ import dev.rackcall.sandbox.ProtectionKeys.Region;
 import dev.rackcall.sandbox.os.HardwareKeys;
 import dev.rackcall.sandbox.os.MemoryKeys;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
+import dev.rackcall.shm.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -36,6 +37,7 @@ class ProtectionKeysTest {
         private final BitSet free = new BitSet();
         private final Map<Long, Integer> ofAddress = new HashMap<>();
         private int used;
+        private boolean refuses;
         private int assignments;
         private final ThreadLocal<Integer> register = ThreadLocal.withInitial(() -> 0);
 
@@ -61,6 +63,9 @@ class ProtectionKeysTest {
 
         @Override
         public synchronized void assign(long address, long bytes, int key) {
+            if (refuses) {
+                throw new OsException("pkey_mprotect", 12);
+            }
             assignments++;
             ofAddress.put(address, key);
         }
@@ -122,6 +127,28 @@ class ProtectionKeysTest {
         }
         keys.close();
         assertThat(fake.free.cardinality()).isEqualTo(KEYS);
+        assertThat(fake.ofAddress.values()).containsOnly(0);
+    }
+
+    @Test
+    void shouldForgetARegionThatTheKernelDidNotTakeOrLetGo() {
+        ProtectionKeys keys = ProtectionKeys.open(fake, 15);
+        List<Region> regions = regions(keys, 1);
+        regions.getFirst().run(() -> {});
+        fake.refuses = true;
+        assertThatThrownBy(() -> keys.add(at(7))).isInstanceOf(OsException.class);
+        assertThatThrownBy(() -> regions.getFirst().close()).isInstanceOf(OsException.class);
+        fake.refuses = false;
+        // Somebody else's by now.
+        fake.ofAddress.put(at(0).address(), 0);
+
+        List<Region> others = new ArrayList<>();
+        for (int i = 1; i <= 2 * KEYS; i++) {
+            others.add(keys.add(at(i)));
+        }
+        others.forEach(region -> region.run(() -> {}));
+        assertThat(fake.ofAddress).containsEntry(at(0).address(), 0);
+        keys.close();
         assertThat(fake.ofAddress.values()).containsOnly(0);
     }
 

@@ -1,9 +1,11 @@
 package dev.rackcall.sandbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.sandbox.os.PageProtector;
 import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.os.OsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -28,8 +30,14 @@ class SealTableTest {
     private static final class Pages implements PageProtector {
         private final BitSet closed = new BitSet();
 
+        private boolean refuses;
+
         @Override
         public void protect(long address, long bytes) {
+            if (refuses && bytes > PAGE) {
+                closed.set(page(address));
+                throw new OsException("protecting", 12);
+            }
             closed.set(page(address), page(address + bytes));
         }
 
@@ -108,6 +116,17 @@ class SealTableTest {
         for (long seal : seals) {
             assertThat(table.isHeld(seal)).isFalse();
         }
+    }
+
+    @Test
+    void shouldOpenWhatTheKernelHasClosedBeforeItRefused() {
+        pages.refuses = true;
+        long[] refs = {Ref.of(ARENA, 3, 0), Ref.of(ARENA, 3, 10 * PAGE)};
+
+        assertThatThrownBy(() -> table.seal(refs, new long[] {PAGE, 5 * PAGE}, 2))
+                .isInstanceOf(SealException.class);
+
+        assertThat(pages.closed.isEmpty()).isTrue();
     }
 
     @Test

@@ -44,8 +44,13 @@ final class ClientRequest {
         if (headers != callHeaders) {
             headers = callHeaders;
         }
-        if (isolated && isolation != callIsolation) {
-            isolation = callIsolation;
+        if (isolated) {
+            if (isolation != callIsolation) {
+                isolation = callIsolation;
+            }
+            if (sharedArguments != null) {
+                sharedArguments.begin();
+            }
         }
         encoding = false;
         fetched = false;

@@ -36,6 +36,11 @@ final class SentArguments {
         this.arenas = arenas;
     }
 
+    /** A new call has the slot: what it takes is not the last one's time, should that have failed. */
+    void begin() {
+        begun = 0;
+    }
+
     /** Takes note of a shared argument. */
     void add(Object sharedObject, long ref, String method, String argument) {
         long holder;
@@ -71,7 +76,6 @@ final class SentArguments {
      */
     long isolate(Isolation isolation, MethodDescriptor method, MemorySegment memory, long slot) {
         long seal = NO_SEAL;
-        begun = 0;
         try {
             if (mayBeSealed(isolation)) {
                 if (isolation == Isolation.AUTO && arenas.autoSeals().weighs(scope)) {
