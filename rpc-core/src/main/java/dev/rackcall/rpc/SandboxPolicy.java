@@ -61,8 +61,8 @@ public final class SandboxPolicy {
     }
 
     /**
-     * The largest scope that is copied for one call; larger ones are refused with RESOURCE_EXHAUSTED. Callers are not told, so one that lets AUTO choose should have a
-     * {@code sealFrom} that is not above this.
+     * The largest scope that is copied for one call; larger ones are refused with RESOURCE_EXHAUSTED. Clients are told when they connect, so AUTO seals what is larger
+     * (where the client can seal at all, and the server believes seals; over RDMA nothing is sealed).
      */
     public SandboxPolicy withMaxSnapshot(long bytes) {
         if (bytes < 1) {

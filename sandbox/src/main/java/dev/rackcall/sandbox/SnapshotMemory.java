@@ -43,14 +43,14 @@ public final class SnapshotMemory {
 
     /** A buffer of at least {@code wanted} bytes; {@code present}, if that is large enough. */
     MemorySegment take(long wanted, MemorySegment present) {
-        if (present != null && present.byteSize() >= wanted) {
-            return present;
-        }
         if (wanted > maxBytes) {
             throw new OutOfArenaException(
                     "a snapshot of " + ByteSize.describe(wanted) + " was asked; this server takes up to "
                             + ByteSize.describe(maxBytes)
                             + ". Pass less at once, or seal the scope instead: with Isolation.SEALED, or sealFrom of the channel for AUTO");
+        }
+        if (present != null && present.byteSize() >= wanted) {
+            return present;
         }
         int sizeClass = Long.SIZE - Long.numberOfLeadingZeros(Math.max(wanted, LEAST_BYTES) - 1);
         if (1L << sizeClass > KEEP_BYTES) {

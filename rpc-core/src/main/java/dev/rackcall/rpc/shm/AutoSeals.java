@@ -23,15 +23,22 @@ final class AutoSeals {
     static final long WEIGHED_FROM = 256 * ControlLayout.PAGE;
 
     private static final int LONGEST_PAUSE = 1024;
-    private static final int KNOWN = 256;
+    /** Places for guesses, in rows of {@link #ROW}: of more scopes in one row, the one that came first is forgotten. */
+    private static final int ROWS = 64;
+
+    private static final int ROW_SHIFT = Long.SIZE - Integer.numberOfTrailingZeros(ROWS);
+    private static final int ROW = 4;
+    /** 2^64 divided by the golden ratio: what is multiplied by it differs in its high bits, whatever regular distance it had (Knuth, 6.4). */
+    private static final long SCATTER = 0x9E37_79B9_7F4A_7C15L;
 
     private final long sealFrom;
     private final boolean seals;
     private final LongSupplier faults;
-    private final Guess[] guesses = new Guess[KNOWN];
+    private final Guess[] guesses = new Guess[ROWS * ROW];
+    private int displaced;
 
     /**
-     * @param sealFrom bytes from which on a scope is sealed in any case
+     * @param sealFrom bytes from which on a scope is sealed in any case, if only because the server would not copy it
      * @param kept whether seals stay in force after their calls
      * @param faults the calling thread's page faults, ever more
      */
@@ -74,11 +81,16 @@ final class AutoSeals {
         /** Whether to seal the scope, which is open. */
         boolean next(boolean weighed) {
             boolean tooDear = costs.isFarAbove(true, costs.settle());
-            // Twice, since the first may have waited for a processor.
-            if (trying && (--left <= 0 || (tooDear && !usually && left <= CallCosts.SAMPLES - 2))) {
-                trying = false;
-                pause = Math.min(LONGEST_PAUSE, 2 * pause);
-                left = Math.max(pause, costs.callsToMakeUpFor(!costs.sealIsCheaper()));
+            if (trying) {
+                left--;
+                boolean isOver = left <= 0;
+                // Twice, since the first may have waited for a processor.
+                boolean isHopeless = tooDear && !usually && left <= CallCosts.SAMPLES - 2;
+                if (isOver || isHopeless) {
+                    trying = false;
+                    pause = Math.min(LONGEST_PAUSE, 2 * pause);
+                    left = Math.max(pause, costs.callsToMakeUpFor(!costs.sealIsCheaper()));
+                }
             }
             if (!trying) {
                 usually = costs.sealIsCheaper();
@@ -136,8 +148,8 @@ final class AutoSeals {
 
     /** A call that was timed has been answered; the scope was copied for it. */
     void copied(long firstRun, long nanos) {
-        Guess guess = guesses[place(firstRun)];
-        if (guess != null && guess.run == firstRun) {
+        Guess guess = known(firstRun);
+        if (guess != null) {
             guess.copied(nanos);
         }
     }
@@ -149,26 +161,44 @@ final class AutoSeals {
      * @param closing how much of that the closing took
      */
     void sealed(long firstRun, long nanos, long closing) {
-        Guess guess = guesses[place(firstRun)];
-        if (guess != null && guess.run == firstRun) {
+        Guess guess = known(firstRun);
+        if (guess != null) {
             guess.costs.sealed(nanos, closing);
         }
     }
 
     private Guess guess(long run, long bytes) {
-        int at = place(run);
-        Guess guess = guesses[at];
-        if (guess == null) {
-            guess = new Guess();
-            guesses[at] = guess;
+        Guess known = known(run);
+        if (known != null) {
+            return known;
         }
-        if (guess.run != run) {
-            guess.begin(run, bytes);
+        int row = row(run);
+        int at = row;
+        while (at < row + ROW && guesses[at] != null) {
+            at++;
         }
-        return guess;
+        if (at == row + ROW) {
+            at = row + (displaced++ & (ROW - 1));
+        } else {
+            guesses[at] = new Guess();
+        }
+        guesses[at].begin(run, bytes);
+        return guesses[at];
     }
 
-    private static int place(long run) {
-        return Long.hashCode(run / ControlLayout.PAGE) & (KNOWN - 1);
+    /** What is known of the scope with that first run; null if nothing is. */
+    private Guess known(long run) {
+        int row = row(run);
+        for (int at = row; at < row + ROW; at++) {
+            Guess guess = guesses[at];
+            if (guess != null && guess.run == run) {
+                return guess;
+            }
+        }
+        return null;
+    }
+
+    private static int row(long run) {
+        return (int) ((run / ControlLayout.PAGE * SCATTER) >>> ROW_SHIFT) * ROW;
     }
 }

@@ -88,10 +88,7 @@ final class ClientMemory implements AutoCloseable {
         this.channel = spec.channel();
         this.address = spec.address();
         this.keepSealed = spec.keepSealed();
-        this.autoSeals = new AutoSeals(
-                file.pageBytes() > ControlLayout.PAGE ? Math.min(spec.sealFrom(), file.pageBytes()) : spec.sealFrom(),
-                keepSealed > 0,
-                PageFaults::ofThisThread);
+        this.autoSeals = new AutoSeals(sealFrom(spec), keepSealed > 0, PageFaults::ofThisThread);
         this.requestArena = Arena.create(new ArenaSpec(
                 welcome.request().id(),
                 slice(welcome.request()),
@@ -105,6 +102,14 @@ final class ClientMemory implements AutoCloseable {
         refs.add(Arena.attach(new ArenaSpec(
                 welcome.reply().id(), replyMemory, file, welcome.reply().offset(), TableHome.PRIVATE, ALLOCATOR, 0)));
         PassedObjects.register(this);
+    }
+
+    /** As the channel says, and no less where the server would refuse to copy, or small pages are few. */
+    private long sealFrom(ClientSpec spec) {
+        long largestCopy = ControlLayout.largestSnapshot(mapping.memory());
+        long refused = largestCopy == Long.MAX_VALUE ? largestCopy : largestCopy + 1;
+        long hugePage = file.pageBytes() > ControlLayout.PAGE ? file.pageBytes() : Long.MAX_VALUE;
+        return Math.min(spec.sealFrom(), Math.min(refused, hugePage));
     }
 
     private MemorySegment slice(Handshake.ArenaPlace place) {

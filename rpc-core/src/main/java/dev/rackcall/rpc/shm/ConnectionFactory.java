@@ -170,6 +170,7 @@ final class ConnectionFactory implements AutoCloseable {
             file.reserve(0, ControlLayout.slotBytes(welcome.slots()));
             mapping = file.map();
             MemorySegment memory = mapping.memory();
+            ControlLayout.largestSnapshot(memory, spec.sandbox().maxSnapshotBytes());
             ControlLayout.initialise(memory, welcome.slots(), welcome.instance());
             Arena reply = Arena.create(arena(welcome.reply(), memory, file, FIRST_REPLY_BYTES));
             wall = walls.around(memory);

@@ -11,6 +11,7 @@ import java.lang.invoke.VarHandle;
  *
  * <pre>
  *      0  magic, layout version, slot count, instance id        written by the server before the client sees the memory
+ *     24  largest  : bytes of a scope that the server copies for one call, 0: it does not say      likewise
  *    256  watched    : 1 while the server polls this connection               server
  *    260  state      : 1 open, 2 draining                                     server
  *    384  consumed   : requests taken so far, published now and then          server
@@ -33,6 +34,7 @@ final class ControlLayout {
     private static final long VERSION_OFFSET = 8;
     private static final long SLOTS_OFFSET = 12;
     private static final long INSTANCE_OFFSET = 16;
+    private static final long LARGEST_SNAPSHOT = 24;
     static final long WATCHED = 256;
     private static final long STATE = 260;
     static final long CONSUMED = 384;
@@ -92,6 +94,17 @@ final class ControlLayout {
                 && memory.get(ValueLayout.JAVA_INT, VERSION_OFFSET) == VERSION
                 && memory.get(ValueLayout.JAVA_INT, SLOTS_OFFSET) == slots
                 && memory.get(ValueLayout.JAVA_LONG, INSTANCE_OFFSET) == instance;
+    }
+
+    /** Before {@link #initialise}: how large a scope the server copies for one call. */
+    static void largestSnapshot(MemorySegment memory, long bytes) {
+        memory.set(ValueLayout.JAVA_LONG, LARGEST_SNAPSHOT, bytes);
+    }
+
+    /** As {@link #largestSnapshot(MemorySegment, long)} says; {@link Long#MAX_VALUE} if the server did not say. */
+    static long largestSnapshot(MemorySegment memory) {
+        long bytes = memory.get(ValueLayout.JAVA_LONG, LARGEST_SNAPSHOT);
+        return bytes > 0 ? bytes : Long.MAX_VALUE;
     }
 
     /** Opaque: both sides put a full fence between their own store and looking at the other's. */

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
+import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.TableHome;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -21,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AutoSealsTest {
     private static final int CALLS = 3_000;
     private static final long LARGE = 16 << 20;
+    private static final long REGULAR = 2 << 20;
     private static final long SEED = 3_141_592_653L;
 
     private final SharedFile file = SharedFile.memfd("auto-seals", 64 << 20);
@@ -148,6 +152,30 @@ class AutoSealsTest {
 
         openScope();
         assertThat(auto.choose(scope)).as("the first call is a copy").isFalse();
+    }
+
+    /** As large scopes do that are of one size. */
+    @Test
+    void shouldKnowScopesThatLieAtRegularDistances() {
+        scope.close();
+        List<Scope> scopes = new ArrayList<>();
+        for (int i = 0; i < 24; i++) {
+            Scope next = arena.newScope(REGULAR - 4096);
+            next.allocate(REGULAR - 4096);
+            scopes.add(next);
+        }
+        assertThat(scopes.stream().map(each -> Ref.offset(each.firstRun()) / 4096 % 256))
+                .as("first pages, modulo 256")
+                .containsOnly(Ref.offset(scopes.getFirst().firstRun()) / 4096 % 256);
+
+        for (int round = 0; round < 200; round++) {
+            for (Scope each : scopes) {
+                scope = each;
+                calls(1, () -> 930_000, () -> 300_000, () -> 60_000, 1);
+            }
+        }
+
+        assertThat(seals).as("calls that were sealed, the cheaper way").isGreaterThan(200 * scopes.size() / 2);
     }
 
     @Test
