@@ -3,18 +3,13 @@ package dev.rackcall.perf;
 import dev.rackcall.verbs.VerbsException;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -26,7 +21,7 @@ import picocli.CommandLine.TypeConversionException;
 
 /**
  * {@code rackcall bench}: measures Rackcall and its peers in one run. Standard output has the table, the JSON or the HTML and nothing else;
- * progress goes to standard error. The exit code is 0, or 1 if something could not be measured.
+ * progress goes to standard error. The exit code is 0, or 1 if something could not be measured or nothing was, or 2 if what was asked for makes no sense.
  */
 @Command(
         name = "bench",
@@ -42,7 +37,6 @@ import picocli.CommandLine.TypeConversionException;
 public final class BenchCommand implements Callable<Integer> {
     private static final List<Integer> ALL_DEPTHS = List.of(1, 2, 4, 8, 16, 32, 64);
     private static final List<Integer> SHORT_DEPTHS = List.of(1, 8, 64);
-    private static final int REPEAT = 3;
 
     enum Format {
         TABLE,
@@ -73,33 +67,32 @@ public final class BenchCommand implements Callable<Integer> {
     @Option(
             names = "--duration",
             paramLabel = "TIME",
-            defaultValue = "1s",
-            converter = Seconds.class,
-            description = "Length of one measurement, for example 2s or 500ms; a bare number means seconds (default:"
-                    + " ${DEFAULT-VALUE}).")
-    private long durationNanos;
+            converter = Words.Time.class,
+            description = "Length of one measurement, with its unit: 2s or 500ms (default: 1s; isolation alone 500ms).")
+    private Optional<Long> duration = Optional.empty();
 
     @Option(
             names = "--warm-up",
             paramLabel = "TIME",
-            defaultValue = "3s",
-            converter = Seconds.class,
-            description = "Call before measuring until the median settles, so long at most; units as above (default:"
-                    + " ${DEFAULT-VALUE}).")
-    private long warmUpNanos;
+            converter = Words.Time.class,
+            description = "Call before measuring until the median settles, so long at most, with its unit"
+                    + " (default: 3s; isolation alone 800ms).")
+    private Optional<Long> warmUp = Optional.empty();
 
     @Option(
             names = "--repeat",
             paramLabel = "N",
             description =
-                    "Measure so often, each time in fresh JVMs, and report medians (default: 3; without target 1).")
+                    "Measure so often, each time in fresh JVMs, and report medians (default: 3; isolation alone, or"
+                            + " without target, 1).")
     private Optional<Integer> repeat = Optional.empty();
 
     @Option(
             names = "--only",
             split = ",",
             paramLabel = "NAME",
-            description = "Only these subjects (jmh: no effect); an unknown name says which there are.")
+            description =
+                    "Only these subjects (jmh: no effect); an unknown name says which there are, one of another target which that is.")
     private List<String> only = new ArrayList<>();
 
     @Option(
@@ -117,9 +110,9 @@ public final class BenchCommand implements Callable<Integer> {
 
     @Option(
             names = "--device",
-            paramLabel = "NAME",
+            paramLabel = "DEVICE",
             description =
-                    "connect, elastic, alock: over this RDMA device, for example mlx5_0 (default: the software device). All hosts are behind it.")
+                    "The RDMA device, for example mlx5_0 (default: the software device). For connect, elastic and alock; all hosts are behind it.")
     private Optional<String> device = Optional.empty();
 
     @Option(
@@ -133,11 +126,11 @@ public final class BenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        validate();
+        Selection selection = validated();
         ElasticSubject.useWorkers(workers.map(OptionalInt::of).orElse(OptionalInt.empty()));
         try {
             BenchDevice.use(device);
-            return bench();
+            return bench(selection);
         } catch (VerbsException e) {
             throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage(), e);
         } finally {
@@ -146,28 +139,22 @@ public final class BenchCommand implements Callable<Integer> {
         }
     }
 
-    private int bench() throws IOException {
+    private int bench(Selection selection) throws IOException {
         PrintWriter progress = new PrintWriter(spec.commandLine().getErr(), true);
-        Outcome outcome = measure(progress);
+        Outcome outcome = measure(selection, progress);
         String text = render(outcome);
         if (out.isPresent()) {
-            Files.writeString(out.get(), text);
+            new ReportFile(out.get()).write(text);
             progress.println("written: " + out.get());
         } else {
             PrintWriter standardOutput = spec.commandLine().getOut();
             standardOutput.print(text);
             standardOutput.flush();
         }
-        return outcome.failures().isEmpty() ? 0 : 1;
+        return outcome.isComplete() ? 0 : 1;
     }
 
-    private void validate() {
-        try {
-            subjects();
-            targets.forEach(target -> word(Target.values(), target));
-        } catch (IllegalArgumentException | TypeConversionException e) {
-            throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
+    private Selection validated() {
         require(repeat.orElse(1) >= 1, "--repeat " + repeat.orElse(1) + ": must be at least 1");
         require(rate.orElse(1.0) >= 1, "--rate " + rate.orElse(1.0) + ": must be at least 1 call a second");
         require(
@@ -176,36 +163,21 @@ public final class BenchCommand implements Callable<Integer> {
         for (int depth : depths) {
             require(depth >= 1 && depth <= 64, "--in-flight " + depth + ": must be from 1 to 64");
         }
-        out.ifPresent(this::requireWritable);
-    }
-
-    /** Before the first measurement, not after the last. */
-    private void requireWritable(Path file) {
-        require(!Files.isDirectory(file), "--out " + file + ": is a folder; name a file in it");
-        Path folder = file.toAbsolutePath().getParent();
         try {
-            Files.createDirectories(folder);
-        } catch (IOException e) {
-            throw cannotWrite(file, e);
+            Selection selection = new Selection(targets(), only);
+            out.map(ReportFile::new).ifPresent(ReportFile::requireWritable);
+            return selection;
+        } catch (IllegalArgumentException | TypeConversionException e) {
+            throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage(), e);
         }
-        require(
-                Files.isWritable(Files.exists(file) ? file : folder),
-                "--out " + file + ": this user may not write there");
     }
 
-    private CommandLine.ParameterException cannotWrite(Path file, IOException e) {
-        return new CommandLine.ParameterException(
-                spec.commandLine(),
-                "--out " + file + ": its folder cannot be made (" + e.getClass().getSimpleName() + ": " + e.getMessage()
-                        + ")",
-                e);
-    }
-
-    /** Of the names that were asked for those that are no locks'. */
-    private List<Subject> subjects() {
-        List<String> calls =
-                only.stream().filter(name -> !LockTarget.names().contains(name)).toList();
-        return calls.isEmpty() && !only.isEmpty() ? List.of() : Subjects.only(calls);
+    private List<Target> targets() {
+        return targets.isEmpty()
+                ? List.of(Target.RTT, Target.THROUGHPUT)
+                : targets.stream()
+                        .map(target -> Words.constant(Target.values(), target))
+                        .toList();
     }
 
     private void require(boolean condition, String otherwise) {
@@ -214,75 +186,20 @@ public final class BenchCommand implements Callable<Integer> {
         }
     }
 
-    private Outcome measure(PrintWriter progress) {
+    private Outcome measure(Selection selection, PrintWriter progress) {
         boolean shortRun = targets.isEmpty();
-        List<Target> wanted = shortRun
-                ? List.of(Target.RTT, Target.THROUGHPUT)
-                : targets.stream().map(target -> word(Target.values(), target)).toList();
+        Effort usual = Effort.usualFor(shortRun ? List.of() : selection.targets());
         Plan plan = new Plan(
-                subjects(),
-                only.stream().filter(LockTarget.names()::contains).toList(),
-                durationNanos,
-                warmUpNanos,
-                repeat.orElse(shortRun ? 1 : REPEAT),
+                selection.subjects(),
+                selection.locks(),
+                duration.orElse(usual.durationNanos()),
+                warmUp.orElse(usual.warmUpNanos()),
+                repeat.orElse(usual.repeat()),
                 rate.map(OptionalDouble::of).orElse(OptionalDouble.empty()),
                 !depths.isEmpty() ? depths : shortRun ? SHORT_DEPTHS : ALL_DEPTHS,
                 Cores.choose(),
                 progress);
-        Machine machine = Machine.describe(plan.cores(), commandText(), durationNanos / 1e9);
-        Runner runner = new Runner(plan);
-        List<Result> results = new ArrayList<>();
-        List<Micro> micro = new ArrayList<>();
-        try (Workspace workspace = Workspace.create()) {
-            for (Target target : wanted) {
-                if (target == Target.JMH) {
-                    plan.say("jmh: all");
-                    micro.addAll(JmhTarget.runAll(durationNanos));
-                } else {
-                    results.addAll(run(target, plan, workspace, runner));
-                }
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return new Outcome(machine, results, micro, runner.failures());
-    }
-
-    private static List<Result> run(Target target, Plan plan, Workspace workspace, Runner runner) {
-        return switch (target) {
-            case RTT, ISOLATION, VERBS, RDMA ->
-                runner.runGroups(
-                        target,
-                        RttTarget.groups(target, plan.subjects()),
-                        new RttTarget(target, plan, workspace, runner)::measure);
-            case THROUGHPUT -> runner.run(target, Subject::pipelines, new ThroughputTarget(plan, workspace)::measure);
-            case CONNECT -> connect(plan, workspace, runner);
-            case ELASTIC ->
-                runner.runGroups(target, elastic(plan.subjects()), new ElasticTarget(plan, workspace, runner)::measure);
-            case IDLE -> runner.run(target, Subject::takesManyConnections, new IdleTarget(plan, workspace)::measure);
-            case START -> runner.run(target, Subject::takesManyConnections, new StartTarget(workspace)::measure);
-            case ALOCK -> new LockTarget(plan).measure();
-            case JMH -> throw new IllegalArgumentException("JMH brings processes of its own");
-        };
-    }
-
-    /** All in one group, to take turns. */
-    private static List<List<Subject>> elastic(List<Subject> subjects) {
-        List<Subject> group = subjects.stream()
-                .filter(subject -> subject.isOf(Target.ELASTIC))
-                .toList();
-        return group.isEmpty() ? List.of() : List.of(group);
-    }
-
-    /** Connections that calls go over, and those of the control plane, which are so short that they take turns. */
-    private static List<Result> connect(Plan plan, Workspace workspace, Runner runner) {
-        List<Result> results = new ArrayList<>(
-                runner.run(Target.CONNECT, Subject::takesManyConnections, new ConnectTarget(plan, workspace)::measure));
-        results.addAll(runner.runGroups(
-                Target.CONNECT,
-                RttTarget.groups(Target.CONNECT, plan.subjects()),
-                new RttTarget(Target.CONNECT, plan, workspace, runner)::measure));
-        return results;
+        return new BenchRun(selection, plan).measure(commandText());
     }
 
     private String commandText() {
@@ -298,43 +215,10 @@ public final class BenchCommand implements Callable<Integer> {
         };
     }
 
-    /** One of the constants, whatever the case in which it was written. */
-    private static <E extends Enum<E>> E word(E[] constants, String text) {
-        for (E constant : constants) {
-            if (constant.name().equalsIgnoreCase(text)) {
-                return constant;
-            }
-        }
-        throw new TypeConversionException("'" + text + "' is none of "
-                + Arrays.stream(constants)
-                        .map(constant -> constant.name().toLowerCase(Locale.ROOT))
-                        .collect(Collectors.joining(", ")));
-    }
-
     static final class FormatWord implements ITypeConverter<Format> {
         @Override
         public Format convert(String text) {
-            return word(Format.values(), text);
-        }
-    }
-
-    /** {@code 2}, {@code 2s}, {@code 0.5s}, {@code 500ms}. */
-    static final class Seconds implements ITypeConverter<Long> {
-        @Override
-        public Long convert(String text) {
-            String lower = text.toLowerCase(Locale.ROOT);
-            boolean millis = lower.endsWith("ms");
-            String number = millis ? lower.substring(0, lower.length() - 2) : lower.replaceFirst("s$", "");
-            try {
-                double nanos = Double.parseDouble(number) * (millis ? 1e6 : 1e9);
-                if (nanos >= 1e6 && nanos <= 3600e9) {
-                    return (long) nanos;
-                }
-            } catch (NumberFormatException e) {
-                // Falls through to the message below.
-            }
-            throw new TypeConversionException(
-                    "'" + text + "' is no time from 1ms to 3600s; write for example 2s or 500ms");
+            return Words.constant(Format.values(), text);
         }
     }
 }

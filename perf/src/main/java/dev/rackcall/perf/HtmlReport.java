@@ -28,6 +28,9 @@ final class HtmlReport {
         page.append("<pre>")
                 .append(escape(TableFormat.machine(outcome.machine())))
                 .append("</pre>\n");
+        outcome.skipped()
+                .forEach(
+                        what -> page.append("<p>Skipped: ").append(escape(what)).append("</p>\n"));
         outcome.failures()
                 .forEach(failure -> page.append("<p class=\"failed\">Not measured: ")
                         .append(escape(failure))

@@ -10,7 +10,9 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedLongArray;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /** A call that passes a scope of so many pages in one of the isolation modes. */
 final class IsolationSubject extends Subject {
@@ -18,6 +20,13 @@ final class IsolationSubject extends Subject {
     static final String CHANNEL = "/bench/vault";
     /** Room in the scope's pages for its own header, the head and the array's header. */
     private static final int OVERHEAD = 160;
+
+    /**
+     * No call allocates, and there are many to be started: a heap that is touched in a moment. And where three processes share two processors, a server rightly finds that a
+     * handler does not return, as it gets no processor; that is news to its log and to nobody who reads a table.
+     */
+    private static final List<String> FLAGS =
+            List.of("-Xms128m", "-Xmx128m", "-Dorg.slf4j.simpleLogger.log.dev.rackcall.rpc.shm.Relief=error");
 
     /** What the two sides do with the argument. */
     enum Use {
@@ -38,6 +47,7 @@ final class IsolationSubject extends Subject {
     /** What the connection is made of. */
     private enum Kind {
         PLAIN,
+        /** {@link HugePages}. */
         HUGE_PAGES,
         /** A third process holds the seals. */
         HELD_SEALS
@@ -114,6 +124,23 @@ final class IsolationSubject extends Subject {
     @Override
     boolean spins() {
         return true;
+    }
+
+    @Override
+    List<String> jvmFlags() {
+        return FLAGS;
+    }
+
+    @Override
+    Optional<String> missing() {
+        return switch (kind) {
+            case PLAIN -> Optional.empty();
+            case HUGE_PAGES -> HugePages.missing();
+            case HELD_SEALS ->
+                HolderProcess.isPossible()
+                        ? Optional.empty()
+                        : Optional.of("this host has no enforced seals, which need Linux 6.10 and userfaultfd");
+        };
     }
 
     /** Where the server's sockets lie. */

@@ -14,18 +14,14 @@ import dev.rackcall.shm.SharedType;
 import dev.rackcall.shm.TableHome;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
 
 /** What the target {@code isolation} measures: calls in each mode over scopes of some sizes, and what they are made of. */
 final class IsolationSubjects {
-    static final int[] PAGES = {1, 16, 256, 1024, 2048, 4096};
+    static final int[] PAGES = {1, 16, 256, 1024, 4096};
     private static final int[] ENFORCED_PAGES = {1, 16, 256, 1024};
     /** Of what takes about as long as reading the clock. */
     static final int REPETITIONS = 1000;
@@ -33,8 +29,6 @@ final class IsolationSubjects {
     private static final int NODES = 100_000;
     /** 8 MiB. */
     private static final int LARGE = 2048;
-    /** For four connections and their scopes. */
-    private static final long HUGE_PAGES_NEEDED = 40;
 
     private static final List<Isolation> MODES =
             List.of(Isolation.TRUSTED, Isolation.SNAPSHOT, Isolation.SEALED, Isolation.AUTO);
@@ -58,16 +52,12 @@ final class IsolationSubjects {
         for (int pages : PAGES) {
             MODES.forEach(mode -> all.add(new IsolationSubject(mode, pages, IsolationSubject.Use.WRITE)));
         }
-        if (reservedHugePages() >= HUGE_PAGES_NEEDED) {
-            for (IsolationSubject.Use use : List.of(IsolationSubject.Use.TOUCH, IsolationSubject.Use.WRITE)) {
-                MODES.forEach(mode -> all.add(IsolationSubject.onHugePages(mode, LARGE, use)));
-            }
+        for (IsolationSubject.Use use : List.of(IsolationSubject.Use.TOUCH, IsolationSubject.Use.WRITE)) {
+            MODES.forEach(mode -> all.add(IsolationSubject.onHugePages(mode, LARGE, use)));
         }
-        if (HolderProcess.isPossible()) {
-            for (IsolationSubject.Use use : List.of(IsolationSubject.Use.TOUCH, IsolationSubject.Use.WRITE)) {
-                for (int pages : ENFORCED_PAGES) {
-                    all.add(IsolationSubject.enforced(pages, use));
-                }
+        for (IsolationSubject.Use use : List.of(IsolationSubject.Use.TOUCH, IsolationSubject.Use.WRITE)) {
+            for (int pages : ENFORCED_PAGES) {
+                all.add(IsolationSubject.enforced(pages, use));
             }
         }
         SealSubjects.addTo(all, PAGES);
@@ -93,20 +83,6 @@ final class IsolationSubjects {
             all.add(new NeighbourSubject(neighbour));
         }
         return all;
-    }
-
-    /** All, since each process of a run asks while the others use some. */
-    private static long reservedHugePages() {
-        String key = "HugePages_Total:";
-        try (Stream<String> lines = Files.lines(Path.of("/proc/meminfo"))) {
-            return lines.filter(line -> line.startsWith(key))
-                    .mapToLong(
-                            line -> Long.parseLong(line.substring(key.length()).trim()))
-                    .findFirst()
-                    .orElse(0);
-        } catch (IOException | NumberFormatException e) {
-            return 0;
-        }
     }
 
     /** Where a list is walked. */

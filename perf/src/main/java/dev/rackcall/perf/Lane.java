@@ -20,18 +20,21 @@ final class Lane implements AutoCloseable {
         this.pair = pair;
     }
 
-    /** Starts the processes, calls until the median settles, and pauses. */
-    static Lane start(Subject subject, Path directory, Plan plan) throws IOException {
-        Lane lane = new Lane(subject, Pair.start(subject, directory, plan.cores()));
+    /** Starts the processes, and pauses. */
+    static Lane start(Subject subject, Path directory, Cores cores) throws IOException {
+        Lane lane = new Lane(subject, Pair.start(subject, directory, cores));
         try {
-            lane.warmUp =
-                    lane.client().ask(Order.timed(Order.Action.WARM_UP, plan.warmUpNanos()), WarmUp.Outcome.class);
             lane.serverSide(PAUSE);
             return lane;
         } catch (RuntimeException e) {
             lane.close();
             throw e;
         }
+    }
+
+    /** Calls until the median settles. */
+    void warmUp(long mostNanos) {
+        warmUp = turn(Order.timed(Order.Action.WARM_UP, mostNanos), WarmUp.Outcome.class);
     }
 
     Subject subject() {

@@ -5,6 +5,7 @@ import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -62,7 +63,11 @@ final class NeighbourSubject extends Subject {
     /** What such a client does is news to a server's log ten times a second, and to nobody who reads a table. */
     @Override
     List<String> jvmFlags() {
-        return neighbour == Neighbour.HOSTILE ? List.of("-Dorg.slf4j.simpleLogger.log.dev.rackcall=error") : List.of();
+        List<String> flags = new ArrayList<>(CALL.jvmFlags());
+        if (neighbour == Neighbour.HOSTILE) {
+            flags.add("-Dorg.slf4j.simpleLogger.log.dev.rackcall=error");
+        }
+        return flags;
     }
 
     @Override

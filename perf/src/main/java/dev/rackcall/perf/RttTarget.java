@@ -1,10 +1,15 @@
 package dev.rackcall.perf;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 
 /**
@@ -16,9 +21,11 @@ import java.util.stream.Collectors;
  */
 final class RttTarget {
     /** Allocation is counted over about so many seconds of calls. */
-    private static final double ALLOCATION_SECONDS = 0.3;
+    private static final double ALLOCATION_SECONDS = 0.1;
 
+    private static final int LEAST_CALLS = 100;
     private static final int ROUNDS = 20;
+    private static final int STARTERS = 2;
     private final Target target;
     private final Plan plan;
     private final Workspace workspace;
@@ -46,12 +53,40 @@ final class RttTarget {
     List<Result> measure(List<Subject> group) {
         List<Lane> lanes = new ArrayList<>();
         try {
-            for (Subject subject : group) {
-                runner.attempt(target, subject, () -> lanes.add(Lane.start(subject, workspace.newPart(), plan)));
-            }
-            return plan.rate().isPresent() ? atRate(lanes, plan.rate().getAsDouble()) : closedLoop(lanes);
+            start(group, lanes);
+            List<Lane> warm = lanes.stream()
+                    .filter(lane -> runner.attempt(target, lane.subject(), () -> lane.warmUp(plan.warmUpNanos())))
+                    .toList();
+            return plan.rate().isPresent() ? atRate(warm, plan.rate().getAsDouble()) : closedLoop(warm);
         } finally {
             lanes.forEach(Lane::close);
+        }
+    }
+
+    /** Two at a time: a JVM uses one processor while it starts, which takes about as long as a measurement. None is under way yet. */
+    private void start(List<Subject> group, List<Lane> lanes) {
+        try (ExecutorService starters = Executors.newFixedThreadPool(STARTERS)) {
+            Map<Subject, Future<Lane>> starting = new LinkedHashMap<>();
+            for (Subject subject : group) {
+                starting.put(subject, starters.submit(() -> Lane.start(subject, workspace.newPart(), plan.cores())));
+            }
+            starting.forEach((subject, lane) -> runner.attempt(target, subject, () -> lanes.add(started(lane))));
+        }
+    }
+
+    private static Lane started(Future<Lane> lane) throws IOException {
+        try {
+            return lane.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof IOException failure) {
+                throw failure;
+            }
+            throw e.getCause() instanceof RuntimeException failure
+                    ? failure
+                    : new BenchFailure(e.getCause().toString());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new BenchFailure("interrupted while its processes were started");
         }
     }
 
@@ -117,10 +152,12 @@ final class RttTarget {
 
     /** Bytes of Java heap that one call allocates: in the calling thread, and in all threads of the process that serves. */
     private static Result withAllocation(Result result, Lane lane) {
-        int calls = (int) Math.max(100, ALLOCATION_SECONDS * lane.warmUp().opsPerS());
+        int calls =
+                (int) Math.max(LEAST_CALLS, ALLOCATION_SECONDS * lane.warmUp().opsPerS());
         Order calling = Order.counted(Order.Action.ALLOCATION, calls);
         lane.resume();
-        lane.client().ask(calling, Allocation.class); // the first count loads the counter's own classes
+        // The first count loads the counter's own classes.
+        lane.client().ask(Order.counted(Order.Action.ALLOCATION, LEAST_CALLS), Allocation.class);
         if (lane.pair().server().isEmpty()) {
             return result.with("alloc_client_b", perCall(lane.client().ask(calling, Allocation.class)));
         }

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 
 /**
  * Runs a target over its subjects. Repeats go round by round over all subjects, so that a disturbance of some seconds meets one run of
@@ -53,10 +52,10 @@ final class Runner {
     List<Result> runGroups(Target target, List<List<Subject>> groups, Function<List<Subject>, List<Result>> run) {
         // One list of runs for each subject and depth, in the order of the first round.
         Map<String, List<Result>> runs = new LinkedHashMap<>();
+        Progress progress = new Progress(plan, target, groups.size() * plan.repeat());
         for (int round = 1; round <= plan.repeat(); round++) {
             for (List<Subject> group : groups) {
-                String names = group.stream().map(Subject::name).collect(Collectors.joining(", "));
-                plan.say(target.word() + (plan.repeat() > 1 ? " " + round + "/" + plan.repeat() : "") + ": " + names);
+                progress.next(group);
                 for (Result result : run.apply(group)) {
                     runs.computeIfAbsent(result.name() + "/" + result.inFlight(), key -> new ArrayList<>())
                             .add(result);

@@ -6,6 +6,7 @@ import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.sandbox.Seals;
 import dev.rackcall.sandbox.os.HardwareKeys;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
+import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.Ref;
@@ -14,7 +15,9 @@ import dev.rackcall.shm.TableHome;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What seals and protection keys cost by themselves, without a call around them: closing and opening scopes of some sizes, one by one and in batches, and
@@ -48,30 +51,63 @@ final class SealSubjects {
                     "the same, released in batches of " + scopes + " scopes",
                     () -> batched(pages, scopes)));
         }
-        if (hasKeys()) {
-            subjects.add(keys("sandbox-keys-cached", 1));
-            subjects.add(keys("sandbox-keys-uncached", MANY_REGIONS));
-        }
+        subjects.add(kernel(
+                "seal-syscalls-1",
+                "the kernel's part of that: the system calls that close and open one page, alone",
+                false));
+        subjects.add(kernel(
+                "seal-syscalls-write-1",
+                "the same, and the page fault of the store that follows, as in sealed-write-1",
+                true));
+        subjects.add(keys("sandbox-keys-cached", 1));
+        subjects.add(keys("sandbox-keys-uncached", MANY_REGIONS));
     }
 
-    private static boolean hasKeys() {
+    private static Subject kernel(String name, String settings, boolean stores) {
+        return new LocalSubject(name, "seal-1", "", IsolationSubject.PAGE, 1, settings, () -> closing(stores));
+    }
+
+    private static ClientSide closing(boolean stores) {
+        SharedFile file = SharedFile.memfd("bench-page", IsolationSubject.PAGE);
+        Mapping mapping = file.map();
+        MemorySegment page = mapping.memory();
+        page.fill((byte) 1);
+        Userfault userfault = Userfault.open();
+        userfault.register(page.address(), IsolationSubject.PAGE);
+        return IsolationSubjects.local(
+                sequence -> {
+                    userfault.protect(page.address(), IsolationSubject.PAGE);
+                    userfault.unprotect(page.address(), IsolationSubject.PAGE);
+                    if (stores) {
+                        page.set(ValueLayout.JAVA_LONG, 0, sequence);
+                    }
+                },
+                () -> {
+                    userfault.close();
+                    mapping.close();
+                    file.close();
+                });
+    }
+
+    private static Optional<String> missingKeys() {
         try {
             HardwareKeys.requireProcessor();
-            return true;
+            return Optional.empty();
         } catch (UnsupportedFeatureException e) {
-            return false;
+            return Optional.of(e.getMessage());
         }
     }
 
     private static Subject keys(String name, int regions) {
         return new LocalSubject(
-                name,
-                "sandbox",
-                "",
-                IsolationSubject.PAGE,
-                IsolationSubjects.REPETITIONS,
-                "entering and leaving by protection keys, " + regions + " regions in turn",
-                () -> entering(regions));
+                        name,
+                        "sandbox",
+                        "",
+                        IsolationSubject.PAGE,
+                        IsolationSubjects.REPETITIONS,
+                        "entering and leaving by protection keys, " + regions + " regions in turn",
+                        () -> entering(regions))
+                .unless(SealSubjects::missingKeys);
     }
 
     private static ClientSide entering(int count) {

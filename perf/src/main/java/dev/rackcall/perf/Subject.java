@@ -2,6 +2,7 @@ package dev.rackcall.perf;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /** One thing that is measured: how its server side is started and how its client side calls. Stateless; one instance per name. */
 abstract class Subject {
@@ -33,6 +34,11 @@ abstract class Subject {
     /** Whether that target measures its round trips. */
     boolean isOf(Target asked) {
         return target() == asked;
+    }
+
+    /** What this host lacks for it; empty if it can be measured here. */
+    Optional<String> missing() {
+        return Optional.empty();
     }
 
     /** Subjects of a target that take turns and have the same group take turns. */

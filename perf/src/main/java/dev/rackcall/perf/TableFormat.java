@@ -38,6 +38,7 @@ final class TableFormat {
             text.append(title(Target.JMH)).append('\n').append(table.render()).append('\n');
         }
         text.append(machine(outcome.machine()));
+        outcome.skipped().forEach(what -> text.append("SKIPPED: ").append(what).append('\n'));
         outcome.failures()
                 .forEach(failure -> text.append("FAILED: ").append(failure).append('\n'));
         return text.toString();

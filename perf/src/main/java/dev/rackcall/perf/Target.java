@@ -27,6 +27,24 @@ enum Target {
     /** Micro-benchmarks by JMH. */
     JMH;
 
+    /** Whether a subject is among what it measures. */
+    boolean measures(Subject subject) {
+        return switch (this) {
+            case RTT, ELASTIC, ISOLATION, VERBS, RDMA -> subject.isOf(this);
+            case THROUGHPUT -> subject.pipelines();
+            case CONNECT -> subject.takesManyConnections() || subject.isOf(this);
+            case IDLE, START -> subject.takesManyConnections();
+            case ALOCK, JMH -> false;
+        };
+    }
+
+    /** As {@link #measures(Subject)}, of anything that has a name. */
+    boolean measures(String name) {
+        return this == ALOCK
+                ? LockTarget.names().contains(name)
+                : Subjects.all().stream().anyMatch(subject -> subject.name().equals(name) && measures(subject));
+    }
+
     /** As users write it. */
     String word() {
         return name().toLowerCase(Locale.ROOT);

@@ -1,12 +1,15 @@
 package dev.rackcall.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -42,7 +45,7 @@ class BenchCommandTest {
         assertThat(result.get("p50_ns").asLong()).isPositive();
         assertThat(result.get("repeats").asInt()).isEqualTo(2);
         assertThat(json.get("machine").get("command").asString()).contains("rtt --format json");
-        assertThat(err.toString()).contains("rtt 2/2: grpc-inprocess");
+        assertThat(err.toString()).contains("rtt 2 of 2: grpc-inprocess");
     }
 
     @Test
@@ -87,7 +90,7 @@ class BenchCommandTest {
         Path file = Files.createFile(directory.resolve("file"));
         for (Path impossible : List.of(directory, file.resolve("report.json"))) {
             assertThat(shortBench("rtt", "--out", impossible.toString())).isEqualTo(2);
-            assertThat(err.toString()).contains("--out " + impossible).doesNotContain("rtt 1/3");
+            assertThat(err.toString()).contains("--out " + impossible).doesNotContain("rtt 1 of 3");
         }
     }
 
@@ -99,8 +102,45 @@ class BenchCommandTest {
         assertThat(err.toString()).contains("'speed' is none of rtt, throughput");
         assertThat(bench("--duration", "soon")).isEqualTo(2);
         assertThat(err.toString()).contains("'soon' is no time");
+        assertThat(bench("--duration", "50")).isEqualTo(2);
+        assertThat(err.toString()).contains("'50' has no unit; write 50s or 50ms");
         assertThat(bench("throughput", "--in-flight", "65")).isEqualTo(2);
         assertThat(bench("--repeat", "0")).isEqualTo(2);
         assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
+    void shouldSayWhichTargetMeasuresWhatTheOneAskedForDoesNot() {
+        assertThat(bench("rtt", "--only", "trusted-1")).isEqualTo(2);
+        assertThat(err.toString()).contains("rtt has no result 'trusted-1'; isolation has");
+        assertThat(bench("--only", "raw-pingpong,alock-95-20")).isEqualTo(2);
+        assertThat(err.toString()).contains("rtt, throughput have no result 'alock-95-20'; alock has");
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
+    void shouldHaveEveryResultOfTheIsolationTargetOrSayWhatThisHostLacks() {
+        List<String> names = new ArrayList<>(List.of("sandbox-bounds", "sandbox-keys-cached", "sandbox-keys-uncached"));
+        for (int pages : List.of(1, 16, 256, 1024)) {
+            for (String each : List.of("trusted-", "snapshot-", "sealed-", "auto-", "memcpy-", "release-batched-")) {
+                names.add(each + pages);
+            }
+        }
+        Selection selection = new Selection(List.of(Target.ISOLATION), names);
+        List<String> measured = selection.subjects().stream().map(Subject::name).toList();
+        assertThat(names)
+                .allSatisfy(name -> assertThat(measured.contains(name)
+                                || selection.skipped().toString().contains(name))
+                        .as(name)
+                        .isTrue());
+    }
+
+    @Test
+    void shouldFailIfThereWasNothingToMeasure() {
+        Optional<String> missing = Subjects.named("sandbox-keys-cached").missing();
+        assumeThat(missing).as("what this host lacks for protection keys").isPresent();
+        assertThat(bench("isolation", "--only", "sandbox-keys-cached")).isEqualTo(1);
+        assertThat(err.toString()).contains("SKIPPED sandbox-keys-cached: " + missing.get());
+        assertThat(out.toString()).contains("SKIPPED: sandbox-keys-cached: ");
     }
 }

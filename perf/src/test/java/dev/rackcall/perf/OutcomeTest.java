@@ -61,7 +61,7 @@ class OutcomeTest {
     @Test
     void shouldWriteTheAgreedJson() {
         JsonNode json = Json.PRETTY.readTree(Json.PRETTY.writeValueAsString(
-                new Outcome(MACHINE, List.of(run(400, 2.5e6, 0)), List.of(), List.of())));
+                new Outcome(MACHINE, List.of(run(400, 2.5e6, 0)), List.of(), List.of(), List.of())));
         assertThat(names(json)).containsExactly("machine", "results");
         assertThat(names(json.get("machine")))
                 .contains("cores", "cpu", "kernel", "jvm", "flags", "clock_ns", "command");
@@ -95,7 +95,7 @@ class OutcomeTest {
                 isolated("snapshot-write-16", 900),
                 isolated("sealed-write-16", 5000),
                 isolated("sealed-write-256", 5000));
-        Outcome outcome = new Outcome(MACHINE, results, List.of(), List.of());
+        Outcome outcome = new Outcome(MACHINE, results, List.of(), List.of(), List.of());
 
         assertThat(outcome.crossings())
                 .containsExactly(
@@ -115,9 +115,10 @@ class OutcomeTest {
 
     @Test
     void shouldShowFiguresMachineAndFailuresInTheTable() {
-        String table = TableFormat.render(
-                new Outcome(MACHINE, List.of(run(412, 2.5e6, 0)), List.of(), List.of("rtt x: broke")));
+        String table = TableFormat.render(new Outcome(
+                MACHINE, List.of(run(412, 2.5e6, 0)), List.of(), List.of("y: no room"), List.of("rtt x: broke")));
         assertThat(table)
+                .contains("SKIPPED: y: no room")
                 .contains("rackcall-noop", "412 ns", "824 ns", "1.24 us", "2.50 M")
                 .contains("2 cores", "JVM 25", "clock reading (tsc, 21.5 ns)", "FAILED: rtt x: broke");
     }
@@ -134,10 +135,15 @@ class OutcomeTest {
                                         0,
                                         new Measurement(400, 500, 600, 300, 900, 10, depth * 1e6))))
                 .toList();
-        String page = HtmlReport.render(new Outcome(MACHINE, results, List.of(), List.of("rtt <x>: broke")));
+        String page = HtmlReport.render(
+                new Outcome(MACHINE, results, List.of(), List.of("<y>: no room"), List.of("rtt <x>: broke")));
         assertThat(page.split("<svg", -1)).hasSize(3);
         assertThat(page)
-                .contains("a &lt;fast&gt; processor", "Not measured: rtt &lt;x&gt;: broke", "400 ns")
+                .contains(
+                        "a &lt;fast&gt; processor",
+                        "Not measured: rtt &lt;x&gt;: broke",
+                        "Skipped: &lt;y&gt;: no room",
+                        "400 ns")
                 .doesNotContain("could not be drawn", "<script", "src=", "@import");
         assertThat(page.replaceAll("http://www.w3.org/[^\"]*", "")).doesNotContain("http");
     }

@@ -35,7 +35,7 @@ class RunnerTest {
         assertThat(order).containsExactly("aeron-ipc", "grpc-tcp", "aeron-ipc", "grpc-tcp", "aeron-ipc", "grpc-tcp");
         assertThat(results).extracting(Result::name).containsExactly("aeron-ipc", "grpc-tcp");
         assertThat(results).extracting(Result::p50Ns).containsExactly(300L, 400L);
-        assertThat(progress.toString()).contains("connect 2/3: grpc-tcp");
+        assertThat(progress.toString()).contains("connect 4 of 6: grpc-tcp");
     }
 
     @Test
