@@ -39,7 +39,7 @@ final class AgentCommand implements Callable<Integer> {
             names = "--host",
             paramLabel = "NAME",
             required = true,
-            description = "The host's name in the control plane.")
+            description = "What this host is called in the control plane; required.")
     private String host = "";
 
     @Option(
@@ -64,14 +64,14 @@ final class AgentCommand implements Callable<Integer> {
     @Option(
             names = "--dir",
             paramLabel = "FOLDER",
-            description =
-                    "Where processes find it (default: RACKCALL_DIR, or where servers of this user leave their sockets).")
+            description = "The runtime folder of this host, with the sockets of its servers and agents (default:"
+                    + " RACKCALL_DIR, or the one of this user).")
     private Optional<Path> folder = Optional.empty();
 
     @Option(
             names = "--for",
             paramLabel = "SECONDS",
-            description = "Ends by itself after so many seconds, for example 90 or 0.5 (default: when it is told to).")
+            description = "End after so many seconds, for example 90 or 0.5 (default: when it is told to).")
     private Optional<Double> seconds = Optional.empty();
 
     @Override

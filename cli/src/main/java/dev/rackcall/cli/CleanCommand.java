@@ -23,8 +23,8 @@ final class CleanCommand implements Callable<Integer> {
     @Option(
             names = "--dir",
             paramLabel = "FOLDER",
-            description =
-                    "The runtime folder (default: RACKCALL_DIR, or where servers of this user leave their sockets).")
+            description = "The runtime folder of this host, with the sockets of its servers and agents (default:"
+                    + " RACKCALL_DIR, or the one of this user).")
     private Optional<Path> folder = Optional.empty();
 
     @Override

@@ -48,7 +48,8 @@ final class ExplainCommand implements Callable<Integer> {
     @Option(
             names = "--dir",
             paramLabel = "FOLDER",
-            description = "The runtime folder of this host (default: RACKCALL_DIR, or the one of this user).")
+            description = "The runtime folder of this host, with the sockets of its servers and agents (default:"
+                    + " RACKCALL_DIR, or the one of this user).")
     private Optional<Path> folder = Optional.empty();
 
     @Option(

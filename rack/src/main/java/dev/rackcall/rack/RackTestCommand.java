@@ -51,7 +51,7 @@ public final class RackTestCommand implements Callable<Integer> {
 
     @Option(
             names = "--seconds",
-            paramLabel = "N",
+            paramLabel = "SECONDS",
             defaultValue = "780",
             description = "The most that guests may run (default: ${DEFAULT-VALUE}).")
     private int seconds;

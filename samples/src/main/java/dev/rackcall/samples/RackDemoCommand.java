@@ -33,8 +33,8 @@ final class RackDemoCommand implements Callable<Integer> {
     @Option(
             names = "--directory",
             paramLabel = "URI",
-            description = "Where the hosts find each other: file:///a/folder or zk://host:2181,... (default: a folder"
-                    + " of the demo's own).")
+            description = "Where servers are named: file:///a/folder, or zk://host:2181,host:2181 (default: a folder of"
+                    + " the demo's own).")
     private Optional<URI> directory = Optional.empty();
 
     @Option(names = "--count", paramLabel = "N", description = "Documents in the store (default: ${DEFAULT-VALUE}).")
@@ -42,7 +42,7 @@ final class RackDemoCommand implements Callable<Integer> {
 
     @Option(
             names = "--seconds",
-            paramLabel = "N",
+            paramLabel = "SECONDS",
             description = "How long each of the three parts takes (default: ${DEFAULT-VALUE}).")
     private int seconds = 4;
 
