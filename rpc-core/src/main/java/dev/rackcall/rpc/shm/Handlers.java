@@ -2,12 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.CallThread;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,89 +59,40 @@ abstract sealed class Handlers implements AutoCloseable {
         }
     }
 
-    /** A fixed pool over a bounded queue; idle workers spin a little, then park. */
     private static final class Workers extends Handlers {
         private static final int QUEUE = 4096;
-        private static final int SPINS = 2_000;
-        private static final long PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+        private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-        private final MpmcVarHandleArrayQueue<ShmServerCall> queue = new MpmcVarHandleArrayQueue<>(QUEUE);
-        private final MpmcVarHandleArrayQueue<Thread> parked;
-        private final List<Thread> threads = new ArrayList<>();
-        private volatile boolean stopped;
+        private final int count;
+        private final WorkerPool<ShmServerCall> pool;
 
         Workers(int count) {
-            parked = new MpmcVarHandleArrayQueue<>(Math.max(2, 2 * count));
-            for (int i = 0; i < count; i++) {
-                Thread thread = new CallThread(this::work, "rackcall-worker-" + i);
-                threads.add(thread);
-                thread.start();
-            }
+            this.count = count;
+            pool = new WorkerPool<>(count, QUEUE, SLEEP_NANOS, Handlers::runAside, Workers::refuse);
         }
 
         @Override
         void serve(Poller poller, ShmServerCall call) {
             call.connection.use.callStarts();
-            if (queue.offer(call)) {
-                if (stopped) {
-                    refuseWaiting();
-                }
-                // The queue's own volatile update is before this look; a worker looks at the queue after it has
-                // announced to park.
-                Thread idle = parked.poll();
-                if (idle != null) {
-                    LockSupport.unpark(idle);
-                }
-            } else {
+            if (!pool.offer(call)) {
                 call.fail(Status.Code.RESOURCE_EXHAUSTED
-                        .with(
-                                "all %d workers are busy and %d calls wait; add workers or call less",
-                                threads.size(), QUEUE)
+                        .with("all %d workers are busy and %d calls wait; add workers or call less", count, QUEUE)
                         .asException());
                 call.endAside();
             }
         }
 
-        /** Their callers know that the server is closed; but what these calls hold has to be given back. */
-        private void refuseWaiting() {
-            for (ShmServerCall call = queue.poll(); call != null; call = queue.poll()) {
-                call.fail(Status.Code.UNAVAILABLE
-                        .with("the server was closed before the handler could start")
-                        .asException());
-                call.endAside();
-            }
-        }
-
-        private void work() {
-            while (!stopped) {
-                ShmServerCall call = next();
-                if (call != null) {
-                    runAside(call);
-                }
-            }
-        }
-
-        private ShmServerCall next() {
-            for (int i = 0; i < SPINS; i++) {
-                ShmServerCall call = queue.poll();
-                if (call != null) {
-                    return call;
-                }
-                Thread.onSpinWait();
-            }
-            parked.offer(Thread.currentThread());
-            ShmServerCall call = queue.poll();
-            if (call == null && !stopped) {
-                LockSupport.parkNanos(PARK_NANOS);
-            }
-            return call;
+        /** Its caller knows that the server is closed; but what the call holds has to be given back. */
+        private static void refuse(ShmServerCall call) {
+            call.fail(Status.Code.UNAVAILABLE
+                    .with("the server was closed before the handler could start")
+                    .asException());
+            call.endAside();
         }
 
         @Override
         public void close() {
-            stopped = true;
-            threads.forEach(LockSupport::unpark);
-            refuseWaiting();
+            pool.close();
         }
     }
 }
