@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * The future of one asynchronous call. A thread that waits for it polls for answers itself before it blocks, which is faster than any hand-over;
- * when nobody waits, the client's reactor completes it. Cancelling it cancels the call.
+ * when nobody waits, the client's reactor completes it. Cancelling it, or completing it otherwise (as {@code orTimeout} does), cancels the call.
  *
  * <p>What users attach to it may do anything: call, wait for other futures, block. So it runs on the thread that waits for this very future, or
  * else on a virtual thread of its own, and never on the reactor, which has to notice deaths, nor inside somebody else's call.
@@ -195,11 +195,17 @@ final class RpcFuture<T> extends PolledFuture<T> {
     }
 
     private void settle(T value, RuntimeException failure) {
-        if (failure == null) {
-            complete(value);
-        } else {
-            completeExceptionally(failure);
+        if (failure != null) {
+            super.completeExceptionally(failure);
+        } else if (!super.complete(value) && !hasGiven(value)) {
+            // The caller ended it first: nobody will ever give this result back.
+            connection.cancel(ticket);
         }
+    }
+
+    /** Whether {@link #settleOutcome} was here before, by another thread. */
+    private boolean hasGiven(T value) {
+        return state() == State.SUCCESS && resultNow() == value;
     }
 
     /** Whoever attaches something asks for the stage that it leads to first. */
@@ -216,11 +222,29 @@ final class RpcFuture<T> extends PolledFuture<T> {
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
+        abandon("cancelled");
+        return super.cancel(mayInterruptIfRunning);
+    }
+
+    /** As {@link #cancel}, for a caller with an end of its own, such as a time-out. */
+    @Override
+    public boolean completeExceptionally(Throwable failure) {
+        abandon("completed exceptionally");
+        return super.completeExceptionally(failure);
+    }
+
+    /** As {@link #cancel}, for a caller with a result of its own. */
+    @Override
+    public boolean complete(T value) {
+        abandon("completed");
+        return super.complete(value);
+    }
+
+    private void abandon(String how) {
         if (call.giveUp(ticket)) {
             unseal(false);
             connection.cancel(ticket);
-            Observers.tell(observer, Status.Code.CANCELLED.with("%s: cancelled by its caller", name));
+            Observers.tell(observer, Status.Code.CANCELLED.with("%s: %s by its caller", name, how));
         }
-        return super.cancel(mayInterruptIfRunning);
     }
 }
