@@ -1,11 +1,9 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
-import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import dev.rackcall.rpc.spi.Transports;
 import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.Scope;
@@ -43,21 +41,12 @@ public final class RpcChannel implements AutoCloseable {
 
     private final ClientSpec spec;
     private final List<ClientInterceptor> interceptors;
-    private final Optional<Router.Membership> membership;
-    private volatile ClientConnection connection;
-    private volatile boolean closed;
+    private final ChannelConnection connection;
 
     private RpcChannel(ClientSpec spec, List<ClientInterceptor> interceptors, Optional<Router.Membership> membership) {
         this.spec = spec;
         this.interceptors = interceptors;
-        this.membership = membership;
-        this.connection = connect();
-    }
-
-    private ClientConnection connect() {
-        return membership.isPresent()
-                ? Router.get().connect(spec, membership.get())
-                : Transports.first().connect(spec);
+        this.connection = new ChannelConnection(spec, membership);
     }
 
     /**
@@ -89,54 +78,7 @@ public final class RpcChannel implements AutoCloseable {
      */
     public <S> S stub(Class<S> service, CallOptions options) {
         ServiceDefinition<S> definition = ServiceDefinition.of(service);
-        Fingerprints.check(definition, connection, spec.channel());
-        return definition.stub(new StubCalls(this, definition, options, interceptors));
-    }
-
-    /** The connection for the next call: the present one, or a new one if that has ended. */
-    ClientConnection connection() {
-        ClientConnection present = connection;
-        return present.isUsable() ? present : reconnect();
-    }
-
-    /** The connection, whatever its state: for the fast path, which finds out by itself. */
-    ClientConnection present() {
-        return connection;
-    }
-
-    private synchronized ClientConnection reconnect() {
-        requireOpen();
-        ClientConnection present = connection;
-        if (present.isUsable()) {
-            return present;
-        }
-        ClientConnection fresh = connectAnew();
-        connection = fresh;
-        present.close();
-        return fresh;
-    }
-
-    private ClientConnection connectAnew() {
-        try {
-            return connect();
-        } catch (RpcException e) {
-            if (e.code() == Status.Code.NOT_FOUND) {
-                throw Status.Code.UNAVAILABLE
-                        .with(
-                                "channel %s: its server is gone and has not come back: %s",
-                                name(), e.status().description())
-                        .asException(e);
-            }
-            throw e;
-        }
-    }
-
-    private void requireOpen() {
-        if (closed) {
-            throw Status.Code.CANCELLED
-                    .with("channel %s was closed here", name())
-                    .asException();
-        }
+        return definition.stub(new StubCalls(connection, name(), definition, options, interceptors));
     }
 
     /** A scope in this connection's own arena, invisible to other clients. Belongs to the caller and to its thread. */
@@ -146,7 +88,7 @@ public final class RpcChannel implements AutoCloseable {
 
     /** A scope that starts with room for {@code firstBytes}; it grows as it is filled. */
     public Scope newScope(long firstBytes) {
-        return connection().newScope(firstBytes);
+        return connection.usable().newScope(firstBytes);
     }
 
     /**
@@ -159,7 +101,7 @@ public final class RpcChannel implements AutoCloseable {
 
     /** A shared scope that starts with room for {@code firstBytes}. */
     public Scope newSharedScope(long firstBytes) {
-        return connection().newSharedScope(firstBytes);
+        return connection.usable().newSharedScope(firstBytes);
     }
 
     /**
@@ -167,25 +109,20 @@ public final class RpcChannel implements AutoCloseable {
      * following a Ref into it once the server has heard of it; parts and containers that were taken from it before must not be used any more. Objects in other places are left alone, and so is what was given back before.
      */
     public void release(Object result) {
-        if (!SharedObject.hasLeft(result) && connection.release(result)) {
+        if (!SharedObject.hasLeft(result) && connection.present().release(result)) {
             SharedObject.leave(result);
         }
     }
 
     /** The ways to the channel's servers, and why calls take one and not the others; none unless it was opened by a directory. */
     public List<Route> routes() {
-        return connection.routes();
+        return connection.present().routes();
     }
 
     /** Ends the connection; calls under way end with CANCELLED, later ones too. Idempotent. */
     @Override
     public void close() {
-        ClientConnection last;
-        synchronized (this) {
-            closed = true;
-            last = connection;
-        }
-        last.close();
+        connection.close();
     }
 
     @Override

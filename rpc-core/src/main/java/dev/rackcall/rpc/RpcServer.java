@@ -18,6 +18,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Serves one or more services. Thread-safe. A server that is still open when its process ends in an orderly way, by an interrupt from the
@@ -39,7 +40,8 @@ public final class RpcServer implements AutoCloseable {
     private final Optional<Router.Announcement> announcement;
     private final CountDownLatch terminated = new CountDownLatch(1);
     private final Thread exitHook = new Thread(() -> shutdown(EXIT_BOUND), "rackcall-exit");
-    private boolean closed;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile boolean drained;
 
     private RpcServer(ServerEndpoint endpoint, List<String> channels, Optional<Router.Announcement> announcement) {
         this.endpoint = endpoint;
@@ -73,21 +75,30 @@ public final class RpcServer implements AutoCloseable {
         return endpoint.connections();
     }
 
-    /** Ends gracefully: takes no new clients, lets calls under way end, for at most {@code bound}, then closes. Returns whether all calls ended. */
+    /**
+     * Ends gracefully: takes no new clients, lets calls under way end, for at most {@code bound}, then closes. Returns whether all calls ended. Whoever asks while another thread is at it
+     * waits for that one, for at most {@code bound}, and returns false if it is not done by then.
+     */
     public boolean shutdown(Duration bound) {
-        synchronized (this) {
-            if (closed) {
-                return true;
-            }
-            closed = true;
+        if (!closed.compareAndSet(false, true)) {
+            return isTerminatedWithin(bound) && drained;
         }
         announcement.ifPresent(Router.Announcement::close);
         endpoint.drain();
-        boolean drained = endpoint.awaitDrained(bound);
+        drained = endpoint.awaitDrained(bound);
         endpoint.close();
         terminated.countDown();
         forgetExitHook();
         return drained;
+    }
+
+    private boolean isTerminatedWithin(Duration bound) {
+        try {
+            return awaitTermination(bound);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     private void forgetExitHook() {

@@ -15,7 +15,8 @@ import org.slf4j.LoggerFactory;
 final class StubCalls implements ClientCalls {
     private static final Logger LOG = LoggerFactory.getLogger(StubCalls.class);
 
-    private final RpcChannel channel;
+    private final ChannelConnection channel;
+    private final String channelName;
     private final ServiceDefinition<?> definition;
     private final ClientInterceptor[] interceptors;
     private final Metadata headers;
@@ -27,11 +28,13 @@ final class StubCalls implements ClientCalls {
     private volatile ClientConnection checked;
 
     StubCalls(
-            RpcChannel channel,
+            ChannelConnection channel,
+            String channelName,
             ServiceDefinition<?> definition,
             CallOptions options,
             List<ClientInterceptor> interceptors) {
         this.channel = channel;
+        this.channelName = channelName;
         this.definition = definition;
         this.interceptors = interceptors.toArray(ClientInterceptor[]::new);
         this.headers = options.headers();
@@ -42,7 +45,7 @@ final class StubCalls implements ClientCalls {
     }
 
     private ClientConnection adopt(ClientConnection connection) {
-        Fingerprints.check(definition, connection, channel.name());
+        Fingerprints.check(definition, connection, channelName);
         connection.use(definition);
         checked = connection;
         return connection;
@@ -50,16 +53,16 @@ final class StubCalls implements ClientCalls {
 
     @Override
     public ClientCall begin(MethodDescriptor method) {
-        ClientConnection connection = checked;
-        if (!connection.isUsable()) {
-            connection = adopt(channel.connection());
-        }
         long deadline = CallThread.inheritedDeadline();
         if (timeoutNanos != 0) {
             deadline = earlier(deadline, System.nanoTime() + timeoutNanos);
         }
         if (fixedDeadline != 0) {
             deadline = earlier(deadline, fixedDeadline);
+        }
+        ClientConnection connection = checked;
+        if (!connection.isUsable()) {
+            connection = adopt(channel.usable(deadline));
         }
         Isolation chosen = isolation.or(method.isolation());
         return interceptors.length == 0
