@@ -9,6 +9,7 @@
  *   BELLS         remote threads are rung when they are granted something; a ring may arrive at any time later. With ROUNDS
  *   READERS       each acquisition is to hold the lock alone or to read, as chance wants; a reader has a second descriptor
  *   DEATHS        how many threads may die, between any two steps; then a keeper is there
+ *   DIES          which one, if only one may; undefined: any
  *   KEEPER_DEATHS how often the keeper may die, between any two steps, and another one begins anew; with one death and without STUCK
  *   STUCK         who hands over may leave it to the keeper if who comes next has not linked himself
  *   BUG_...       a mistake that must be found
@@ -96,6 +97,9 @@ chan rings = [2] of { byte, byte };
 /* Who holds the lock, and who waits for it: what the properties speak about. */
 byte inside;
 bool wants[SLOTS];
+/* Of those of a cohort who have entered its queue and were neither served nor gave up nor died: who is the first, the second... What was, and not what the queue says. */
+byte place[SLOTS];
+hidden byte h;
 #ifdef READERS
 /* How many read, and whether the holder has the lock for itself. */
 byte reading;
@@ -108,6 +112,45 @@ bool alone;
 #define NOBODY_READS true
 #define RESET_K skip
 #endif
+
+/* In a d_step: d has entered the queue; d is its cohort's last. */
+inline arrives(d) {
+    if
+    :: place[d] == 0 ->
+       place[d] = 1; h = 1;
+       do
+       :: h > N -> break
+       :: else ->
+          if
+          :: h != d && COHORT(h) == COHORT(d) && place[h] > 0 -> place[d]++
+          :: else
+          fi;
+          h++
+       od;
+       h = 0
+    :: else
+    fi
+}
+/* In a d_step: d waits no more, for whatever reason. */
+inline passes(d) {
+    if
+    :: place[d] > 0 ->
+       h = 1;
+       do
+       :: h > N -> break
+       :: else ->
+          if
+          :: COHORT(h) == COHORT(d) && place[h] > place[d] -> place[h]--
+          :: else
+          fi;
+          h++
+       od;
+       place[d] = 0; h = 0
+    :: else
+    fi
+}
+/* In a d_step: d has got the lock. First come, first served in each cohort. */
+inline served(d) { assert(place[d] == 1); passes(d) }
 
 inline leaves(d) { if :: inside == d -> inside = 0; NOT_ALONE :: else fi }
 inline freed(d) { d_step { state[d] = FREE; budget[d] = 0; next[d] = ENDED(next[d]); NEWER(d) } }
@@ -191,6 +234,9 @@ proctype Thread(byte me) {
 #else
     :: true ->
 #endif
+#ifdef BUG_REJOINS
+anew:  skip;
+#endif
        /* One that has given up is used again when it is freed. */
 #ifdef KEEPER
        (state[me] == FREE);
@@ -199,11 +245,11 @@ join:  t = tail[c];
        prev[me] = t;
        state[me] = (t -> WAITING : HEAD);
        if
-       :: d_step { tail[c] == t -> tail[c] = REF(me); wants[me] = true }
+       :: d_step { tail[c] == t -> tail[c] = REF(me); wants[me] = true; arrives(me) }
        :: tail[c] != t -> goto join
        fi;
 #else
-       d_step { state[me] == FREE -> next[me] = 0; t = tail[c]; state[me] = (t -> WAITING : HEAD); tail[c] = REF(me); wants[me] = true }
+       d_step { state[me] == FREE -> next[me] = 0; t = tail[c]; state[me] = (t -> WAITING : HEAD); tail[c] = REF(me); wants[me] = true; arrives(me) }
 #endif
        if
        :: t != 0 ->
@@ -215,12 +261,15 @@ join:  t = tail[c];
           :: d_step { RUNG(me) -> assert(bell[me] == REF(me) && state[me] == HEAD && rung[me] == budget[me]) }
 #endif
 #ifdef TIMEOUTS
-          :: d_step { state[me] == WAITING -> state[me] = GONE; wants[me] = false } goto again
+          :: d_step { state[me] == WAITING -> state[me] = GONE; wants[me] = false; passes(me) } goto again
 #endif
           fi;
           if
           :: budget[me] > 0 -> goto critical
           :: else
+#ifdef BUG_REJOINS
+             -> release(me, 0); goto anew
+#endif
           fi
        :: else
        fi;
@@ -235,18 +284,18 @@ join:  t = tail[c];
        :: tail[1 - c] == 0
        :: victim != c
 #ifdef TIMEOUTS
-       :: wants[me] = false; release(me, 0); goto again
+       :: d_step { wants[me] = false; passes(me) } release(me, 0); goto again
 #endif
        fi;
 won:   budget[me] = BUDGET(c);
 critical: skip;
 #ifndef READERS
-       d_step { assert(inside == 0); inside = me; wants[me] = false; t = budget[me] - 1 }
+       d_step { assert(inside == 0); inside = me; wants[me] = false; t = budget[me] - 1; served(me) }
 #ifdef BUG_NO_BUDGET
        t = BUDGET(c);
 #endif
 #else
-       d_step { assert(inside == 0); inside = me; t = budget[me] - 1 }
+       d_step { assert(inside == 0); inside = me; t = budget[me] - 1; served(me) }
        if
        :: k = SLOTS
 #ifndef BUG_READS_LATE
@@ -455,9 +504,13 @@ proctype Killer() {
 #if KEEPER_DEATHS > 0
     :: d_step { deaths > 0 && keepers < KEEPER_DEATHS && !keeperDead -> keeperDead = true; keepers++ }
 #endif
+#ifdef DIES
+    :: deaths < DEATHS -> x = DIES;
+#else
     :: deaths < DEATHS -> select(x : 1 .. N); skip;
+#endif
        if
-       :: !dead[x] -> atomic { dead[x] = true; deaths++; run Keeper(x); x = 0 }
+       :: !dead[x] -> atomic { d_step { dead[x] = true; deaths++; passes(x) } run Keeper(x); x = 0 }
        :: else -> x = 0
        fi
     :: break
