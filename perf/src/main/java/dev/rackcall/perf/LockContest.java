@@ -25,6 +25,9 @@ record LockContest(String kind, int locality, int locks, int threads) {
 
     private static final int NODES = 3;
     private static final List<Integer> LOCALITIES = List.of(100, 95, 90, 85);
+    /** What a request takes while all threads send some: all of them to other nodes, or all of them to their own. */
+    private static final List<Integer> ALL_OR_NOTHING = List.of(0, 100);
+
     private static final List<Integer> TABLES = List.of(20, 100, 1000);
     static final int FEW_THREADS = 2;
     /** The paper's other numbers of threads, for the locality that its claim is about. */
@@ -38,6 +41,9 @@ record LockContest(String kind, int locality, int locks, int threads) {
     /** All that are measured, those of different kinds that are to be compared beside each other. */
     static List<LockContest> all(List<String> kinds) {
         List<LockContest> all = new ArrayList<>();
+        for (int locality : ALL_OR_NOTHING) {
+            all.add(new LockContest(LockTarget.VERB, locality, TABLES.getLast(), FEW_THREADS));
+        }
         for (int locks : TABLES) {
             for (int locality : LOCALITIES) {
                 kinds.forEach(kind -> all.add(new LockContest(kind, locality, locks, FEW_THREADS)));

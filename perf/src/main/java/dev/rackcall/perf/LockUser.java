@@ -81,6 +81,13 @@ interface LockUser {
         };
     }
 
+    /** No lock: a compare-and-set by RDMA of a word that nobody changes. */
+    static LockUser verb(Place place) {
+        List<LockPath> paths = place.paths();
+        return (node, index) ->
+                paths.get(node).compareAndSwap(place.nodes.get(node).word(index), 0, 0);
+    }
+
     /** A queue of threads that all enter by RDMA, those of the own node by loopback, and in which each waits for a word in its own node's memory. */
     static LockUser mcs(Place place) {
         return new Mcs(place);
