@@ -293,7 +293,7 @@ class RoutesTest {
 
     @Test
     void shouldKeepTheLineOpenOnWhichAStreamIsReadSlowly() throws Exception {
-        long count = 200_000;
+        long count = 50_000;
         child("a", "one");
         Path view = Files.createSymbolicLink(host("view-of-a"), host("a"));
         RpcChannel channel = channel("view-of-a");
