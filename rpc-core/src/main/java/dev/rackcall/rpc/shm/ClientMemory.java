@@ -41,6 +41,8 @@ final class ClientMemory implements AutoCloseable {
     private final Optional<URI> address;
     private final int keepSealed;
     private final AutoSeals autoSeals;
+    private final boolean ownSealsAreRefused;
+    private volatile boolean sealsAreHeld;
     private final Arena requestArena;
     private final MemorySegment replyMemory;
     private final ArenaTable refs = ArenaTable.create();
@@ -89,6 +91,7 @@ final class ClientMemory implements AutoCloseable {
         this.address = spec.address();
         this.keepSealed = spec.keepSealed();
         this.autoSeals = new AutoSeals(sealFrom(spec), keepSealed > 0, PageFaults::ofThisThread);
+        this.ownSealsAreRefused = ControlLayout.believesHeldSealsOnly(mapping.memory());
         this.requestArena = Arena.create(new ArenaSpec(
                 welcome.request().id(),
                 slice(welcome.request()),
@@ -284,6 +287,7 @@ final class ClientMemory implements AutoCloseable {
     /** Before the first scope is sealed. */
     synchronized void enforcedBy(Seals held) {
         seals = Optional.of(held);
+        sealsAreHeld = true;
     }
 
     /** Before the first scope is sealed: the server believes a holder and nobody else, and this side has none. */
@@ -308,6 +312,11 @@ final class ClientMemory implements AutoCloseable {
     /** Whether scopes stay sealed after their calls, until they are used. */
     boolean keepsSealed() {
         return keepSealed > 0;
+    }
+
+    /** Whether it makes sense to seal what was not asked to be sealed: the server does not refuse such a call. */
+    boolean mayChooseSeals() {
+        return !ownSealsAreRefused || sealsAreHeld;
     }
 
     AutoSeals autoSeals() {

@@ -171,6 +171,7 @@ final class ConnectionFactory implements AutoCloseable {
             mapping = file.map();
             MemorySegment memory = mapping.memory();
             ControlLayout.largestSnapshot(memory, spec.sandbox().maxSnapshotBytes());
+            ControlLayout.believesHeldSealsOnly(memory, binding.demandsEnforcedSeals());
             ControlLayout.initialise(memory, welcome.slots(), welcome.instance());
             Arena reply = Arena.create(arena(welcome.reply(), memory, file, FIRST_REPLY_BYTES));
             wall = walls.around(memory);

@@ -12,6 +12,7 @@ import java.lang.invoke.VarHandle;
  * <pre>
  *      0  magic, layout version, slot count, instance id        written by the server before the client sees the memory
  *     24  largest  : bytes of a scope that the server copies for one call, 0: it does not say      likewise
+ *     32  seals    : 1 if the server believes none but those that a holder holds                    likewise
  *    256  watched    : 1 while the server polls this connection               server
  *    260  state      : 1 open, 2 draining                                     server
  *    384  consumed   : requests taken so far, published now and then          server
@@ -35,6 +36,7 @@ final class ControlLayout {
     private static final long SLOTS_OFFSET = 12;
     private static final long INSTANCE_OFFSET = 16;
     private static final long LARGEST_SNAPSHOT = 24;
+    private static final long HELD_SEALS_ONLY = 32;
     static final long WATCHED = 256;
     private static final long STATE = 260;
     static final long CONSUMED = 384;
@@ -105,6 +107,16 @@ final class ControlLayout {
     static long largestSnapshot(MemorySegment memory) {
         long bytes = memory.get(ValueLayout.JAVA_LONG, LARGEST_SNAPSHOT);
         return bytes > 0 ? bytes : Long.MAX_VALUE;
+    }
+
+    /** Before {@link #initialise}: whether calls under a seal that their client holds itself are refused. */
+    static void believesHeldSealsOnly(MemorySegment memory, boolean only) {
+        memory.set(ValueLayout.JAVA_INT, HELD_SEALS_ONLY, only ? 1 : 0);
+    }
+
+    /** As {@link #believesHeldSealsOnly(MemorySegment, boolean)} says. */
+    static boolean believesHeldSealsOnly(MemorySegment memory) {
+        return memory.get(ValueLayout.JAVA_INT, HELD_SEALS_ONLY) != 0;
     }
 
     /** Opaque: both sides put a full fence between their own store and looking at the other's. */

@@ -101,7 +101,7 @@ final class SentArguments {
         return scope != null
                 && !arenas.isMirrored()
                 && arenas.canSeal(scope)
-                && (isolation == Isolation.SEALED || isolation == Isolation.AUTO);
+                && (isolation == Isolation.SEALED || (isolation == Isolation.AUTO && arenas.mayChooseSeals()));
     }
 
     /** The call was answered, and its caller waited for that. Before the seal is released. */

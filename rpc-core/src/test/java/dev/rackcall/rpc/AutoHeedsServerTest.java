@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.rackcall.rpc.Vault.Coin;
 import dev.rackcall.sandbox.IsolationEvents;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.sandbox.os.Userfault;
+import dev.rackcall.shm.PoolOptions.Wish;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.Scope;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -14,9 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** AUTO against a server that copies less than its callers pass: it must seal, from the first call on. */
+/** AUTO against a server that copies less than its callers pass, so that it must seal, from the first call on; and against one that refuses its seals, so that it must not. */
 @Timeout(60)
-class AutoBelowSnapshotBoundTest {
+class AutoHeedsServerTest {
     private static final int LARGEST_COPY = 64 << 10;
 
     @TempDir
@@ -25,11 +29,15 @@ class AutoBelowSnapshotBoundTest {
     private RpcServer server;
 
     private void start(Isolation minimum) {
+        start(minimum, SandboxPolicy.STRICT.withMaxSnapshot(LARGEST_COPY));
+    }
+
+    private void start(Isolation minimum, SandboxPolicy policy) {
         server = RpcServer.builder()
                 .service(Vault.class, new VaultService())
                 .directory(directory)
                 .minimumIsolation(minimum)
-                .sandbox(SandboxPolicy.STRICT.withMaxSnapshot(LARGEST_COPY))
+                .sandbox(policy)
                 .start();
     }
 
@@ -38,7 +46,7 @@ class AutoBelowSnapshotBoundTest {
         try {
             Userfault.open().close();
         } catch (UnsupportedFeatureException e) {
-            System.err.println("SKIPPED AutoBelowSnapshotBoundTest: " + e.getMessage());
+            System.err.println("SKIPPED AutoHeedsServerTest: " + e.getMessage());
             assumeThat(e).isNull();
         }
     }
@@ -74,5 +82,28 @@ class AutoBelowSnapshotBoundTest {
                 .isInstanceOf(RpcException.class)
                 .hasMessageContaining("RESOURCE_EXHAUSTED")
                 .hasMessageContaining("this server takes up to 64");
+    }
+
+    /** However seldom the scope changes: where it may seal, it does so after 16 calls. */
+    @Test
+    void shouldNotSealForAServerThatBelievesOnlyAHolder() {
+        start(Isolation.TRUSTED, SandboxPolicy.STRICT.withEnforcedSeals(directory.resolve("nobody"), Wish.REQUIRE));
+        try (RpcChannel channel =
+                        RpcChannel.builder("/test/vault").directory(directory).open();
+                Scope scope = channel.newScope(5 * 4096)) {
+            scope.allocate(4 * 4096);
+            Coin coin = scope.create(Coin.class);
+            coin.value(7);
+            coin.next(Ref.nullRef());
+            for (int i = 0; i < 100; i++) {
+                assertThat(stub(channel, Isolation.AUTO).sumTrusted(coin)).isEqualTo(7);
+            }
+            assertThatThrownBy(() -> stub(channel, Isolation.SEALED).sumTrusted(coin))
+                    .hasMessageContaining("FAILED_PRECONDITION");
+        }
+    }
+
+    private static Vault stub(RpcChannel channel, Isolation isolation) {
+        return channel.stub(Vault.class, CallOptions.DEFAULT.withIsolation(isolation));
     }
 }
