@@ -63,13 +63,19 @@ public final class Agent implements AutoCloseable {
                     ? end.target(targetKey, EnumSet.allOf(Access.class), messages.completions(), messages.receives())
                             .number()
                     : HostRecord.NO_TARGET;
-            callers =
-                    new ConnectedCallers(end, options.host(), regions.location().epoch(), messages);
-            Optional<TableReader> reader = end.isDynamic() ? Optional.of(new TableReader(end)) : Optional.empty();
+            callers = new ConnectedCallers(
+                    end,
+                    options.host(),
+                    regions.location().epoch(),
+                    EnumSet.allOf(Access.class),
+                    spec -> spec.withReceiveQueue(messages.completions()).withShared(messages.receives()),
+                    life -> true);
+            Optional<TableReader> reader = end.isDynamic() ? Optional.of(TableReader.ofAll(end)) : Optional.empty();
             peers = end.keep(new Peers(KEPT_IDLE));
             port = new ControlPort(end, device.name(), this::answer, this::sweep);
-            meta = options.meta().map(address -> new MetaClient(end, port, reader, address));
             self = new HostRecord(end.gid(), target, targetKey, port.address().number(), regions.location());
+            meta = options.meta()
+                    .map(address -> end.keep(new MetaClient(end, port, reader, options.host(), self, address)));
             lanes = new Lanes(end, port, reader, self, options, this::doubt);
             own = new OwnQueuePairs(options.ownQueuePairs(), options.busyRequests(), lanes::own);
             registration = new Registration(options.host(), self, meta, options.renewal(), this::checkACaller);
@@ -133,7 +139,10 @@ public final class Agent implements AutoCloseable {
 
     /** Queue pairs of the device that this agent has, for everybody together. */
     public int queuePairs() {
-        return end.queuePairs() + lanes.ownQueuePairs() + callers.count();
+        return end.queuePairs()
+                + lanes.ownQueuePairs()
+                + callers.count()
+                + meta.map(MetaClient::queuePairs).orElse(0);
     }
 
     /** How often the shared queue pair was brought back after a failed request. */
@@ -151,10 +160,19 @@ public final class Agent implements AutoCloseable {
         return cache.byteSize();
     }
 
-    /** Forgets what is known of a host, so that the next connection asks anew. Virtual queues to it go on. */
+    /**
+     * Forgets what is known of a host, so that the next connection asks anew. Virtual queues to it go on. The way to it that there is, a queue pair of its own if the device
+     * has no dynamically connected ones, stays for that next connection, if it turns out to be the same life.
+     */
     public void forget(HostId host) {
         cache.find(host).ifPresent(record -> cache.remove(host, record.epoch()));
         peers.forget(host);
+    }
+
+    /** As {@link #forget}, and closes the way to the host if no virtual queue leads there, so that the next connection is as the first one ever. */
+    public void disconnect(HostId host) {
+        cache.find(host).ifPresent(record -> cache.remove(host, record.epoch()));
+        peers.disconnect(host);
     }
 
     DeviceEnd end() {
@@ -221,7 +239,7 @@ public final class Agent implements AutoCloseable {
     }
 
     private Peer peer(HostId host, HostRecord record) {
-        return peers.acquire(host, name -> lanes.to(name, record));
+        return peers.acquire(host, record, name -> lanes.to(name, record));
     }
 
     private HostRecord lookUp(HostId host, Optional<ControlAddress> address) {

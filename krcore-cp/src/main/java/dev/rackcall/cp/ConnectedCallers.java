@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 
 /**
  * The answering ends of other agents' RC queue pairs. A question may come twice and has the same answer then; one with another number is of a
@@ -55,18 +56,33 @@ final class ConnectedCallers implements AutoCloseable {
     private final DeviceEnd end;
     private final HostId host;
     private final int epoch;
-    private final Messages messages;
+    private final EnumSet<Access> rights;
+    private final UnaryOperator<QueuePairSpec> receiving;
+    private final Predicate<Life> isKnown;
     private final SecureRandom random = new SecureRandom();
     private final CompletionQueue completions;
     /** In the order of their making. */
     private final LinkedHashMap<Name, Caller> callers = new LinkedHashMap<>();
 
-    /** @param messages takes what is sent there */
-    ConnectedCallers(DeviceEnd end, HostId host, int epoch, Messages messages) {
-        this.messages = messages;
+    /**
+     * @param host who answers, and in which life
+     * @param rights of callers
+     * @param receiving says where what is sent there goes
+     * @param isKnown whether this life of a host may have connections
+     */
+    ConnectedCallers(
+            DeviceEnd end,
+            HostId host,
+            int epoch,
+            EnumSet<Access> rights,
+            UnaryOperator<QueuePairSpec> receiving,
+            Predicate<Life> isKnown) {
         this.end = end;
         this.host = host;
         this.epoch = epoch;
+        this.rights = rights;
+        this.receiving = receiving;
+        this.isKnown = isKnown;
         completions = end.keep(end.context().createCompletionQueue(CompletionQueueSpec.of(16)));
         end.keep(this);
     }
@@ -95,6 +111,12 @@ final class ConnectedCallers implements AutoCloseable {
         if (known != null) {
             forget(name);
         }
+        if (!isKnown.test(caller)) {
+            throw new ControlPlaneException(
+                    Kind.REFUSED,
+                    caller.host() + ", epoch " + Integer.toHexString(caller.epoch())
+                            + ", is not registered here; its next renewal registers it");
+        }
         closeAll(life -> life.host().equals(caller.host()) && !life.equals(caller));
         if (callers.size() >= MAX_CALLERS) {
             throw new ControlPlaneException(
@@ -108,12 +130,10 @@ final class ConnectedCallers implements AutoCloseable {
 
     private Caller make(Life caller, Name name, int packet, long question) {
         QueuePair queuePair = end.domain()
-                .createQueuePair(QueuePairSpec.of(QueuePairType.RC, completions)
-                        .withReceiveQueue(messages.completions())
-                        .withDepth(1, 0)
-                        .withShared(messages.receives()));
+                .createQueuePair(receiving.apply(
+                        QueuePairSpec.of(QueuePairType.RC, completions).withDepth(1, 1)));
         try {
-            queuePair.toInit(InitAttributes.connected(EnumSet.allOf(Access.class)));
+            queuePair.toInit(InitAttributes.connected(rights));
             queuePair.toReadyToReceive(
                     ReadyToReceive.from(end.pathTo(name.gid()), name.number()).withFirstPacket(packet));
             int first = random.nextInt() & PACKET_MASK;

@@ -87,6 +87,11 @@ final class ConnectedLink implements LaneLink, AutoCloseable {
      */
     void connect(Peer to) {
         peer = Optional.of(to);
+        connect();
+    }
+
+    /** The same for who has no lane, but posts to the queue pair itself. */
+    void connect() {
         if (!isConnected()) {
             throw new ControlPlaneException(ControlPlaneException.Kind.UNREACHABLE, "it was closed meanwhile");
         }

@@ -2,51 +2,93 @@ package dev.rackcall.cp;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.TableReader.StaleTableException;
+import dev.rackcall.verbs.VerbsException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** A host's side of the meta server. Any thread may use it. */
-final class MetaClient {
+/**
+ * A host's side of the meta server. It reads the server's table one-sided: over the device's initiator for look-ups, or, if either device has no dynamically connected queue pairs,
+ * over an RC queue pair that the first look-up connects and the others share. Any thread may use it.
+ */
+final class MetaClient implements AutoCloseable {
     static final int HELLO_BYTES = 28;
+    private static final Logger LOG = LoggerFactory.getLogger(MetaClient.class);
     private static final Duration PATIENCE = Duration.ofSeconds(2);
+    private static final int DEPTH = 8;
+    /** After a meta server that would not be connected to: until then it is asked by control messages. */
+    private static final long RETRY_NANOS = Duration.ofSeconds(10).toNanos();
 
-    /** What a meta server has said about itself. */
-    private record Known(ControlAddress address, Target target, TableLocation table) {}
+    /** A way into a meta server's table. */
+    private interface Reading {
+        Optional<HostRecord> find(HostId host) throws StaleTableException;
+    }
+
+    /**
+     * What a meta server has said about itself.
+     *
+     * @param reading empty if it has no connection for this host
+     * @param connected whether the way is a queue pair of its own
+     * @param close lets go of the way
+     * @param since when it said so
+     */
+    private record Known(
+            ControlAddress address, Optional<Reading> reading, boolean connected, Runnable close, long since) {
+        boolean isWorthAsking() {
+            return reading.isPresent() || System.nanoTime() - since < RETRY_NANOS;
+        }
+    }
 
     private final DeviceEnd end;
     private final ControlPort port;
     private final Optional<TableReader> reader;
+    private final HostId selfName;
+    private final HostRecord self;
     private final Supplier<ControlAddress> address;
     private volatile Optional<Known> known = Optional.empty();
+    /** Guarded by the monitor. */
+    private boolean closed;
 
-    /** @param address where it is now, asked again whenever it does not answer */
-    MetaClient(DeviceEnd end, ControlPort port, Optional<TableReader> reader, Supplier<ControlAddress> address) {
+    /**
+     * @param reader of all tables, if the device has dynamically connected queue pairs
+     * @param self what the meta server is told of this host
+     * @param address where it is now, asked again whenever it does not answer
+     */
+    MetaClient(
+            DeviceEnd end,
+            ControlPort port,
+            Optional<TableReader> reader,
+            HostId selfName,
+            HostRecord self,
+            Supplier<ControlAddress> address) {
         this.end = end;
         this.port = port;
         this.reader = reader;
+        this.selfName = selfName;
+        this.self = self;
         this.address = address;
     }
 
     /**
-     * Looks a host up by one READ, or by a control message if either device has no dynamically connected queue pairs.
+     * Looks a host up by one READ; by a control message if the meta server takes no connection of this host.
      *
      * @return empty if the table has no such host
      * @throws ControlPlaneException UNREACHABLE if there is no meta server
      */
     Optional<HostRecord> find(HostId host) {
-        if (reader.isEmpty()) {
-            return ask(address.get(), host);
-        }
         Optional<Known> current = known;
-        if (current.isPresent()) {
+        if (current.isPresent() && current.get().isWorthAsking()) {
             try {
                 return find(current.get(), host);
             } catch (StaleTableException restarted) {
                 drop(current.get());
             }
+        } else {
+            current.ifPresent(this::drop);
         }
         Known fresh = hello();
         try {
@@ -61,12 +103,13 @@ final class MetaClient {
     }
 
     private Optional<HostRecord> find(Known server, HostId host) throws StaleTableException {
-        if (server.target().number() == HostRecord.NO_TARGET) {
-            // Which may have another address since.
-            return ask(address.get(), host);
-        }
-        return reader.orElseThrow()
-                .find(server.target(), server.table(), HostRecord.RECORD_BYTES, host.value(), HostRecord::read);
+        // Where it is asked, it may have another address since.
+        return server.reading().isPresent() ? server.reading().get().find(host) : ask(address.get(), host);
+    }
+
+    /** Queue pairs that only lead to the meta server. */
+    int queuePairs() {
+        return known.filter(Known::connected).isPresent() ? 1 : 0;
     }
 
     private Optional<HostRecord> ask(ControlAddress server, HostId host) {
@@ -86,21 +129,72 @@ final class MetaClient {
         ControlAddress server = address.get();
         ByteBuffer answer = port.ask(server, ControlMessage.HELLO, new byte[0], PATIENCE);
         int number = answer.getInt();
-        long key = HostRecord.dcKey(answer.getInt());
+        int targetKey = answer.getInt();
         long at = answer.getLong();
         int tableKey = answer.getInt();
         int log2Buckets = answer.getInt();
         TableLocation table = new TableLocation(at, tableKey, log2Buckets, answer.getInt());
-        Known fresh = new Known(server, new Target(end.keep(end.handleTo(server.gid())), number, key), table);
+        Known fresh = way(server, new HostRecord(server.gid(), number, targetKey, server.number(), table));
         known = Optional.of(fresh);
         return fresh;
     }
 
-    /** Another thread may still read by way of its handle, which therefore lives as long as the device; meta servers restart seldom. */
+    private Known way(ControlAddress server, HostRecord record) {
+        long now = System.nanoTime();
+        if (reader.isPresent() && record.hasTarget()) {
+            // Another thread may still read by way of this handle when it is dropped, so it lives as long as the
+            // device; meta servers restart seldom.
+            Target target = new Target(
+                    end.keep(end.handleTo(record.gid())), record.target(), HostRecord.dcKey(record.targetKey()));
+            Reading reading = host -> reader.get()
+                    .find(target, record.regions(), HostRecord.RECORD_BYTES, host.value(), HostRecord::read);
+            return new Known(server, Optional.of(reading), false, () -> {}, now);
+        }
+        try {
+            return connected(server, record, now);
+        } catch (ControlPlaneException | VerbsException e) {
+            LOG.debug("the meta server is asked by control messages: {}", e.getMessage());
+            return new Known(server, Optional.empty(), false, () -> {}, now);
+        }
+    }
+
+    private Known connected(ControlAddress server, HostRecord record, long now) {
+        if (closed) {
+            throw new ControlPlaneException(Kind.UNREACHABLE, "the agent is closed");
+        }
+        ConnectedLink link = new ConnectedLink(end, port, selfName, self, MetaServer.NAME, record, DEPTH);
+        try {
+            link.connect();
+            TableReader ofServer = TableReader.ofOne(end, link.completions().queue(), link.queuePair());
+            Reading reading =
+                    host -> ofServer.find(record.regions(), HostRecord.RECORD_BYTES, host.value(), HostRecord::read);
+            return new Known(
+                    server,
+                    Optional.of(reading),
+                    true,
+                    () -> {
+                        ofServer.close();
+                        link.close();
+                    },
+                    now);
+        } catch (RuntimeException e) {
+            link.close();
+            throw e;
+        }
+    }
+
     private synchronized void drop(Known server) {
         if (known.isPresent() && known.get() == server) {
             known = Optional.empty();
+            server.close().run();
         }
+    }
+
+    /** Before the device is closed. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        known.ifPresent(this::drop);
     }
 
     /** Puts this life of a host into the table. */

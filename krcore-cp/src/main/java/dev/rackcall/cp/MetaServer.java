@@ -14,12 +14,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Holds what hosts are reached by, in memory that they read one-sided: looking a host up costs this process nothing, but
- * where a device has no dynamically connected queue pairs, and a control message asks instead. Hosts register and renew
+ * Holds what hosts are reached by, in memory that they read one-sided: looking a host up costs this process nothing. Where a device has no dynamically connected queue pairs,
+ * each of the first 1,024 hosts has an RC queue pair here for that; others ask by control messages. Hosts register and renew
  * by control messages; one that stops renewing is forgotten after the lease. Nothing is kept on disk: after a restart, with another epoch,
  * hosts register again within a renewal. Closing it closes its device.
  */
 public final class MetaServer implements AutoCloseable {
+    /** Whom those mean that connect a queue pair. */
+    static final HostId NAME = HostId.named("the meta server");
+
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private record Lease(int epoch, long renewed) {}
@@ -27,6 +30,7 @@ public final class MetaServer implements AutoCloseable {
     private final DeviceEnd end;
     private final RecordTable table;
     private final Optional<QueuePair> target;
+    private final ConnectedCallers callers;
     private final int targetKey = RANDOM.nextInt();
     private final ControlPort port;
     private final long leaseNanos;
@@ -41,6 +45,8 @@ public final class MetaServer implements AutoCloseable {
             target = end.isDynamic()
                     ? Optional.of(end.target(targetKey, EnumSet.of(Access.REMOTE_READ)))
                     : Optional.empty();
+            callers = new ConnectedCallers(
+                    end, NAME, table.location().epoch(), EnumSet.of(Access.REMOTE_READ), spec -> spec, this::knows);
             port = new ControlPort(end, "meta", this::answer, this::expire);
         } catch (RuntimeException e) {
             end.close();
@@ -88,6 +94,8 @@ public final class MetaServer implements AutoCloseable {
             case ControlMessage.REGISTER -> register(body, false);
             case ControlMessage.RENEW -> register(body, true);
             case ControlMessage.REMOVE -> remove(body);
+            case ControlMessage.CONNECT -> callers.connect(body);
+            case ControlMessage.DISCONNECT -> callers.disconnect(body);
             case ControlMessage.FIND -> table.get(body.getLong()).orElse(new byte[0]);
             default -> throw new ControlPlaneException(Kind.REFUSED, "a meta server has no operation " + operation);
         };
@@ -118,8 +126,21 @@ public final class MetaServer implements AutoCloseable {
         if (known == null || known.epoch() != record.epoch()) {
             table.put(host.value(), record.toBytes());
         }
+        if (known != null && known.epoch() != record.epoch()) {
+            callers.close(new ConnectedCallers.Life(host, known.epoch()));
+        }
         leases.put(host.value(), new Lease(record.epoch(), System.nanoTime()));
         return new byte[0];
+    }
+
+    private boolean knows(ConnectedCallers.Life life) {
+        Lease lease = leases.get(life.host().value());
+        return lease != null && lease.epoch() == life.epoch();
+    }
+
+    private boolean forget(long host, int epoch) {
+        callers.close(new ConnectedCallers.Life(new HostId(host), epoch));
+        return table.remove(host);
     }
 
     private byte[] remove(ByteBuffer body) {
@@ -128,7 +149,7 @@ public final class MetaServer implements AutoCloseable {
         Lease known = leases.get(host);
         if (known != null && known.epoch() == epoch) {
             leases.remove(host);
-            table.remove(host);
+            forget(host, epoch);
         }
         return new byte[0];
     }
@@ -137,7 +158,7 @@ public final class MetaServer implements AutoCloseable {
         long now = System.nanoTime();
         leases.entrySet().removeIf(entry -> {
             boolean over = now - entry.getValue().renewed() > leaseNanos;
-            return over && table.remove(entry.getKey());
+            return over && forget(entry.getKey(), entry.getValue().epoch());
         });
     }
 

@@ -25,8 +25,10 @@ final class Peer {
     private volatile Optional<Lane> preferred = Optional.empty();
 
     private volatile boolean silent;
-    /** Virtual queues; guarded by {@link Peers}. */
+    /** Virtual queues; guarded by {@link Peers}, as what follows. */
     private int queues;
+
+    private boolean forgotten;
 
     Peer(HostId host, HostRecord record, Way way, RegionSource source, long validNanos) {
         this.host = host;
@@ -63,6 +65,11 @@ final class Peer {
         return way.target().isPresent() && !silent;
     }
 
+    /** Whether it has a queue pair that leads to it alone, for all its requests. */
+    boolean isConnected() {
+        return way.target().isEmpty();
+    }
+
     /** One more request. */
     void counts() {
         requests.increment();
@@ -94,6 +101,15 @@ final class Peer {
 
     void queues(int more) {
         queues += more;
+    }
+
+    /** Whether the host may be another life by now, so that it has to be looked up before one more virtual queue leads there. */
+    boolean isForgotten() {
+        return forgotten;
+    }
+
+    void forgotten(boolean so) {
+        forgotten = so;
     }
 
     boolean isIdle() {

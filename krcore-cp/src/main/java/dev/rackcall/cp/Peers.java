@@ -19,18 +19,26 @@ final class Peers implements AutoCloseable {
         this.keptIdle = keptIdle;
     }
 
-    /** The peer, for one more virtual queue. */
+    /** The peer, for one more virtual queue, unless it was forgotten. */
     synchronized Optional<Peer> acquire(HostId host) {
         Peer known = current.get(host);
-        if (known == null) {
+        if (known == null || known.isForgotten()) {
             return Optional.empty();
         }
         known.queues(1);
         return Optional.of(known);
     }
 
-    /** The same, made if it is not there. */
-    synchronized Peer acquire(HostId host, Function<HostId, Peer> maker) {
+    /** The same, made if it is not there. One that was forgotten is there again if this is what it was. */
+    synchronized Peer acquire(HostId host, HostRecord record, Function<HostId, Peer> maker) {
+        Peer known = current.get(host);
+        if (known != null && known.isForgotten()) {
+            if (known.record().equals(record)) {
+                known.forgotten(false);
+            } else {
+                retire(known);
+            }
+        }
         Peer peer = current.computeIfAbsent(host, maker);
         peer.queues(1);
         evict();
@@ -70,8 +78,20 @@ final class Peers implements AutoCloseable {
         return true;
     }
 
-    /** Forgets this host if no virtual queue leads to it. */
+    /** Whoever wants a virtual queue to this host has to say who it is now. If it is who it was, a queue pair to it that is there already serves. */
     synchronized void forget(HostId host) {
+        Peer known = current.get(host);
+        if (known != null && known.isIdle() && !known.isConnected()) {
+            current.remove(host);
+            known.close();
+        } else if (known != null) {
+            known.forgotten(true);
+        }
+    }
+
+    /** The same, and closes the queue pair, too, if no virtual queue leads there. */
+    synchronized void disconnect(HostId host) {
+        forget(host);
         Peer known = current.get(host);
         if (known != null && known.isIdle()) {
             current.remove(host);

@@ -18,7 +18,7 @@ import java.util.function.Function;
  * Looks up records in tables of other hosts by one-sided READs over a queue pair of its own, so that look-ups neither wait for data nor suffer
  * from it. Any thread may use it, one at a time.
  */
-final class TableReader {
+final class TableReader implements AutoCloseable {
     /** The table could not be read or is one of another life: ask its owner where it is now. */
     static final class StaleTableException extends Exception {
         private static final long serialVersionUID = 1L;
@@ -35,22 +35,51 @@ final class TableReader {
     /** A record that is torn so often in a row is not being written, it is broken. */
     private static final int TRIES = 64;
 
-    private static final int SPINS = 2_000;
+    /** Where there is but one processor, the device's own threads, and the peer's if it is on this machine, need it. */
+    private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 2_000 : 0;
+
     private static final long PATIENCE_NANOS = 5_000_000_000L;
 
     private final CompletionQueue completions;
     private final QueuePair queuePair;
+    private final boolean isDynamic;
     private final MemoryRegion region;
     private final MemorySegment landing;
     private final WorkRequest[] reads = {WorkRequest.create(1, 0), WorkRequest.create(1, 0)};
     private final Completions batch = Completions.create(4);
     private long round;
+    private boolean useless;
+    private boolean closed;
 
-    TableReader(DeviceEnd end) {
-        completions = end.polledQueue(16);
+    private TableReader(DeviceEnd end, CompletionQueue completions, QueuePair queuePair, boolean isDynamic) {
+        this.completions = completions;
+        this.queuePair = queuePair;
+        this.isDynamic = isDynamic;
         landing = Arena.ofAuto().allocate(2L * MAX_BUCKET_BYTES, 64);
-        region = end.keep(end.domain().register(landing, EnumSet.of(Access.LOCAL_WRITE)));
-        queuePair = end.initiator(completions, 8, 1, 0);
+        region = end.domain().register(landing, EnumSet.of(Access.LOCAL_WRITE));
+    }
+
+    /** Of tables of all hosts that have a DC target. It is closed with the device. */
+    static TableReader ofAll(DeviceEnd end) {
+        CompletionQueue completions = end.polledQueue(16);
+        QueuePair initiator = end.initiator(completions, 8, 1, 0);
+        return end.keep(new TableReader(end, completions, initiator, true));
+    }
+
+    /**
+     * Of the tables of the host that this queue pair is connected to. After a READ that failed it is of no use any more.
+     *
+     * @param completions of the queue pair, and nobody else's
+     * @param connected has room for two requests; outlives the reader
+     */
+    static TableReader ofOne(DeviceEnd end, CompletionQueue completions, QueuePair connected) {
+        return new TableReader(end, completions, connected, false);
+    }
+
+    /** The record of this key in a table of the one host, as {@link #find(Target, TableLocation, int, long, Function)}. */
+    <T> Optional<T> find(TableLocation table, int recordBytes, long key, Function<ByteBuffer, T> parse)
+            throws StaleTableException {
+        return find(Optional.empty(), table, recordBytes, key, parse);
     }
 
     /**
@@ -59,9 +88,17 @@ final class TableReader {
      * @param parse makes something of the payload; throws IllegalArgumentException if it cannot
      * @return empty if the table has none
      */
-    synchronized <T> Optional<T> find(
-            Target target, TableLocation table, int recordBytes, long key, Function<ByteBuffer, T> parse)
+    <T> Optional<T> find(Target target, TableLocation table, int recordBytes, long key, Function<ByteBuffer, T> parse)
             throws StaleTableException {
+        return find(Optional.of(target), table, recordBytes, key, parse);
+    }
+
+    private synchronized <T> Optional<T> find(
+            Optional<Target> target, TableLocation table, int recordBytes, long key, Function<ByteBuffer, T> parse)
+            throws StaleTableException {
+        if (useless || closed) {
+            throw new StaleTableException("the queue pair for look-ups has failed or is closed");
+        }
         for (int i = 0; i < TRIES; i++) {
             read(target, table, recordBytes, key);
             int found = search(table, recordBytes, key);
@@ -105,7 +142,8 @@ final class TableReader {
         return result;
     }
 
-    private void read(Target target, TableLocation table, int recordBytes, long key) throws StaleTableException {
+    private void read(Optional<Target> target, TableLocation table, int recordBytes, long key)
+            throws StaleTableException {
         round++;
         int bucketBytes = TableLayout.SLOTS * recordBytes;
         for (int choice = 0; choice < 2; choice++) {
@@ -113,8 +151,13 @@ final class TableReader {
             reads[choice]
                     .read(at, table.key())
                     .from(region, (long) choice * MAX_BUCKET_BYTES, bucketBytes)
-                    .id(round)
-                    .toTarget(target.handle(), target.number(), target.key());
+                    .id(round);
+            if (target.isPresent()) {
+                reads[choice].toTarget(
+                        target.get().handle(),
+                        target.get().number(),
+                        target.get().key());
+            }
         }
         // The second one completes after the first.
         reads[1].signaled();
@@ -156,8 +199,21 @@ final class TableReader {
     }
 
     private void revive() {
-        queuePair.toReset();
-        DeviceEnd.startInitiator(queuePair);
-        round++;
+        if (isDynamic) {
+            queuePair.toReset();
+            DeviceEnd.startInitiator(queuePair);
+            round++;
+        } else {
+            useless = true;
+        }
+    }
+
+    /** After the look-up that is under way, if there is one. */
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            region.close();
+        }
     }
 }

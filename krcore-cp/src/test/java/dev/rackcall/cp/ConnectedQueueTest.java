@@ -1,12 +1,14 @@
 package dev.rackcall.cp;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.WorkRequest;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** The same on devices without dynamically connected queue pairs, and what only they have: a queue pair for each peer, at both ends. */
@@ -27,22 +29,114 @@ class ConnectedQueueTest extends VirtualQueueTest {
         assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
     }
 
+    /** The first one makes a queue pair to the meta server. */
+    private static void lookUp(Agent agent) {
+        assertThatThrownBy(() -> agent.admit("curious").connect(HostId.named("nobody")))
+                .hasMessageContaining("does not know");
+    }
+
+    private static Lane lane(VirtualQueue queue) {
+        return ((LocalQueue) queue).peer().lane();
+    }
+
+    @Test
+    void shouldReadTheMetaTableAndUseTheQueuePairThatIsThere() throws Exception {
+        try (Hosts hosts = new Hosts(16, PlainDevice::new)) {
+            AtomicInteger asked = new AtomicInteger();
+            Agent server = hosts.agent("server");
+            Agent client = hosts.agent(
+                    "client",
+                    options -> options.withTimes(Duration.ofDays(1), options.validity())
+                            .withMeta(() -> {
+                                asked.incrementAndGet();
+                                return hosts.meta().address();
+                            }));
+            MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
+            Tenant tenant = client.admit("t");
+            works(tenant, server.host(), theirs);
+            VirtualQueue first = tenant.connect(server.host());
+            int before = asked.get();
+            client.forget(server.host());
+            VirtualQueue second = tenant.connect(server.host());
+            assertThat(lane(second)).as("while others use it").isSameAs(lane(first));
+            first.close();
+            second.close();
+            client.forget(server.host());
+            VirtualQueue third = tenant.connect(server.host());
+            assertThat(lane(third)).as("and when nobody does").isSameAs(lane(first));
+            assertThat(asked.get()).as("one-sided, without a message").isEqualTo(before);
+            works(tenant, server.host(), theirs);
+        }
+    }
+
+    @Test
+    void shouldCloseTheQueuePairToAHostWhenTold() throws Exception {
+        try (Hosts hosts = new Hosts(16, PlainDevice::new)) {
+            Agent server = hosts.agent("server");
+            Agent client = hosts.agent("client");
+            MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
+            lookUp(client);
+            int before = client.queuePairs();
+            Tenant tenant = client.admit("t");
+            try (VirtualQueue used = tenant.connect(server.host())) {
+                client.disconnect(server.host());
+                assertThat(used.failure()).isEmpty();
+                assertThat(client.queuePairs()).as("somebody uses it").isEqualTo(before + 1);
+            }
+            client.disconnect(server.host());
+            assertThat(client.queuePairs()).isEqualTo(before);
+            works(tenant, server.host(), theirs);
+        }
+    }
+
+    @Test
+    void shouldFindTheNewLifeOfAForgottenHost() throws Exception {
+        Agent server = hosts().agent("server");
+        Agent client = hosts().agent("client");
+        Tenant tenant = client.admit("t");
+        VirtualQueue former = tenant.connect(server.host());
+        hosts().drop(server);
+        Agent again = hosts().agent("server");
+        client.forget(again.host());
+        assertThat(tenant.connect(again.host()).epoch())
+                .isEqualTo(again.epoch())
+                .isNotEqualTo(former.epoch());
+        works(tenant, again.host(), Hosts.region(again.admit("t"), 64));
+    }
+
+    @Test
+    void shouldAskAMetaServerThatTakesNoConnectionOfThisHost() throws Exception {
+        try (Hosts hosts = new Hosts(16, PlainDevice::new, Hosts.SHORT_LEASE)) {
+            Agent client = hosts.agent("client", options -> options.withTimes(Duration.ofDays(1), options.validity()));
+            Hosts.waitUntil("the lease to end", () -> hosts.meta().hosts() == 0);
+            Agent server = hosts.agent("server");
+            int before = client.queuePairs();
+            VirtualQueue queue = client.admit("t").connect(server.host());
+            assertThat(queue.epoch()).isEqualTo(server.epoch());
+            assertThat(client.queuePairs()).as("none to the meta server").isEqualTo(before + 1);
+        }
+    }
+
     @Test
     void shouldShareOneQueuePairAPeer() throws Exception {
-        Agent server = hosts().agent("server");
-        MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
-        Agent client = hosts().agent("client");
-        int before = client.queuePairs();
-        int beforeThere = server.queuePairs();
-        for (int i = 0; i < 100; i++) {
-            Tenant tenant = client.admit("tenant " + i);
-            works(tenant, server.host(), theirs);
-            assertThat(tenant.connect(server.host()).failure()).isEmpty();
+        try (Hosts hosts = new Hosts(16, PlainDevice::new)) {
+            Agent server = hosts.agent("server");
+            MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
+            Agent client = hosts.agent("client");
+            lookUp(client);
+            lookUp(server);
+            int before = client.queuePairs();
+            int beforeThere = server.queuePairs();
+            for (int i = 0; i < 100; i++) {
+                Tenant tenant = client.admit("tenant " + i);
+                works(tenant, server.host(), theirs);
+                assertThat(tenant.connect(server.host()).failure()).isEmpty();
+            }
+            assertThat(client.queuePairs()).isEqualTo(before + 1);
+            Hosts.waitUntil("the server's one for it", () -> server.queuePairs() == beforeThere + 1);
+            hosts.drop(client);
+            Hosts.waitUntil("the server to hear of it", () -> server.queuePairs() == beforeThere);
         }
-        assertThat(client.queuePairs()).isEqualTo(before + 1);
-        assertThat(server.queuePairs()).isEqualTo(beforeThere + 1);
-        hosts().drop(client);
-        Hosts.waitUntil("the server to hear of it", () -> server.queuePairs() == beforeThere);
     }
 
     @Test
@@ -50,12 +144,13 @@ class ConnectedQueueTest extends VirtualQueueTest {
         try (Hosts mortals = new Hosts(16, PlainDevice::new, Hosts.SHORT_LEASE)) {
             Agent server = mortals.agent("server");
             MemoryRegion theirs = Hosts.region(server.admit("t"), 64);
+            lookUp(server);
             int before = server.queuePairs();
             // It never renews, so that it counts as dead after its lease, and says no goodbye until then.
             Agent client = mortals.agent("c", options -> options.withTimes(Duration.ofDays(1), options.validity()));
             works(client.admit("t"), server.host(), theirs);
-            assertThat(server.queuePairs()).isEqualTo(before + 1);
-            Hosts.waitUntil("the lease to end and the server to look", () -> server.queuePairs() == before);
+            Hosts.waitUntil("the server's one for it", () -> server.queuePairs() == before + 1);
+            Hosts.waitUntil("the lease to end and the server to look", () -> server.queuePairs() <= before);
         }
     }
 
@@ -71,6 +166,8 @@ class ConnectedQueueTest extends VirtualQueueTest {
         MemoryRegion atPlain = Hosts.region(plain.admit("t"), 64);
         works(plain.admit("u"), dynamic.host(), atDynamic);
         works(dynamic.admit("u"), plain.host(), atPlain);
-        assertThat(dynamic.queuePairs()).as("eleven of its own, one each way").isEqualTo(13);
+        assertThat(dynamic.queuePairs())
+                .as("eleven of its own, one each way, one to read the meta table")
+                .isEqualTo(14);
     }
 }

@@ -34,7 +34,7 @@ class RecordTableTest {
         other = new DeviceEnd(Hosts.device("other"));
         QueuePair served = owner.target(5, EnumSet.of(Access.REMOTE_READ));
         target = new Target(other.keep(other.handleTo(owner.gid())), served.number(), HostRecord.dcKey(5));
-        reader = new TableReader(other);
+        reader = TableReader.ofAll(other);
     }
 
     @AfterEach

@@ -5,11 +5,14 @@ import dev.rackcall.cp.AgentOptions;
 import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.MetaServer;
+import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.MemoryRegion;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -17,6 +20,7 @@ import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.EnumSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,20 +38,30 @@ final class ConnectServer implements ServerSide {
     private final MetaServer meta;
     private final Agent agent;
     private final AgentServer door;
+    private final MemoryRegion region;
     private final ServerSocket socket;
 
     ConnectServer(Path directory) throws IOException {
         meta = MetaServer.open(BenchDevice.get(), 1024);
         agent = Agent.open(BenchDevice.get(), AgentOptions.of(HOST).withMeta(meta::address));
         door = AgentServer.open(agent, directory);
+        region = agent.admit("bench").register(Arena.global().allocate(4096, 4096), EnumSet.of(Access.REMOTE_READ));
         socket = new ServerSocket(0, 16, InetAddress.ofLiteral("127.0.0.1"));
         Thread.ofPlatform().daemon().name("connect-server").start(this::accept);
         Path draft = directory.resolve(FILE + ".draft");
-        Files.writeString(draft, meta.address() + " " + socket.getLocalPort() + " " + agent.epoch());
+        Files.writeString(
+                draft,
+                String.join(
+                        " ",
+                        meta.address().toString(),
+                        String.valueOf(socket.getLocalPort()),
+                        String.valueOf(agent.epoch()),
+                        String.valueOf(region.address()),
+                        String.valueOf(region.remoteKey())));
         Files.move(draft, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** What the server side has said about itself: the meta server's address, the TCP port, its epoch. */
+    /** What the server side has said about itself: the meta server's address, the TCP port, its epoch, address and key of memory to read. */
     static String[] find(Path directory) throws IOException, InterruptedException {
         Path file = directory.resolve(FILE);
         for (long start = System.nanoTime(); !Files.exists(file); Thread.sleep(1)) {

@@ -7,15 +7,21 @@ import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.WorkRequest;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.EnumSet;
 
 /** Connecting and closing over the software RDMA device: a virtual queue, or a reliable queue pair of one's own. */
 final class ConnectSubject extends Subject {
@@ -24,7 +30,12 @@ final class ConnectSubject extends Subject {
         CACHED("connect-cached", "a virtual queue to a host whose metadata is in the cache, opened and closed"),
         UNCACHED(
                 "connect-uncached",
-                "the same after the host has been forgotten: its metadata is READ from the meta server's table"),
+                "the same after the host has been forgotten: its metadata is READ from the meta server's table; a device without"
+                        + " dynamically connected queue pairs has the one to that host from the connection before"),
+        FIRST(
+                "connect-first",
+                "the same to a host that nothing leads to and nothing is known of, and a READ of 8 bytes there: the way is made,"
+                        + " the host and its region are looked up"),
         AGENT("connect-agent", "connect-cached by an agent in another process"),
         HOP("connect-hop", "an entry to an agent in another process and its answer: what that agent adds to a request"),
         FRESH_RC(
@@ -83,13 +94,20 @@ final class ConnectSubject extends Subject {
     ClientSide connect(Path directory) throws IOException, InterruptedException {
         String[] server = ConnectServer.find(directory);
         return switch (kind) {
-            case CACHED, UNCACHED ->
-                new Virtual(ControlAddress.parse(server[0]), Integer.parseInt(server[2]), kind == Kind.CACHED);
+            case CACHED, UNCACHED -> new Virtual(server, kind == Kind.CACHED);
+            case FIRST -> new First(server);
             case AGENT -> new ThroughAgent(directory, Integer.parseInt(server[2]));
             case HOP -> new Hops(directory);
             case FRESH_RC -> new Fresh(Integer.parseInt(server[1]));
             case READ -> new Reads(Integer.parseInt(server[1]));
         };
+    }
+
+    private static Agent agent(String[] server) {
+        ControlAddress meta = ControlAddress.parse(server[0]);
+        return Agent.open(
+                BenchDevice.get(),
+                AgentOptions.of(HostId.named("connect-client")).withMeta(() -> meta));
     }
 
     private static final class Virtual implements ClientSide {
@@ -98,12 +116,10 @@ final class ConnectSubject extends Subject {
         private final long epoch;
         private final boolean cached;
 
-        Virtual(ControlAddress meta, int epoch, boolean cached) {
-            this.epoch = epoch;
+        Virtual(String[] server, boolean cached) {
             this.cached = cached;
-            agent = Agent.open(
-                    BenchDevice.get(),
-                    AgentOptions.of(HostId.named("connect-client")).withMeta(() -> meta));
+            epoch = Integer.parseInt(server[2]);
+            agent = agent(server);
             tenant = agent.admit("bench");
         }
 
@@ -113,6 +129,55 @@ final class ConnectSubject extends Subject {
                 agent.forget(ConnectServer.HOST);
             }
             open(tenant, epoch);
+        }
+
+        @Override
+        public void close() {
+            agent.close();
+        }
+    }
+
+    /** Up to the first answer, since what a connection needs may be made in the background. */
+    private static final class First implements ClientSide {
+        private final Agent agent;
+        private final Tenant tenant;
+        private final MemoryRegion region;
+        private final long address;
+        private final int key;
+        private final WorkRequest request = WorkRequest.create(1, 0);
+        private final Completions batch = Completions.create(1);
+
+        First(String[] server) {
+            address = Long.parseLong(server[3]);
+            key = Integer.parseInt(server[4]);
+            agent = agent(server);
+            tenant = agent.admit("bench");
+            region = tenant.register(Arena.global().allocate(8, 8), EnumSet.of(Access.LOCAL_WRITE));
+        }
+
+        @Override
+        public void call(long sequence) {
+            agent.disconnect(ConnectServer.HOST);
+            try (VirtualQueue queue = tenant.connect(ConnectServer.HOST)) {
+                request.read(address, key)
+                        .from(region, 0, Long.BYTES)
+                        .id(sequence)
+                        .signaled();
+                if (!queue.push(request)) {
+                    throw new IllegalStateException("a virtual queue that is new has no room");
+                }
+                long start = System.nanoTime();
+                while (queue.pop(batch) == 0) {
+                    if (System.nanoTime() - start > ClientSide.CALL_BOUND_NANOS) {
+                        throw new IllegalStateException("the first READ has not ended within 10 s");
+                    }
+                    // The connecting thread may need this processor.
+                    Thread.yield();
+                }
+                if (!batch.isSuccess(0) || batch.id(0) != sequence) {
+                    throw new IllegalStateException("READ " + sequence + " ended with " + batch.status(0));
+                }
+            }
         }
 
         @Override

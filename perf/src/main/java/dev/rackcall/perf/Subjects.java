@@ -29,6 +29,7 @@ final class Subjects {
             new GrpcGraphSubject("grpc-tcp-1048576", "rdma-ref-1048576", 1 << 20),
             new ConnectSubject(ConnectSubject.Kind.CACHED),
             new ConnectSubject(ConnectSubject.Kind.UNCACHED),
+            new ConnectSubject(ConnectSubject.Kind.FIRST),
             new ConnectSubject(ConnectSubject.Kind.AGENT),
             new ConnectSubject(ConnectSubject.Kind.HOP),
             new ConnectSubject(ConnectSubject.Kind.FRESH_RC),
