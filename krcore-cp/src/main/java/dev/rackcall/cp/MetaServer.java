@@ -12,6 +12,7 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 /**
  * Holds what hosts are reached by, in memory that they read one-sided: looking a host up costs this process nothing. Where a device has no dynamically connected queue pairs,
@@ -34,9 +35,11 @@ public final class MetaServer implements AutoCloseable {
     private final int targetKey = RANDOM.nextInt();
     private final ControlPort port;
     private final long leaseNanos;
+    private final LongSupplier clock;
     private final Map<Long, Lease> leases = new HashMap<>();
 
-    private MetaServer(Device device, int capacity, Duration lease) {
+    private MetaServer(Device device, int capacity, Duration lease, LongSupplier clock) {
+        this.clock = clock;
         leaseNanos = lease.toNanos();
         end = new DeviceEnd(device);
         try {
@@ -65,10 +68,15 @@ public final class MetaServer implements AutoCloseable {
      * @param lease how long a host is known that does not renew; agents renew each second by default
      */
     public static MetaServer open(Device device, int capacity, Duration lease) {
+        return open(device, capacity, lease, System::nanoTime);
+    }
+
+    /** @param clock nanoseconds from whenever, which may wrap around; nobody else's clock counts */
+    static MetaServer open(Device device, int capacity, Duration lease, LongSupplier clock) {
         if (lease.isNegative() || lease.isZero()) {
             throw new IllegalArgumentException("a lease of " + lease + " ends before it begins");
         }
-        MetaServer server = new MetaServer(device, capacity, lease);
+        MetaServer server = new MetaServer(device, capacity, lease, clock);
         server.port.start();
         return server;
     }
@@ -129,7 +137,7 @@ public final class MetaServer implements AutoCloseable {
         if (known != null && known.epoch() != record.epoch()) {
             callers.close(new ConnectedCallers.Life(host, known.epoch()));
         }
-        leases.put(host.value(), new Lease(record.epoch(), System.nanoTime()));
+        leases.put(host.value(), new Lease(record.epoch(), clock.getAsLong()));
         return new byte[0];
     }
 
@@ -155,7 +163,7 @@ public final class MetaServer implements AutoCloseable {
     }
 
     private void expire() {
-        long now = System.nanoTime();
+        long now = clock.getAsLong();
         leases.entrySet().removeIf(entry -> {
             boolean over = now - entry.getValue().renewed() > leaseNanos;
             return over && forget(entry.getKey(), entry.getValue().epoch());

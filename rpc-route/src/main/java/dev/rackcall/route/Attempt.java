@@ -2,9 +2,15 @@ package dev.rackcall.route;
 
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.LogLimit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Counts one attempt of a call at its line, and tells the call's observer how it ended, unless there is another attempt. */
 final class Attempt implements CallObserver {
+    private static final Logger LOG = LoggerFactory.getLogger(Attempt.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+
     private final Line line;
     private CallObserver next;
 
@@ -33,5 +39,16 @@ final class Attempt implements CallObserver {
     public void onClose(Status status) {
         line.ended(status.code());
         next.onClose(status);
+    }
+
+    /** Tells the observer of a call that no transport has. What it throws concerns nobody else: the call ends all the same. */
+    static void tell(CallObserver observer, Status status) {
+        try {
+            observer.onClose(status);
+        } catch (RuntimeException | Error e) {
+            if (LOG_LIMIT.allows()) {
+                LOG.warn("an interceptor's observer threw {} when it heard {}{}", e, status, LOG_LIMIT.skipped(), e);
+            }
+        }
     }
 }

@@ -19,6 +19,9 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
 
         /** The call is over. */
         void finish();
+
+        /** Gives back what the answer brought, since nobody gets it. */
+        void discard(Object value);
     }
 
     private final Attempts call;
@@ -66,7 +69,8 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
 
     private void end(T value, Throwable failure) {
         call.finish();
-        observer.onClose(
+        Attempt.tell(
+                observer,
                 switch (failure) {
                     case null -> Status.OK;
                     case RpcException e -> e.status();
@@ -74,7 +78,9 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
                     default -> Status.Code.INTERNAL.with("the call failed: %s", failure);
                 });
         if (failure == null) {
-            complete(value);
+            if (!complete(value)) {
+                call.discard(value);
+            }
         } else {
             completeExceptionally(failure);
         }

@@ -233,7 +233,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         if (attempt != null) {
             attempt.close();
         } else {
-            observer.onClose(failure.isOk() ? notEncoded() : failure);
+            Attempt.tell(observer, failure.isOk() ? notEncoded() : failure);
         }
         finish();
     }
@@ -258,8 +258,13 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
             case RuntimeException e -> e;
             default -> notEncoded().asException(cause);
         };
-        observer.onClose(thrown instanceof RpcException e ? e.status() : notEncoded());
+        Attempt.tell(observer, thrown instanceof RpcException e ? e.status() : notEncoded());
         return thrown;
+    }
+
+    @Override
+    public void discard(Object value) {
+        connection.release(value);
     }
 
     /** Forgets everything; the object may serve another call from now on. */

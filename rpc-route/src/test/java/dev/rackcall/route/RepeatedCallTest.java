@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -79,12 +80,37 @@ class RepeatedCallTest {
                 .satisfies(status -> assertThat(status.code()).isEqualTo(Status.Code.CANCELLED));
     }
 
+    @Test
+    void shouldEndWhateverTheObserverThrows() {
+        attempts.outcomes.add(() -> CompletableFuture.completedFuture("answer"));
+
+        RepeatedCall<String> call = RepeatedCall.begin(attempts, (_, _) -> "unused", _ -> {
+            throw new IllegalStateException("on purpose");
+        });
+
+        assertThat(call).isCompletedWithValue("answer");
+        assertThat(attempts.discarded).isEmpty();
+    }
+
+    @Test
+    void shouldGiveBackAnAnswerThatNobodyGets() {
+        CompletableFuture<Object> only = new CompletableFuture<>();
+        attempts.outcomes.add(() -> only);
+        RepeatedCall<String> call = begin();
+
+        call.completeExceptionally(new TimeoutException("of the caller"));
+        only.complete("answer");
+
+        assertThat(attempts.discarded).containsExactly("answer");
+    }
+
     private static RpcException unavailable() {
         return Status.Code.UNAVAILABLE.with("the line has ended").asException();
     }
 
     private static final class Scripted implements RepeatedCall.Attempts {
         final Deque<Supplier<CompletableFuture<Object>>> outcomes = new ArrayDeque<>();
+        final List<Object> discarded = new ArrayList<>();
         int finished;
 
         @Override
@@ -96,6 +122,11 @@ class RepeatedCallTest {
         @Override
         public boolean maySendAgain(RpcException e) {
             return !outcomes.isEmpty();
+        }
+
+        @Override
+        public void discard(Object value) {
+            discarded.add(value);
         }
 
         @Override
