@@ -2,17 +2,21 @@ package dev.rackcall.rdma;
 
 import dev.rackcall.verbs.Gid;
 import java.io.EOFException;
+import java.io.FilterInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import jdk.net.ExtendedSocketOptions;
 
 /**
  * How two ends get to know each other over TCP: the client's greeting, the server's, a byte of the client's when its queue pair can receive, a byte of the server's
- * when its can. Used by one thread. Every wait ends with the time limit.
+ * when its can. Used by one thread. Every wait ends with the time limit, and all of them together with twice that: a peer that says a byte now and then does not keep its place.
  */
 final class Meeting {
     private static final int READY = 1;
@@ -22,20 +26,49 @@ final class Meeting {
     private static final int KEEPALIVE_TRIES = 5;
 
     private final Socket socket;
+    private final int millis;
+    private final long end;
     private boolean refused;
 
-    private Meeting(Socket socket) {
+    private Meeting(Socket socket, int millis) {
         this.socket = socket;
+        this.millis = millis;
+        this.end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2L * millis);
+    }
+
+    /** What the peer says, as long as there is time. */
+    private InputStream said() throws IOException {
+        return new FilterInputStream(socket.getInputStream()) {
+            @Override
+            public int read() throws IOException {
+                limit();
+                return super.read();
+            }
+
+            @Override
+            public int read(byte[] bytes, int from, int length) throws IOException {
+                limit();
+                return super.read(bytes, from, length);
+            }
+        };
+    }
+
+    private void limit() throws IOException {
+        long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+        if (left <= 0) {
+            throw new SocketTimeoutException(
+                    "the peer has not said all that is needed to meet within " + 2L * millis + " ms");
+        }
+        socket.setSoTimeout((int) Math.min(millis, left));
     }
 
     static Meeting over(Socket socket, Duration timeout) throws IOException {
-        socket.setSoTimeout(millis(timeout));
         socket.setTcpNoDelay(true);
         socket.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
         socket.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, KEEPALIVE_IDLE);
         socket.setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, 1);
         socket.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, KEEPALIVE_TRIES);
-        return new Meeting(socket);
+        return new Meeting(socket, millis(timeout));
     }
 
     static int millis(Duration timeout) {
@@ -57,7 +90,7 @@ final class Meeting {
     /** The client's part; returns the server's packet. */
     ByteBuffer greetServer(RdmaCarrier carrier, ByteBuffer hello) throws IOException, ForeignPeerException {
         carrier.greeting(hello).write(socket.getOutputStream());
-        PeerGreeting server = PeerGreeting.read(socket.getInputStream());
+        PeerGreeting server = PeerGreeting.read(said());
         long answered = System.nanoTime();
         if (isRefusal(server)) {
             refused = true;
@@ -73,7 +106,7 @@ final class Meeting {
 
     /** The client's greeting. */
     PeerGreeting hearClient() throws IOException, ForeignPeerException {
-        return PeerGreeting.read(socket.getInputStream());
+        return PeerGreeting.read(said());
     }
 
     /** The server's answer to a client that gets no connection. */
@@ -100,7 +133,7 @@ final class Meeting {
     }
 
     private void hear() throws IOException, ForeignPeerException {
-        int said = socket.getInputStream().read();
+        int said = said().read();
         if (said < 0) {
             throw new EOFException("the peer hung up before it was connected");
         }

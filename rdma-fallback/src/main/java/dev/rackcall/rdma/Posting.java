@@ -6,6 +6,7 @@ import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -16,6 +17,11 @@ final class Posting implements Shadow.Pieces {
     private static final int MAX_PIECE = 1 << 20;
     /** How long an end waits for what was posted last to arrive. */
     private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** So often whoever fetches looks before he pauses between his looks: a peer that stands still does not take a processor. */
+    private static final int FETCH_LOOKS = 5000;
+
+    private static final long FETCH_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
     /** Stands for a request that was not posted. */
     private static final long FAILED = -1;
@@ -156,12 +162,17 @@ final class Posting implements Shadow.Pieces {
 
     boolean fetch(long offset, long areaOffset, long length, long deadline) {
         long last = request(offset, areaOffset, length);
+        int looks = 0;
         while (last != FAILED && !hasCompleted(last)) {
             if (carrier.hasEnded() || System.nanoTime() - deadline >= 0) {
                 return false;
             }
             carrier.look();
-            Thread.onSpinWait();
+            if (++looks < FETCH_LOOKS) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(FETCH_PAUSE_NANOS);
+            }
         }
         return last != FAILED && !carrier.hasEnded();
     }

@@ -74,14 +74,9 @@ final class RdmaListener implements CarrierProvider.Listener {
     private void accept() {
         while (!closed) {
             try {
-                Socket socket = port.accept();
-                if (room.tryAcquire()) {
-                    Thread.ofVirtual().name("rackcall-rdma-guest").start(() -> receive(socket));
-                } else {
-                    // Whoever comes in such a crowd may try again.
-                    socket.close();
-                }
-            } catch (IOException e) {
+                admit(port.accept());
+            } catch (IOException | RuntimeException | Error e) {
+                // Of a host without memory or threads to spare, too: whoever comes later is still to be accepted.
                 if (!closed) {
                     if (limit.allows()) {
                         LOG.warn("a client of {} could not be accepted: {}{}", address, e.toString(), limit.skipped());
@@ -89,6 +84,21 @@ final class RdmaListener implements CarrierProvider.Listener {
                     LockSupport.parkNanos(FAILED_ACCEPT_NANOS);
                 }
             }
+        }
+    }
+
+    private void admit(Socket socket) throws IOException {
+        if (!room.tryAcquire()) {
+            // Whoever comes in such a crowd may try again.
+            socket.close();
+            return;
+        }
+        try {
+            Thread.ofVirtual().name("rackcall-rdma-guest").start(() -> receive(socket));
+        } catch (RuntimeException | Error e) {
+            room.release();
+            socket.close();
+            throw e;
         }
     }
 

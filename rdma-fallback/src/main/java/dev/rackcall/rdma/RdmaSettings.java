@@ -28,7 +28,7 @@ public final class RdmaSettings {
     }
 
     /**
-     * How long servers wait, each time, for a client that has reached their port and says nothing, until it is turned away: 5 s unless this is called. A client that has to load and compile all its
+     * How long servers wait, each time, for a client that has reached their port and says nothing, until it is turned away, and half as long as they wait for all that it has to say: 5 s unless this is called. A client that has to load and compile all its
      * code first needs that long on an emulated processor; a longer time lets strangers keep the port's 64 places for longer.
      *
      * @param atMost positive

@@ -12,13 +12,16 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.verbs.Gid;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -186,6 +189,38 @@ class RdmaBadInputTest {
             assertThat(silent.getInputStream().read()).isNegative();
         } finally {
             RdmaSettings.greetingTimeout(Duration.ofSeconds(5));
+        }
+    }
+
+    /** A byte now and then is no reason to keep a place for hours that others want. */
+    @Test
+    void shouldTurnAwayWhoSaysALittleAgainAndAgain() throws IOException {
+        RdmaSettings.greetingTimeout(Duration.ofMillis(200));
+        ByteArrayOutputStream frame = new ByteArrayOutputStream();
+        new PeerGreeting(Gid.NONE, 1, 1, 4096, 1, QUOTA, System.nanoTime(), ByteBuffer.allocate(60_000)).write(frame);
+        byte[] bytes = frame.toByteArray();
+        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
+                Socket slow = dial(server)) {
+            // How long the next byte is put off.
+            slow.setSoTimeout(20);
+            slow.getOutputStream().write(bytes, 0, 100);
+            int said = 100;
+            while (!isHungUp(slow)) {
+                assertThat(said).as("bytes said one by one").isLessThan(1000);
+                slow.getOutputStream().write(bytes[said++]);
+            }
+        } finally {
+            RdmaSettings.greetingTimeout(Duration.ofSeconds(5));
+        }
+    }
+
+    private static boolean isHungUp(Socket socket) {
+        try {
+            return socket.getInputStream().read() < 0;
+        } catch (SocketTimeoutException e) {
+            return false;
+        } catch (IOException e) {
+            return true;
         }
     }
 

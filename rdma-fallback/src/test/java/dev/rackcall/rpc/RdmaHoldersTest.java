@@ -11,6 +11,7 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedObject;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -269,6 +270,29 @@ class RdmaHoldersTest {
             read.put(2, head);
             assertThat(read.read(head, 101)).isEqualTo(numbers(0, 101));
             assertThat(ShelfService.numbers(written.get(2), 101)).isEqualTo(numbers(0, 101));
+        }
+    }
+
+    /** Whose slots are all taken just when he closes a scope cannot tell the home: it hears of it as soon as there is one. */
+    @Test
+    void shouldEndScopesForOthersAlsoIfTheHomeCannotBeToldAtOnce() {
+        try (RpcChannel node = RpcChannel.builder("/test/shelf")
+                .address(server.address().orElseThrow())
+                .arenaQuota(8 << 20)
+                .slots(2)
+                .defaultTimeout(Duration.ofMillis(300))
+                .open()) {
+            Shelf busy = node.stub(Shelf.class, CallOptions.DEFAULT.withTimeout(Duration.ofMinutes(1)));
+            Scope scope = node.newSharedScope();
+            busy.put(1, chain(scope, 100, 0).getFirst());
+            Page found = read.get(1);
+            assertThat(ShelfService.numbers(found, 100)).isEqualTo(numbers(0, 100));
+            List<CompletableFuture<Page>> under = List.of(busy.later(-1), busy.later(-1));
+            scope.close();
+            assertThat(isGoneAtAll(found)).isFalse();
+            shelf.never.completeExceptionally(new IllegalStateException("nobody has put it there"));
+            Await.until("the reader has heard", () -> isGoneAtAll(found));
+            assertThat(under).allSatisfy(future -> assertThat(future).failsWithin(Duration.ofSeconds(30)));
         }
     }
 

@@ -19,7 +19,7 @@ interface Shelf {
     @Rpc
     Page get(int number);
 
-    /** As {@link #get}, by a future. */
+    /** As {@link #get}, by a future that waits for it if the number is negative, and then fails. */
     @Rpc
     CompletableFuture<Page> later(int number);
 

@@ -15,6 +15,8 @@ import java.util.concurrent.CountDownLatch;
 final class ShelfService implements Shelf {
     private final Map<Integer, Page> pages = new ConcurrentHashMap<>();
     private final Map<Integer, Scope> adopted = new ConcurrentHashMap<>();
+    /** What nobody puts anywhere, until the test fails it. */
+    final CompletableFuture<Page> never = new CompletableFuture<>();
     /** Counted down by a handler that holds. */
     final CountDownLatch holding = new CountDownLatch(1);
     /** Counted down when it may come back. */
@@ -45,7 +47,7 @@ final class ShelfService implements Shelf {
 
     @Override
     public CompletableFuture<Page> later(int number) {
-        return CompletableFuture.completedFuture(pages.get(number));
+        return number < 0 ? never : CompletableFuture.completedFuture(pages.get(number));
     }
 
     @Override

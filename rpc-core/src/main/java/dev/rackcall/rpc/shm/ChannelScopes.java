@@ -13,6 +13,7 @@ import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.SharedType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -153,7 +154,9 @@ final class ChannelScopes {
             if (into >= 0 && into < runs.bytes(i)) {
                 byte[] bytes = new byte[(int) Math.min(most, runs.bytes(i) - into)];
                 MemorySegment.copy(home.memory(), ValueLayout.JAVA_BYTE, Ref.offset(ref), bytes, 0, bytes.length);
-                // Closed meanwhile: then what was read may be something else by now.
+                // Closed meanwhile: then what was read may be something else by now. The fence keeps the reads before
+                // the look.
+                VarHandle.loadLoadFence();
                 requireAdopted(ref);
                 return bytes;
             }

@@ -50,13 +50,22 @@ final class FetchedArena {
             carrier.fetchInto(file);
             return new FetchedArena(carrier, mirror, place, file, mapping);
         } catch (OsException e) {
+            discard(file, mapping);
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with("no memory for arguments that are fetched: %s", e.getMessage())
                     .asException(e);
-        } finally {
-            if (mapping == null && file != null) {
-                file.close();
-            }
+        } catch (RuntimeException | Error e) {
+            discard(file, mapping);
+            throw e;
+        }
+    }
+
+    private static void discard(SharedFile file, Mapping mapping) {
+        if (mapping != null) {
+            mapping.close();
+        }
+        if (file != null) {
+            file.close();
         }
     }
 

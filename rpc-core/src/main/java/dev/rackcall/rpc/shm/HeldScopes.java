@@ -69,11 +69,20 @@ final class HeldScopes implements ScopeEnd {
     public boolean ends(long firstRun) {
         open.remove(firstRun);
         try {
-            return connection.ask(ControlOp.UNSHARE, firstRun, 0, BOUND, _ -> true);
+            return connection.ask(ControlOp.UNSHARE, firstRun, 0, endBound(), _ -> true);
         } catch (RpcException e) {
-            // Its memory goes with the connection.
+            // All slots were taken, say: the home hears of it later. Until when it hands out what is there is not
+            // known, so
+            // the memory goes with the connection.
+            connection.control(ControlOp.UNSHARE, firstRun);
             return false;
         }
+    }
+
+    /** Nobody who closes a scope waits for longer than he would for a call. */
+    private Duration endBound() {
+        Duration call = connection.spec.defaultTimeout();
+        return call.compareTo(BOUND) < 0 ? call : BOUND;
     }
 
     @Override

@@ -163,10 +163,13 @@ final class ShmClientCall extends ClientSlot {
         return stream.stream();
     }
 
-    /** Sends a control request that nobody waits for. */
+    /** Sends a control request that nobody waits for; a second operand is 0. */
     void sendControl(int op, long operand) {
         begin(null, 0, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
         arguments().writeLong(operand);
+        if (ControlOp.isOfTwo(op)) {
+            arguments().writeLong(0);
+        }
         send(op, SlotLayout.CONTROL | SlotLayout.ONE_WAY, ABANDONED);
     }
 
