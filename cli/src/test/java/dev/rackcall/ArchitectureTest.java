@@ -21,6 +21,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -163,6 +164,20 @@ class ArchitectureTest {
     @Test
     void shouldKeepGeneratedCodesBorderFreeOfTransportAndRuntime() {
         mayUseOnly(SPI, SPI, MEMORY, "dev.rackcall.rpc");
+    }
+
+    /** Clocks of hosts differ: leases and deadlines are ages by one process's monotonic clock, or are counted by the kernel or the ensemble. */
+    @Test
+    void shouldLetNoLibraryAskForTheTimeOfDay() {
+        noClasses()
+                .that(OURS)
+                .and()
+                .resideOutsideOfPackages(SAMPLES, PERF, CLI)
+                .should()
+                .callMethod(System.class, "currentTimeMillis")
+                .orShould()
+                .callMethod(Instant.class, "now")
+                .check(all);
     }
 
     /** Transports are found by ServiceLoader, so that another one can take the place of shared memory. */

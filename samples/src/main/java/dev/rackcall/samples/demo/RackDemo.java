@@ -63,7 +63,7 @@ public final class RackDemo {
         try (workplace;
                 RackNames names = RackNames.open(demo.directory)) {
             demo.show();
-            left.addAll(names.leftBehind());
+            left.addAll(names.leftBehind(out));
         } catch (IOException e) {
             throw new DemoException("the demo's folder cannot be used: " + e, e);
         }

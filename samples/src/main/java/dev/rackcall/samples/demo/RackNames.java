@@ -5,6 +5,7 @@ import dev.rackcall.directory.Directory;
 import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.Endpoint;
 import dev.rackcall.samples.documents.DocumentStore;
+import java.io.PrintWriter;
 import java.net.URI;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -15,6 +16,9 @@ final class RackNames implements AutoCloseable {
     private static final ChannelName STORE = ChannelName.of(DocumentStore.CHANNEL);
     /** Longer than a lease, for a name whose withdrawal went to a server of the directory that died just then. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+    /** A member of an ensemble may be behind the others for a moment. */
+    private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long LOOK_MILLIS = 100;
 
@@ -55,12 +59,25 @@ final class RackNames implements AutoCloseable {
         return endpoints.stream().map(each -> each.id() + " on " + each.host()).collect(Collectors.joining(", "));
     }
 
-    /** What is still named after all hosts have ended; empty if nothing is. Waits as long as a lease lasts. */
-    List<String> leftBehind() {
-        long end = System.nanoTime() + PATIENCE_NANOS;
+    /**
+     * What is still named after all hosts have ended; empty if nothing is, which is seen at once where the directory answered when they withdrew their names. Otherwise waits as long as a lease
+     * lasts.
+     *
+     * @param out hears what is waited for
+     */
+    List<String> leftBehind(PrintWriter out) {
+        long start = System.nanoTime();
+        boolean said = false;
         try {
             List<Endpoint> left = directory.endpoints(STORE);
-            while (!left.isEmpty() && System.nanoTime() - end < 0) {
+            for (long waited = 0; !left.isEmpty() && waited < PATIENCE_NANOS; waited = System.nanoTime() - start) {
+                if (!said && waited > QUIET_NANOS) {
+                    said = true;
+                    out.printf(
+                            "%nThe directory still names %s: waiting for the end of their leases, %d s at most.%n",
+                            describe(left), TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS));
+                    out.flush();
+                }
                 Thread.sleep(LOOK_MILLIS);
                 left = directory.endpoints(STORE);
             }
