@@ -8,6 +8,7 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
@@ -264,7 +265,9 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
 
     @Override
     public void discard(Object value) {
-        connection.release(value);
+        if (value instanceof SharedObject) {
+            connection.release(value);
+        }
     }
 
     /** Forgets everything; the object may serve another call from now on. */
