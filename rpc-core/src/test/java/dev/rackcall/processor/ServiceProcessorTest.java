@@ -105,6 +105,12 @@ class ServiceProcessorTest {
                         "@Rpc int find(ArrayList<String> q);",
                         "parameter 'q' has type java.util.ArrayList<java.lang.String>, and of collections only List, Set and"
                                 + " Map travel"),
+                mistake(
+                        "@Rpc int find(dev.rackcall.shm.SharedString q);",
+                        "a part of a shared object only; declare an interface with @Shared"),
+                mistake(
+                        "@Rpc dev.rackcall.shm.SharedStringMap<dev.rackcall.shm.SharedString> find();",
+                        "a part of a shared object only; declare an interface with @Shared"),
                 mistake("@Rpc int find(Collection<String> q);", "of collections only List, Set and Map travel"),
                 mistake("@Rpc Iterator<String> find();", "of collections only List, Set and Map travel"),
                 mistake("@Rpc int find(TreeMap<String, String> q);", "of collections only List, Set and Map travel"),

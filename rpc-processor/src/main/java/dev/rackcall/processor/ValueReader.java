@@ -221,6 +221,10 @@ final class ValueReader {
         if (isCollection(type)) {
             return "and of collections only List, Set and Map travel; declare it as one of them";
         }
+        if (isContainer(element)) {
+            return "which travels as a part of a shared object only; declare an interface with @Shared that has it as a field,"
+                    + " and pass that";
+        }
         if (!element.getTypeParameters().isEmpty()) {
             return "which is generic; write a record with the types that are meant";
         }
@@ -230,6 +234,12 @@ final class ValueReader {
         }
         return "which is neither a record, an enum, a collection, a @Shared interface nor listed in"
                 + " @RpcService(registered = ...); make it a record or register it";
+    }
+
+    /** Of those that lie in shared memory and have no type of their own: strings, bytes, arrays, lists, maps. */
+    private boolean isContainer(TypeElement element) {
+        return elements.getPackageOf(element).getQualifiedName().contentEquals("dev.rackcall.shm")
+                && element.getSimpleName().toString().startsWith("Shared");
     }
 
     private boolean isOfJava(TypeElement element) {
