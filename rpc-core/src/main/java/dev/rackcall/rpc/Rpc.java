@@ -17,7 +17,7 @@ import java.lang.annotation.Target;
  *   <li>{@code List}, {@code Set}, {@code Map}, {@code Optional}; they arrive as modifiable copies in the same order;
  *   <li>{@code UUID}, {@code BigInteger}, {@code BigDecimal}, {@code Duration}, {@code Instant}, {@code LocalDate}, {@code LocalTime},
  *       {@code LocalDateTime}, {@code OffsetDateTime};
- *   <li>shared interfaces ({@link dev.rackcall.shm.Shared}): only their Ref travels;
+ *   <li>shared interfaces ({@link dev.rackcall.shm.Shared}): only their Ref travels; {@code SharedString}, {@code SharedList} and the like travel as their fields;
  *   <li>objects of the classes in {@link RpcService#registered}, and of what these extend.
  * </ul>
  *
@@ -26,7 +26,9 @@ import java.lang.annotation.Target;
  * itself to choose the status. Default and static methods are not called remotely.
  *
  * <p><b>Futures.</b> What is attached to a future without an executor of its own runs on the thread that waits for that very future, or on a
- * virtual thread of its own; it may call, wait and block. Cancelling the future cancels the call.
+ * virtual thread of its own; it may call, wait and block. Cancelling the future, or completing it otherwise, as {@code orTimeout} does, cancels the call.
+ *
+ * <p><b>Streams.</b> Close one that was not read to its end, as by {@code try (Stream<T> s = ...)}: the server keeps it for a minute.
  */
 @Documented
 @Target(ElementType.METHOD)

@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The producing end of a server stream. A virtual thread takes elements from the handler's stream, at most {@link #AHEAD} ahead of the
  * reader; a pull carries away what is ready, or waits for the next element. A reader that neither pulls nor closes for
- * {@link #READER_SECONDS} loses its stream.
+ * {@link #READER_SECONDS} loses its stream: at once if elements wait for room, else when its connection opens the next stream.
  */
 final class ServerStream<T> {
     private static final Logger LOG = LoggerFactory.getLogger(ServerStream.class);
@@ -31,6 +32,7 @@ final class ServerStream<T> {
     private final ResultWriter<T> writer;
     private final String method;
     private final CallMemory memory;
+    private final LongSupplier nanoTime;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition room = lock.newCondition();
@@ -43,6 +45,8 @@ final class ServerStream<T> {
     private boolean produced;
     /** Answers under way. */
     private int answering;
+    /** By {@link #nanoTime}: when the stream was opened, or gave its reader something last. */
+    private long wanted;
     /** The arguments, which elements may be computed from until they are encoded, are not needed any more. */
     private boolean left;
 
@@ -55,13 +59,30 @@ final class ServerStream<T> {
             Stream<T> elements,
             ResultWriter<T> writer,
             String method,
-            CallMemory memory) {
+            CallMemory memory,
+            LongSupplier nanoTime) {
         this.owner = owner;
         this.id = id;
         this.elements = elements;
         this.writer = writer;
         this.method = method;
         this.memory = memory;
+        this.nanoTime = nanoTime;
+        this.wanted = nanoTime.getAsLong();
+    }
+
+    long id() {
+        return id;
+    }
+
+    /** Whether its reader has not pulled for so long that it cannot be expected any more. */
+    boolean isForsaken() {
+        lock.lock();
+        try {
+            return waiting == null && nanoTime.getAsLong() - wanted > TimeUnit.SECONDS.toNanos(READER_SECONDS);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** What one pull gets. Taken under the lock and encoded without it, since encoding runs users' code: whoever closes the stream must not wait for that. */
@@ -216,6 +237,7 @@ final class ServerStream<T> {
         }
         ShmServerCall call = waiting;
         waiting = null;
+        wanted = nanoTime.getAsLong();
         answering++;
         List<T> elements = List.copyOf(ready);
         ready.clear();

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /** The open server streams of one connection. Thread-safe. */
@@ -14,10 +15,20 @@ final class ServerStreams {
     private static final int MAX_OPEN = 256;
 
     private final Map<Long, ServerStream<?>> open = new HashMap<>();
+    private final LongSupplier nanoTime;
     private long lastId;
     private boolean closed;
 
+    ServerStreams() {
+        this(System::nanoTime);
+    }
+
+    ServerStreams(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+    }
+
     <T> ServerStream<T> open(Stream<T> elements, ResultWriter<T> writer, String method, CallMemory memory) {
+        endForsaken();
         ServerStream<T> stream = tryOpen(elements, writer, method, memory);
         if (stream == null) {
             // Users' code, and so without the lock.
@@ -37,9 +48,18 @@ final class ServerStreams {
             return null;
         }
         long id = ++lastId;
-        ServerStream<T> stream = new ServerStream<>(this, id, elements, writer, method, memory);
+        ServerStream<T> stream = new ServerStream<>(this, id, elements, writer, method, memory, nanoTime);
         open.put(id, stream);
         return stream;
+    }
+
+    /** Streams that their readers have left without closing them, as one does who takes the first element only. */
+    private void endForsaken() {
+        List<ServerStream<?>> forsaken;
+        synchronized (this) {
+            forsaken = open.values().stream().filter(ServerStream::isForsaken).toList();
+        }
+        forsaken.forEach(stream -> close(stream.id()));
     }
 
     /** The stream with that id, or null: the id came from a peer. */

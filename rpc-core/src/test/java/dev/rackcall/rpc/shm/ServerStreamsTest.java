@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.RpcException;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -15,7 +17,8 @@ import org.junit.jupiter.api.Timeout;
 class ServerStreamsTest {
     private static final int MOST = 256;
 
-    private final ServerStreams streams = new ServerStreams();
+    private final AtomicLong now = new AtomicLong();
+    private final ServerStreams streams = new ServerStreams(now::get);
 
     private ServerStream<Integer> open(Stream<Integer> elements) {
         return streams.open(elements, (out, call, value) -> {}, "Test.method", null);
@@ -46,5 +49,21 @@ class ServerStreamsTest {
         assertThat(open(Stream.of(1))).isNotNull();
         streams.closeAll();
         assertThatThrownBy(() -> open(Stream.of(1))).isInstanceOf(RpcException.class);
+    }
+
+    @Test
+    void shouldEndWhatItsReaderHasLeft() {
+        ServerStream<Integer> first = open(Stream.of(1));
+        for (int i = 1; i < MOST; i++) {
+            open(Stream.of(i)).start();
+        }
+        now.addAndGet(TimeUnit.SECONDS.toNanos(60));
+        assertThatThrownBy(() -> open(Stream.of(1))).hasMessageContaining("256 streams are open");
+        now.incrementAndGet();
+        assertThat(first.isForsaken()).isTrue();
+        ServerStream<Integer> next = open(Stream.of(1));
+        assertThat(streams.find(first.id())).isNull();
+        assertThat(streams.find(next.id())).isSameAs(next);
+        assertThat(next.isForsaken()).isFalse();
     }
 }
