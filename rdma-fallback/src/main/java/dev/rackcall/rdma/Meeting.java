@@ -72,8 +72,8 @@ final class Meeting {
     }
 
     static int millis(Duration timeout) {
-        // 0 would be no limit.
-        return Math.clamp(timeout.toMillis(), 1, Integer.MAX_VALUE);
+        // Rounded up: whoever gives up then finds his time over. 0 would be no limit.
+        return Math.clamp(timeout.plusNanos(999_999).toMillis(), 1, Integer.MAX_VALUE);
     }
 
     /** An end over the device that goes with this socket's local address. */

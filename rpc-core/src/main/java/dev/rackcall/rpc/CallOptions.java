@@ -10,7 +10,7 @@ import java.util.Optional;
  * <p>The time-out starts anew with every call (in gRPC a stub's deadline is one moment, after which that stub is useless; here it is a duration).
  */
 public final class CallOptions {
-    /** The channel's default time-out, no headers. */
+    /** The channel's default time-out, which the server does not hear of; no headers. */
     public static final CallOptions DEFAULT = new CallOptions(null, null, Metadata.EMPTY, Isolation.DEFAULT);
 
     private final Duration timeout;

@@ -99,11 +99,13 @@ final class ChannelConnection {
             return connect(hasTime ? spec : spec.within(Duration.ofNanos(left)));
         } catch (RpcException e) {
             if (!hasTime && deadline - System.nanoTime() <= 0) {
-                // Says nothing to others, who have more time.
                 throw late().asException(e);
             }
             Status status = afterwards(e.status());
-            lastFailure = new Failure(lastFailure.number + 1, Optional.of(status));
+            if (hasTime) {
+                // Otherwise it says nothing to others, who may have more time.
+                lastFailure = new Failure(lastFailure.number + 1, Optional.of(status));
+            }
             throw status.asException(e);
         }
     }

@@ -34,7 +34,10 @@ import java.lang.annotation.Target;
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.CLASS)
 public @interface Rpc {
-    /** The caller does not wait: no result, no error comes back. Only for {@code void} methods. */
+    /**
+     * The caller does not wait: no result, no error comes back. Only for {@code void} methods. A shared object among the arguments has to stay until the handler is done with it, which the caller
+     * learns only by another call; a scope that is closed before makes the call fail unseen.
+     */
     boolean oneWay() default false;
 
     /** Calling twice does no harm, so that the runtime may repeat the call after a lost connection. */

@@ -188,7 +188,7 @@ public final class RpcChannel implements AutoCloseable {
             return this;
         }
 
-        /** Time-out of calls that set none; 30 s by default. */
+        /** Time-out of calls that set none; 30 s by default. The server does not hear of it ({@link RpcContext#deadline}). */
         public Builder defaultTimeout(Duration value) {
             defaultTimeout = Objects.requireNonNull(value, "defaultTimeout");
             return this;

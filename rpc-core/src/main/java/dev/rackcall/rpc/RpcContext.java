@@ -20,7 +20,10 @@ public interface RpcContext {
     /** What the caller sent along. */
     Metadata headers();
 
-    /** When the caller stops waiting; calls that the handler makes inherit it. */
+    /**
+     * When the caller stops waiting, if its call set a time-out or a deadline, or inherited one; calls that the handler makes inherit it. A channel's default time-out is its own affair: it does
+     * not travel, so a service whose handlers make calls wants its callers to say {@link CallOptions#withTimeout}.
+     */
     Optional<Deadline> deadline();
 
     /**
@@ -39,7 +42,8 @@ public interface RpcContext {
 
     /**
      * Where the handler allocates a shared object that it returns by pointer. The object belongs to the caller, who gives it back by
-     * {@code RpcChannel.release}; if the call fails, the scope is closed. Used by the handler's thread while the call lasts.
+     * {@code RpcChannel.release}; if the call fails, the scope is closed. Used by the handler's thread while the call lasts: of a {@code Stream} of shared
+     * objects, all are allocated before the method returns.
      */
     Scope replyScope();
 

@@ -49,12 +49,15 @@ record Failure(Status status, Metadata trailers) {
             case SharedDataException e when isolated -> plain(breach(method, e));
             case RefException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
             case SharedDataException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
-            case OutOfArenaException e -> plain(Status.Code.RESOURCE_EXHAUSTED.with("%s: %s", method, e.getMessage()));
+            case OutOfArenaException e ->
+                plain(Status.Code.RESOURCE_EXHAUSTED.with(
+                        "%s: %s (shared results fill the caller's arena until it gives them back by RpcChannel.release)",
+                        method, e.getMessage()));
             default -> {
                 // As in gRPC: what a handler did not mean for its caller stays in the server's log.
                 if (LOG_LIMIT.allows()) {
                     LOG.warn(
-                            "{}: the handler threw {}; its caller gets UNKNOWN{}",
+                            "{}: the handler threw {}; its caller, if one waits, gets UNKNOWN{}",
                             method,
                             cause.toString(),
                             LOG_LIMIT.skipped(),
