@@ -98,6 +98,7 @@ final class ChannelConnection {
         try {
             return connect(hasTime ? spec : spec.within(Duration.ofNanos(left)));
         } catch (RpcException e) {
+            requireOpen();
             if (!hasTime && deadline - System.nanoTime() <= 0) {
                 throw late().asException(e);
             }
