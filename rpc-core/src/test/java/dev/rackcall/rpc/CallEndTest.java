@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
@@ -168,6 +169,39 @@ class CallEndTest {
         mayReturn.countDown();
         assertThat(next.join()).as("cancelled").isFalse();
         assertThat(echo.add(2, 2)).isEqualTo(4);
+    }
+
+    /** More than a connection may have open, each of whose openers gives up before the first element. */
+    @Test
+    void shouldEndStreamsWhoseOpenersNoLongerWait() {
+        AtomicInteger opened = new AtomicInteger();
+        CountDownLatch first = new CountDownLatch(1);
+        EchoService service = new EchoService() {
+            @Override
+            public Stream<Integer> count(int from, int to) {
+                opened.incrementAndGet();
+                return super.count(from, to).peek(_ -> await(first));
+            }
+        };
+        serve(server().service(Echo.class, service));
+        try (RpcChannel channel = channel().open()) {
+            Echo hasty = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(2)));
+            while (opened.get() < 300) {
+                assertThat(codeOf(() -> hasty.count(0, 10))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+            }
+            first.countDown();
+            assertThat(channel.stub(Echo.class).count(0, 3)).containsExactly(0, 1, 2);
+        } finally {
+            first.countDown();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("the stream was closed", e);
+        }
     }
 
     /** A future that cannot be listened to, or says so although it can. */

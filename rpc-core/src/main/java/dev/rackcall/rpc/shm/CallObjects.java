@@ -111,7 +111,7 @@ final class CallObjects {
 
     /** Opens a stream over elements that may still be computed from the arguments when the slot serves its next call. */
     <T> ServerStream<T> openStream(Stream<T> elements, ResultWriter<T> writer) {
-        ServerStream<T> stream = connection.streams.open(elements, writer, request.name(), memory);
+        ServerStream<T> stream = connection.streams.open(request.ticket(), elements, writer, request.name(), memory);
         sealIsStreams = request.isSealed() && memory != null && memory.has(request.isolation());
         memory = null;
         return stream;

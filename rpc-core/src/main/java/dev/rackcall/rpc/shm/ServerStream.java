@@ -28,6 +28,7 @@ final class ServerStream<T> {
 
     private final ServerStreams owner;
     private final long id;
+    private final long opener;
     private final Stream<T> elements;
     private final ResultWriter<T> writer;
     private final String method;
@@ -51,11 +52,13 @@ final class ServerStream<T> {
     private boolean left;
 
     /**
+     * @param opener ticket of the call that returned it
      * @param memory of the call that the stream answers, which the elements may be computed from; null if it has none
      */
     ServerStream(
             ServerStreams owner,
             long id,
+            long opener,
             Stream<T> elements,
             ResultWriter<T> writer,
             String method,
@@ -63,6 +66,7 @@ final class ServerStream<T> {
             LongSupplier nanoTime) {
         this.owner = owner;
         this.id = id;
+        this.opener = opener;
         this.elements = elements;
         this.writer = writer;
         this.method = method;
@@ -202,6 +206,10 @@ final class ServerStream<T> {
         return method;
     }
 
+    boolean isOpenedBy(long ticket) {
+        return opener == ticket;
+    }
+
     /** Answers {@code call}, which was deferred, with what is ready now or next. */
     void pull(ShmServerCall call) {
         boolean taken;
@@ -276,7 +284,10 @@ final class ServerStream<T> {
             produceNoMore();
             throw e;
         }
-        call.succeed();
+        if (!call.succeed()) {
+            // Whoever asked has another answer: nobody reads on.
+            cancel();
+        }
     }
 
     private void encode(Answer<T> answer) {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
@@ -27,9 +28,11 @@ final class ServerStreams {
         this.nanoTime = nanoTime;
     }
 
-    <T> ServerStream<T> open(Stream<T> elements, ResultWriter<T> writer, String method, CallMemory memory) {
+    /** @param opener ticket of the call that returned it */
+    <T> ServerStream<T> open(
+            long opener, Stream<T> elements, ResultWriter<T> writer, String method, CallMemory memory) {
         endForsaken();
-        ServerStream<T> stream = tryOpen(elements, writer, method, memory);
+        ServerStream<T> stream = tryOpen(opener, elements, writer, method, memory);
         if (stream == null) {
             // Users' code, and so without the lock.
             elements.close();
@@ -43,12 +46,12 @@ final class ServerStreams {
     }
 
     private synchronized <T> ServerStream<T> tryOpen(
-            Stream<T> elements, ResultWriter<T> writer, String method, CallMemory memory) {
+            long opener, Stream<T> elements, ResultWriter<T> writer, String method, CallMemory memory) {
         if (closed || open.size() >= MAX_OPEN) {
             return null;
         }
         long id = ++lastId;
-        ServerStream<T> stream = new ServerStream<>(this, id, elements, writer, method, memory, nanoTime);
+        ServerStream<T> stream = new ServerStream<>(this, id, opener, elements, writer, method, memory, nanoTime);
         open.put(id, stream);
         return stream;
     }
@@ -76,6 +79,17 @@ final class ServerStreams {
         if (stream != null) {
             stream.cancel();
         }
+    }
+
+    /** The caller of {@code ticket} no longer waits: if that opened a stream, nobody knows its number. */
+    void closeOpenedBy(long ticket) {
+        Optional<ServerStream<?>> stream;
+        synchronized (this) {
+            stream = open.values().stream()
+                    .filter(each -> each.isOpenedBy(ticket))
+                    .findFirst();
+        }
+        stream.ifPresent(ServerStream::cancel);
     }
 
     void closeAll() {

@@ -207,19 +207,19 @@ final class ShmServerCall extends ServerCall {
 
     // ---- ending it
 
-    /** Publishes what was encoded, unless nobody wants it any more. */
-    void succeed() {
+    /** Publishes what was encoded, unless nobody wants it any more; returns whether it did. */
+    boolean succeed() {
         if (unwanted) {
             fail(Status.Code.CANCELLED
                     .with("%s: its caller no longer waits", request.name())
                     .asException());
-            return;
+            return false;
         }
         if (context != null && context.hasSaidOverdue()) {
             fail(Status.Code.DEADLINE_EXCEEDED
                     .with("%s: its handler was told that the deadline had passed, and ended", request.name())
                     .asException());
-            return;
+            return false;
         }
         if (objects.haveLostTheirSeal()) {
             fail(Status.Code.ABORTED
@@ -227,13 +227,14 @@ final class ShmServerCall extends ServerCall {
                             "%s: whoever held the seal of its arguments has ended, so they may have changed under the handler; call again",
                             request.name())
                     .asException());
-            return;
+            return false;
         }
         long word = response.success(request.ticket());
         if (objects.hasReply()) {
             objects.handOver(() -> unwanted);
         }
         respond(word, Status.OK);
+        return true;
     }
 
     /** Publishes a failure, unless this side has ended the connection: then the client hears of that, and not of what it made the handler do. */

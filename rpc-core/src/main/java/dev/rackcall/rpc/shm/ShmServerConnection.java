@@ -264,6 +264,7 @@ final class ShmServerConnection {
             call.cancel(ticket);
         }
         link.replies().discard(ticket);
+        streams.closeOpenedBy(ticket);
     }
 
     /** Reads what came over the socket: rings, and cancellations for which no slot was free; negative once the client is gone. */

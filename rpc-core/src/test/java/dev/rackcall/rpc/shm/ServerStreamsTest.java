@@ -20,8 +20,10 @@ class ServerStreamsTest {
     private final AtomicLong now = new AtomicLong();
     private final ServerStreams streams = new ServerStreams(now::get);
 
+    private long tickets = 100;
+
     private ServerStream<Integer> open(Stream<Integer> elements) {
-        return streams.open(elements, (out, call, value) -> {}, "Test.method", null);
+        return streams.open(++tickets, elements, (out, call, value) -> {}, "Test.method", null);
     }
 
     /** Closing one runs users' code, which must not keep the connection's poller from finding the others. */
@@ -65,5 +67,16 @@ class ServerStreamsTest {
         assertThat(streams.find(first.id())).isNull();
         assertThat(streams.find(next.id())).isSameAs(next);
         assertThat(next.isForsaken()).isFalse();
+    }
+
+    @Test
+    void shouldEndWhatWasOpenedForWhoNoLongerWaits() {
+        ServerStream<Integer> first = open(Stream.of(1));
+        ServerStream<Integer> second = open(Stream.of(2));
+        streams.closeOpenedBy(tickets - 1);
+        assertThat(streams.find(first.id())).isNull();
+        assertThat(streams.find(second.id())).isSameAs(second);
+        streams.closeOpenedBy(first.id());
+        assertThat(streams.find(second.id())).isSameAs(second);
     }
 }
