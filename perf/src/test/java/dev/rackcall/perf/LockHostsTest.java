@@ -43,7 +43,7 @@ class LockHostsTest {
                 Integer.toString(port),
                 "127.0.0.1",
                 Integer.toString(peer),
-                "50",
+                "200",
                 "alock-50-4",
                 "spin-50-4",
                 "mcs-50-4"));

@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class LockTargetTest {
-    private static final long NANOS = 20_000_000;
+    private static final long NANOS = 100_000_000;
 
     private static List<Result> measure(String... names) {
         return new LockTarget(new Plan(
