@@ -1,11 +1,16 @@
 package dev.rackcall.shm;
 
+import java.security.SecureRandom;
+
 /** A map from Refs to Refs on the Java heap: open addressing, no removal, null Refs as free places. */
 final class RefMap {
     private static final int FIRST_CAPACITY = 64;
 
+    /** Seeds of maps in shared memory are there for all to see, and the next ones follow from them. */
+    private static final long SECRET = new SecureRandom().nextLong();
+
     /** Refs come from a peer, who must not be able to choose ones that collide. */
-    private final long seed = KeyHash.newSeed();
+    private final long seed = KeyHash.newSeed() ^ SECRET;
 
     private long[] keys = new long[FIRST_CAPACITY];
     private long[] values = new long[FIRST_CAPACITY];

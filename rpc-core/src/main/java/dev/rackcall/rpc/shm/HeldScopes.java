@@ -71,9 +71,8 @@ final class HeldScopes implements ScopeEnd {
         try {
             return connection.ask(ControlOp.UNSHARE, firstRun, 0, endBound(), _ -> true);
         } catch (RpcException e) {
-            // All slots were taken, say: the home hears of it later. Until when it hands out what is there is not
-            // known, so
-            // the memory goes with the connection.
+            // All slots were taken, say: the home hears of it later. When it ends handing out what is there is not known,
+            // so the memory goes with the connection.
             connection.control(ControlOp.UNSHARE, firstRun);
             return false;
         }

@@ -57,8 +57,9 @@ final class PoolClient {
                     .encode();
             PoolKnock knock = PoolKnock.ask(
                     pool, place, hello, new Peer((int) ProcessHandle.current().pid(), Uid.current(), -1));
+            int seat = sit(door, place);
             mayGive = false;
-            mayGive = awaitAnswer(door, knock, place);
+            mayGive = awaitAnswer(door, seat, knock, place);
             return open(knock);
         } finally {
             if (mayGive) {
@@ -67,18 +68,23 @@ final class PoolClient {
         }
     }
 
-    /**
-     * Waits for the answer; then the knock is this side's again.
-     *
-     * @return true
-     */
-    private boolean awaitAnswer(PoolDoor door, PoolKnock knock, long place) {
+    /** Takes a seat at the door, if need be when others have left: until then nobody knows of the knock. */
+    private int sit(PoolDoor door, long place) {
         int seat = door.sit(place);
         while (seat < 0) {
             requireTime("has more clients at its door than it answers");
             LockSupport.parkNanos(LOOK_NANOS);
             seat = door.sit(place);
         }
+        return seat;
+    }
+
+    /**
+     * Waits for the answer; then the knock is this side's again.
+     *
+     * @return true
+     */
+    private boolean awaitAnswer(PoolDoor door, int seat, PoolKnock knock, long place) {
         try {
             while (!knock.isAnswered()) {
                 requireTime("did not answer");

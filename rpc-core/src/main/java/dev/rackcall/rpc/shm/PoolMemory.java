@@ -134,6 +134,11 @@ final class PoolMemory {
         }
     }
 
+    /** Gives back what nobody has been told of. */
+    void discard() {
+        pool.give(shared.place());
+    }
+
     /** Gives clients, which have been told of the end, a second to leave; then what they still use stays taken. */
     void close(SharedPool arena) {
         long end = System.nanoTime() + LEAVE_NANOS;

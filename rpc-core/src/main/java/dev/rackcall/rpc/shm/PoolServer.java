@@ -72,13 +72,7 @@ final class PoolServer extends PolledServer {
             long owner = door.acquire(channel);
             try {
                 PoolMemory memory = new PoolMemory(pool, spec.sharedQuota());
-                ConnectionFactory factory = new ConnectionFactory(
-                        spec,
-                        service,
-                        handlers,
-                        memory.most(spec.arenaQuota()),
-                        id -> new SharedPool(memory.sharedFile(), id));
-                entrances.add(new Entrance(door, owner, factory, memory));
+                entrances.add(new Entrance(door, owner, factory(service, memory), memory));
             } catch (RuntimeException | Error e) {
                 door.change(owner, 0);
                 throw e;
@@ -91,6 +85,20 @@ final class PoolServer extends PolledServer {
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with("channel %s: cannot be served: %s", channel, e.getMessage())
                     .asException(e);
+        }
+    }
+
+    private ConnectionFactory factory(ServerSpec.Service<?> service, PoolMemory memory) {
+        try {
+            return new ConnectionFactory(
+                    spec,
+                    service,
+                    handlers,
+                    memory.most(spec.arenaQuota()),
+                    id -> new SharedPool(memory.sharedFile(), id));
+        } catch (RuntimeException | Error e) {
+            memory.discard();
+            throw e;
         }
     }
 

@@ -40,6 +40,8 @@ final class RemoteServer extends PolledServer {
     private final Thread guardian = new Thread(this::guard, "rackcall-remote");
     private Optional<CarrierProvider.Listener> listener = Optional.empty();
     private volatile boolean stopping;
+    /** Whether {@link #close} has come to where no connection may be added any more. Guarded by {@link #scopes}. */
+    private boolean ended;
 
     private RemoteServer(ServerSpec spec) {
         super(spec);
@@ -189,17 +191,33 @@ final class RemoteServer extends PolledServer {
             ServerMirror bell = new ServerMirror(carrier, mapping, welcome);
             ShmServerConnection connection;
             try {
-                connection = factory.connect(bell, file, welcome, STRANGER, server.connections, () -> {});
+                connection = connect(bell);
             } catch (RuntimeException | Error e) {
                 bell.close();
                 count();
                 factory.shared().leave(welcome.participant());
                 throw e;
             }
-            connection.link.mirroredBy(bell, server.scopes.get(factory.channel()));
-            server.pollers.quietest().add(connection);
             carrier.start(bell);
             connection.link.told();
+        }
+
+        /** Under the lock: a poller that has been stopped ends whoever was added before, and nobody else. */
+        private ShmServerConnection connect(ServerMirror bell) {
+            synchronized (server.scopes) {
+                if (server.ended) {
+                    file.close();
+                    factory.giveIds(welcome);
+                    throw Status.Code.UNAVAILABLE
+                            .with("channel %s: its server is shutting down", factory.channel())
+                            .asException();
+                }
+                ShmServerConnection connection =
+                        factory.connect(bell, file, welcome, STRANGER, server.connections, () -> {});
+                connection.link.mirroredBy(bell, server.scopes.get(factory.channel()));
+                server.pollers.quietest().add(connection);
+                return connection;
+            }
         }
 
         @Override
@@ -229,6 +247,9 @@ final class RemoteServer extends PolledServer {
             guardian.join(JOIN_MILLIS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+        synchronized (scopes) {
+            ended = true;
         }
         endCalls();
         channels.values().forEach(ConnectionFactory::close);

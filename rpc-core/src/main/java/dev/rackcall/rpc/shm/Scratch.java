@@ -36,20 +36,34 @@ final class Scratch implements AutoCloseable {
                     "channel " + channel + " was closed, so its handlers have no temporary scopes");
         }
         if (arena == null) {
-            file = SharedFile.memfd("rackcall" + channel + "-scratch", quota);
-            mapping = file.map();
-            arena = Arena.create(new ArenaSpec(id, mapping.memory(), file, 0, TableHome.PRIVATE, OWNER, FIRST_BYTES));
+            try {
+                file = SharedFile.memfd("rackcall" + channel + "-scratch", quota);
+                mapping = file.map();
+                arena = Arena.create(
+                        new ArenaSpec(id, mapping.memory(), file, 0, TableHome.PRIVATE, OWNER, FIRST_BYTES));
+            } catch (RuntimeException | Error e) {
+                // The next handler that asks tries again, on a host that may have memory by then.
+                giveBack();
+                throw e;
+            }
         }
         return arena;
+    }
+
+    private void giveBack() {
+        if (mapping != null) {
+            mapping.close();
+            mapping = null;
+        }
+        if (file != null) {
+            file.close();
+            file = null;
+        }
     }
 
     @Override
     public synchronized void close() {
         closed = true;
-        if (mapping != null) {
-            mapping.close();
-            file.close();
-            mapping = null;
-        }
+        giveBack();
     }
 }

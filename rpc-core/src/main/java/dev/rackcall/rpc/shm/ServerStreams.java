@@ -58,11 +58,12 @@ final class ServerStreams {
 
     /** Streams that their readers have left without closing them, as one does who takes the first element only. */
     private void endForsaken() {
-        List<ServerStream<?>> forsaken;
+        List<ServerStream<?>> all;
         synchronized (this) {
-            forsaken = open.values().stream().filter(ServerStream::isForsaken).toList();
+            all = List.copyOf(open.values());
         }
-        forsaken.forEach(stream -> close(stream.id()));
+        // Without the monitor, which a stream takes while it holds its own lock.
+        all.stream().filter(ServerStream::isForsaken).forEach(ServerStream::cancel);
     }
 
     /** The stream with that id, or null: the id came from a peer. */

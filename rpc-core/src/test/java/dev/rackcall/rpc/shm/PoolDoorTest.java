@@ -88,6 +88,24 @@ class PoolDoorTest {
         assertThat(outside.sit(4096)).isZero();
     }
 
+    /** What is taken for a host stays taken after the process, so a client that tries again and again must not take any. */
+    @Test
+    void shouldGiveItsKnockBackIfThereIsNoSeat() {
+        PoolDoor door = PoolDoor.findOrMake(second, "/test/echo");
+        assertThat(door.change(0, 42)).isTrue();
+        for (int i = 0; i < PoolDoor.SEATS; i++) {
+            assertThat(door.sit(4096L * (i + 1))).isEqualTo(i);
+        }
+        long free = second.takeForHost(PoolKnock.BYTES);
+        second.give(free);
+        RpcChannel.Builder channel =
+                RpcChannel.builder("/test/echo").pool(hosts.second()).connectTimeout(Duration.ofMillis(50));
+        for (int i = 0; i < 3; i++) {
+            Assertions.assertThatThrownBy(channel::open).hasMessageContaining("more clients at its door");
+        }
+        assertThat(second.takeForHost(PoolKnock.BYTES)).isEqualTo(free);
+    }
+
     @Test
     void shouldCarryQuestionAndAnswer() throws Handshake.MalformedException {
         long place = second.takeForHost(PoolKnock.BYTES);
