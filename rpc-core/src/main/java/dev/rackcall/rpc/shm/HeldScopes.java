@@ -71,8 +71,8 @@ final class HeldScopes implements ScopeEnd {
         try {
             return connection.ask(ControlOp.UNSHARE, firstRun, 0, endBound(), _ -> true);
         } catch (RpcException e) {
-            // All slots were taken, say: the home hears of it later. When it ends handing out what is there is not known,
-            // so the memory goes with the connection.
+            // All slots were taken, say: the home hears of it later, and may hand out what is there until then. So its
+            // memory goes with the connection.
             connection.control(ControlOp.UNSHARE, firstRun);
             return false;
         }
