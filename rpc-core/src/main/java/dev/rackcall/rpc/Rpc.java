@@ -28,7 +28,7 @@ import java.lang.annotation.Target;
  * <p><b>Futures.</b> What is attached to a future without an executor of its own runs on the thread that waits for that very future, or on a
  * virtual thread of its own; it may call, wait and block. Cancelling the future, or completing it otherwise, as {@code orTimeout} does, cancels the call.
  *
- * <p><b>Streams.</b> Close one that was not read to its end, as by {@code try (Stream<T> s = ...)}: the server keeps it for a minute.
+ * <p><b>Streams.</b> Close one that was not read to its end, as by {@code try (Stream<T> s = ...)}: the server keeps it for a minute, or until its place is needed.
  */
 @Documented
 @Target(ElementType.METHOD)

@@ -83,12 +83,15 @@ public final class RpcServer implements AutoCloseable {
         if (!closed.compareAndSet(false, true)) {
             return isTerminatedWithin(bound) && drained;
         }
-        announcement.ifPresent(Router.Announcement::close);
-        endpoint.drain();
-        drained = endpoint.awaitDrained(bound);
-        endpoint.close();
-        terminated.countDown();
-        forgetExitHook();
+        try {
+            announcement.ifPresent(Router.Announcement::close);
+            endpoint.drain();
+            drained = endpoint.awaitDrained(bound);
+            endpoint.close();
+        } finally {
+            terminated.countDown();
+            forgetExitHook();
+        }
         return drained;
     }
 

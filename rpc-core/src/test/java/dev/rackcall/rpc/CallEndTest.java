@@ -171,7 +171,7 @@ class CallEndTest {
         assertThat(echo.add(2, 2)).isEqualTo(4);
     }
 
-    /** More than a connection may have open, each of whose openers gives up before the first element. */
+    /** Openers that give up before the first element: without them nobody knows the streams. */
     @Test
     void shouldEndStreamsWhoseOpenersNoLongerWait() {
         AtomicInteger opened = new AtomicInteger();
@@ -186,13 +186,38 @@ class CallEndTest {
         serve(server().service(Echo.class, service));
         try (RpcChannel channel = channel().open()) {
             Echo hasty = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(2)));
-            while (opened.get() < 300) {
+            while (opened.get() < 20) {
                 assertThat(codeOf(() -> hasty.count(0, 10))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
             }
-            first.countDown();
-            assertThat(channel.stub(Echo.class).count(0, 3)).containsExactly(0, 1, 2);
+            Await.until("each stream is closed", () -> service.closedStreams.get() == opened.get());
         } finally {
             first.countDown();
+        }
+    }
+
+    /** The handler returns its stream when its caller has cancelled already; no element ever comes. */
+    @Test
+    void shouldEndAStreamThatComesTooLate() {
+        CountDownLatch never = new CountDownLatch(1);
+        AtomicInteger entered = new AtomicInteger();
+        EchoService service = new EchoService() {
+            @Override
+            public Stream<Integer> count(int from, int to) {
+                RpcContext context = RpcContext.current().orElseThrow();
+                entered.incrementAndGet();
+                Await.until("the caller gives up", context::isCancelled);
+                return super.count(from, to).peek(_ -> await(never));
+            }
+        };
+        serve(server().service(Echo.class, service).dispatch(Dispatch.virtualThreads()));
+        try (RpcChannel channel = channel().open()) {
+            Echo hasty = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(20)));
+            while (entered.get() < 3) {
+                assertThat(codeOf(() -> hasty.count(0, 10))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+            }
+            Await.until("each stream is closed", () -> service.closedStreams.get() == entered.get());
+        } finally {
+            never.countDown();
         }
     }
 

@@ -188,7 +188,7 @@ final class RemoteServer extends PolledServer {
 
         @Override
         public void take(Carrier carrier) {
-            ServerMirror bell = new ServerMirror(carrier, mapping, welcome);
+            ServerMirror bell = bell(carrier);
             ShmServerConnection connection;
             try {
                 connection = connect(bell);
@@ -200,6 +200,16 @@ final class RemoteServer extends PolledServer {
             }
             carrier.start(bell);
             connection.link.told();
+        }
+
+        private ServerMirror bell(Carrier carrier) {
+            try {
+                return new ServerMirror(carrier, mapping, welcome);
+            } catch (RuntimeException | Error e) {
+                carrier.close();
+                leave();
+                throw e;
+            }
         }
 
         /** Under the lock: a poller that has been stopped ends whoever was added before, and nobody else. */

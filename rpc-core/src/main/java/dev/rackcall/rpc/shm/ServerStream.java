@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The producing end of a server stream. A virtual thread takes elements from the handler's stream, at most {@link #AHEAD} ahead of the
  * reader; a pull carries away what is ready, or waits for the next element. A reader that neither pulls nor closes for
- * {@link #READER_SECONDS} loses its stream: at once if elements wait for room, else when its connection opens the next stream.
+ * {@link #READER_SECONDS} loses its stream: at once if elements wait for room, else when its place is needed for another.
  */
 final class ServerStream<T> {
     private static final Logger LOG = LoggerFactory.getLogger(ServerStream.class);
@@ -103,8 +103,21 @@ final class ServerStream<T> {
                 lock.unlock();
             }
             thread.start();
+            interruptIfOver(thread);
         } catch (RuntimeException | Error e) {
             fail(e);
+        }
+    }
+
+    /** Whoever ended the stream before its thread ran could not interrupt that. */
+    private void interruptIfOver(Thread thread) {
+        lock.lock();
+        try {
+            if (done && !produced) {
+                thread.interrupt();
+            }
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -171,7 +184,12 @@ final class ServerStream<T> {
             while (!done && ready.size() >= AHEAD) {
                 if (!room.await(READER_SECONDS, TimeUnit.SECONDS)) {
                     LOG.info("{}: nobody pulled from stream {} for {} s; it is closed", method, id, READER_SECONDS);
+                    // Should somebody pull just now, he must not take this for the stream's end.
+                    failure = Status.Code.CANCELLED
+                            .with("%s: nobody pulled from the stream for %d s", method, READER_SECONDS)
+                            .asException();
                     done = true;
+                    ready.clear();
                     owner.forget(id);
                 }
             }
@@ -193,7 +211,9 @@ final class ServerStream<T> {
         try {
             produced = true;
             done = true;
-            failure = thrown;
+            if (failure == null) {
+                failure = thrown;
+            }
             answer = takeAnswer();
         } finally {
             lock.unlock();

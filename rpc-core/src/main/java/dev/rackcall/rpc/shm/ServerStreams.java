@@ -31,8 +31,11 @@ final class ServerStreams {
     /** @param opener ticket of the call that returned it */
     <T> ServerStream<T> open(
             long opener, Stream<T> elements, ResultWriter<T> writer, String method, CallMemory memory) {
-        endForsaken();
         ServerStream<T> stream = tryOpen(opener, elements, writer, method, memory);
+        if (stream == null) {
+            endForsaken();
+            stream = tryOpen(opener, elements, writer, method, memory);
+        }
         if (stream == null) {
             // Users' code, and so without the lock.
             elements.close();

@@ -186,9 +186,16 @@ final class ShmServerCall extends ServerCall {
             throw nullResult("a Stream");
         }
         ServerStream<T> stream = objects.openStream(elements, resultWriter);
+        // A cancellation says so before it looks for the stream: it finds that, or is seen here. Read before the call
+        // is
+        // deferred: from then on its slot may serve the next one.
+        boolean forsaken = unwanted;
         defer();
         stream.pull(this);
         stream.start();
+        if (forsaken) {
+            stream.cancel();
+        }
     }
 
     private RpcException nullResult(String instead) {

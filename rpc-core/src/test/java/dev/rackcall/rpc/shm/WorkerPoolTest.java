@@ -56,7 +56,7 @@ class WorkerPoolTest {
     void shouldPassOnAWakeUpThatCameForAnotherEntry() throws Exception {
         Random random = new Random(SEED);
         try (WorkerPool<Runnable> pool = pool(2, new AtomicInteger())) {
-            for (int i = 0; i < 2_000; i++) {
+            for (int i = 0; i < 400; i++) {
                 CountDownLatch both = new CountDownLatch(2);
                 for (int k = 0; k < 2; k++) {
                     LockSupport.parkNanos(random.nextInt(100_000));
