@@ -36,12 +36,10 @@ final class RunChain {
     void takeOver(long ref, int from) {
         long wanted = arena.runOf(ref);
         boolean found = false;
-        long run = RunLayout.first(memory, Ref.offset(wanted));
+        long first = RunLayout.first(memory, Ref.offset(wanted));
+        long run = first;
         while (run != Ref.NULL && runCount < MAX_RUNS) {
-            if (!arena.transferRun(run, from, arena.participant())) {
-                throw new RefException(Ref.describe(run) + " is no run of participant " + from
-                        + ", so its scope cannot be taken over; was it closed, or handed over before?");
-            }
+            takeOverRun(run, first, from);
             remember(run);
             found |= run == wanted;
             run = RunLayout.next(memory, Ref.offset(run));
@@ -49,6 +47,22 @@ final class RunChain {
         if (!found || run != Ref.NULL) {
             throw new RefException(Ref.describe(ref)
                     + " does not lie in the scope that its run names, or that has more than " + MAX_RUNS + " runs");
+        }
+    }
+
+    /**
+     * Takes one run over if it is of that scope. What was read before it was this participant's may have been written long ago, as many uses of the run as there are generations: only
+     * now its memory is nobody else's, and says what it is used for.
+     */
+    private void takeOverRun(long run, long first, int from) {
+        if (!arena.transferRun(run, from, arena.participant())) {
+            throw new RefException(Ref.describe(run) + " is no run of participant " + from
+                    + ", so its scope cannot be taken over; was it closed, or handed over before?");
+        }
+        if (RunLayout.first(memory, Ref.offset(run)) != first) {
+            arena.transferRun(run, arena.participant(), from);
+            throw new RefException(Ref.describe(run) + " of participant " + from + " does not belong to the scope at "
+                    + Ref.describe(first) + "; was that closed?");
         }
     }
 

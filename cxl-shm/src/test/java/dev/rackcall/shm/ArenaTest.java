@@ -291,6 +291,28 @@ class ArenaTest {
         assertThat(mine.usedBytes()).isZero();
     }
 
+    /** As when a run has been used 256 times again between a look at what leads to it and its adoption: its generation is the same. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldLeaveItsOwnerWhatIsNoRunOfTheScope(boolean asFirst) {
+        Arena mine = create(TableHome.SHARED);
+        Arena theirs = attach(OTHER);
+        long run = theirs.allocateRun(100);
+        theirs.memory().set(ValueLayout.JAVA_LONG, Ref.offset(run), ~run);
+        long object = theirs.newScope().allocate(8);
+        long header = Ref.offset(object) & -4096L;
+        if (asFirst) {
+            RunLayout.initialise(mine.memory(), header, run);
+        } else {
+            RunLayout.next(mine.memory(), header, run);
+        }
+
+        assertThatThrownBy(() -> mine.adopt(object, OTHER))
+                .isInstanceOf(RefException.class)
+                .hasMessageContaining("does not belong to the scope");
+        assertThat(theirs.freeRun(run)).isTrue();
+    }
+
     @Test
     void shouldRefuseToAdoptWhatLiesOutside() {
         Arena mine = create(TableHome.SHARED);
