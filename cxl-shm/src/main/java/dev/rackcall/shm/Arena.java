@@ -161,9 +161,22 @@ public final class Arena {
         return pages.free(headAt(ref), Ref.generation(ref));
     }
 
+    /**
+     * As {@link #freeRun(long)}, of a run that may have been taken over from this process since it was handed out: its page and generation may be those of a later run of this
+     * process by now, but not its epoch, too.
+     */
+    boolean freeRun(long ref, int epoch) {
+        return pages.epoch(headAt(ref)) == epoch && freeRun(ref);
+    }
+
+    /** Which of the runs that begin at the same page this is, for {@link #freeRun(long, int)}. */
+    int epochOfRun(long ref) {
+        return pages.epoch(headAt(ref));
+    }
+
     /** Makes Refs into the run stale; returns the run's new Ref. */
-    long renewRun(long ref) {
-        long run = pages.renew(headAt(ref), Ref.generation(ref));
+    long renewRun(long ref, int epoch) {
+        long run = pages.epoch(headAt(ref)) == epoch ? pages.renew(headAt(ref), Ref.generation(ref)) : PageRun.NONE;
         if (run == PageRun.NONE) {
             throw new ScopeException(Ref.describe(ref) + " is no run of participant " + participant() + " any more");
         }

@@ -258,6 +258,10 @@ final class PageAllocator {
         return runs.generation(head);
     }
 
+    int epoch(int head) {
+        return runs.epoch(head);
+    }
+
     int length(int head) {
         return runs.length(head);
     }

@@ -237,6 +237,10 @@ final class PageRuns {
         return PageEntry.generation(table.get(head));
     }
 
+    int epoch(int head) {
+        return PageEntry.epoch(table.get(head));
+    }
+
     int length(int head) {
         return lengthAt(head, table.get(head));
     }

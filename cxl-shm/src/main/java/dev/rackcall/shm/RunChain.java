@@ -15,6 +15,7 @@ final class RunChain {
     private final Arena arena;
     private final MemorySegment memory;
     private long[] runs = new long[2];
+    private int[] epochs = new int[2];
     private int runCount;
     private long bytesInRuns;
     private long cursor;
@@ -125,7 +126,9 @@ final class RunChain {
     private void remember(long run) {
         if (runCount == runs.length) {
             runs = Arrays.copyOf(runs, 2 * runCount);
+            epochs = Arrays.copyOf(epochs, 2 * runCount);
         }
+        epochs[runCount] = arena.epochOfRun(run);
         runs[runCount++] = run;
         bytesInRuns += arena.runBytes(run);
     }
@@ -140,9 +143,9 @@ final class RunChain {
     void reset() {
         try {
             while (runCount > 1) {
-                arena.freeRun(runs[--runCount]);
+                freeLast();
             }
-            runs[0] = arena.renewRun(runs[0]);
+            runs[0] = arena.renewRun(runs[0], epochs[0]);
             bytesInRuns = arena.runBytes(runs[0]);
             RunLayout.initialise(memory, Ref.offset(runs[0]), runs[0]);
             startAt(runs[0]);
@@ -155,13 +158,19 @@ final class RunChain {
     void free() {
         try {
             while (runCount > 0) {
-                arena.freeRun(runs[--runCount]);
+                freeLast();
             }
         } catch (IllegalStateException e) {
             if (memory.scope().isAlive()) {
                 throw e;
             }
         }
+    }
+
+    /** Unless it was taken over from this process. */
+    private void freeLast() {
+        runCount--;
+        arena.freeRun(runs[runCount], epochs[runCount]);
     }
 
     /** Ref of the first run. */

@@ -291,6 +291,29 @@ class ArenaTest {
         assertThat(mine.usedBytes()).isZero();
     }
 
+    /** Whoever took a scope over has closed it long ago, and its former owner has got the same page with the same generation for something else. */
+    @Test
+    void shouldNotFreeALaterRunWhenAScopeThatWasTakenOverIsClosed() {
+        Arena mine = create(TableHome.SHARED);
+        Arena theirs = attach(OTHER);
+        Scope passed = mine.newScope();
+        long object = passed.allocate(8);
+        long first = mine.scopeOf(object);
+        theirs.adopt(object, mine.participant()).close();
+        assertThat(mine.reclaim(OTHER)).isPositive();
+
+        long run = mine.allocateRun(mine.runBytes(first));
+        for (int uses = 0; run != first; uses++) {
+            assertThat(uses).isLessThan(1_000);
+            if (Ref.offset(run) == Ref.offset(first)) {
+                assertThat(mine.freeRun(run)).isTrue();
+            }
+            run = mine.allocateRun(ArenaLayout.PAGE);
+        }
+        passed.close();
+        assertThat(mine.freeRun(run)).as("still there").isTrue();
+    }
+
     /** As when a run has been used 256 times again between a look at what leads to it and its adoption: its generation is the same. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
