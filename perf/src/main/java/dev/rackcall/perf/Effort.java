@@ -14,7 +14,7 @@ record Effort(long durationNanos, long warmUpNanos, int repeat) {
 
     private static final Effort REPEATED = new Effort(1_000 * MILLI, 3_000 * MILLI, 3);
     private static final Effort ONCE = new Effort(1_000 * MILLI, 3_000 * MILLI, 1);
-    /** Of some seventy subjects, of which most are compared turn by turn with their neighbours in the table: less than four minutes. */
+    /** Of some seventy subjects, most of them compared turn by turn: some five minutes on two processors. */
     private static final Effort MANY = new Effort(500 * MILLI, 800 * MILLI, 1);
 
     /** Where nobody says otherwise. */
