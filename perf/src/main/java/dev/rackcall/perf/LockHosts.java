@@ -33,7 +33,10 @@ public final class LockHosts {
         this.nanos = nanos;
     }
 
-    /** {@code LockHosts DEVICE NODE PORT PEER_HOST PEER_PORT MILLIS NAME...}: node 0 or 1, its port, where the other one's is, how long each measurement takes, and names such as alock-95-20. */
+    /**
+     * {@code LockHosts DEVICE NODE PORT PEER_HOST PEER_PORT MILLIS NAME...}: node 0 or 1, its port, where the other one's is, how long each measurement takes, and names such as alock-95-20. All are
+     * run once before one counts.
+     */
     public static void main(String[] args) throws IOException, InterruptedException {
         BenchDevice.use(Optional.of(args[0]));
         InetSocketAddress peer = new InetSocketAddress(args[3], Integer.parseInt(args[4]));
@@ -42,7 +45,13 @@ public final class LockHosts {
                 Integer.parseInt(args[2]),
                 peer,
                 TimeUnit.MILLISECONDS.toNanos(Long.parseLong(args[5])));
-        for (String name : List.of(args).subList(6, args.length)) {
+        List<String> names = List.of(args).subList(6, args.length);
+        for (String name : names) {
+            // Whoever is measured first would be measured while it is compiled, in a guest for a good part of a minute.
+            host.measure(name);
+            System.out.println("WARM " + name);
+        }
+        for (String name : names) {
             Measurement measured = host.measure(name);
             System.out.printf("LOCKS %s %.0f %d%n", name, measured.opsPerS(), measured.p50Ns());
         }
