@@ -16,7 +16,7 @@ final class PoolDevice {
             participants.requireGate();
             try {
                 if (PoolLayout.isUnmade(mapping.memory())) {
-                    return PoolMaker.create(file, file.bytes(), PoolOptions.create());
+                    return PoolMaker.createInPlace(file, memory -> new Participants(file, memory));
                 }
             } finally {
                 participants.openGate();
@@ -32,11 +32,7 @@ final class PoolDevice {
             if (PoolHosts.mustMake(mapping.memory(), host, file)) {
                 PoolLayout.sharedByHosts(mapping.memory());
                 PoolLayout.takeHost(mapping.memory(), host, boot.bits());
-                return PoolMaker.create(
-                                file,
-                                file.bytes(),
-                                PoolOptions.create(),
-                                memory -> PoolHosts.participants(file, memory, host))
+                return PoolMaker.createInPlace(file, memory -> PoolHosts.participants(file, memory, host))
                         .withCommons(host, boot);
             }
         }

@@ -94,6 +94,18 @@ final class PoolMaker {
 
     // ---- in a file that is there
 
+    /** In all of a file of which nothing is known but that its first page is blank: behind that may be what an earlier pool, or somebody else, has left. */
+    static Pool createInPlace(SharedFile file, Function<MemorySegment, Participants> who) {
+        PoolJoiner.requireReachable(file);
+        try (Mapping mapping = file.map()) {
+            file.reserve(0, file.bytes());
+            long arena = file.bytes() - PoolLayout.ARENA;
+            long table = Math.min(arena, ArenaLayout.firstPage(TableHome.SHARED, arena));
+            mapping.memory().asSlice(PoolLayout.ARENA, table).fill((byte) 0);
+        }
+        return create(file, file.bytes(), PoolOptions.create(), who);
+    }
+
     static Pool create(SharedFile file, long initialBytes, PoolOptions options) {
         return create(file, initialBytes, options, memory -> new Participants(file, memory));
     }

@@ -135,6 +135,24 @@ class PoolHostsTest {
         }
     }
 
+    /** Which is what messages advise who wants to use a device for something else. */
+    @Test
+    void shouldFindNothingOfAnEarlierPoolOnceItsFirstPageIsCleared() {
+        // Open until the end, since the last who closes a file removes it.
+        try (Pool earlier = host(0, BOOT_0);
+                SharedFile device = SharedFile.openFile(path);
+                Mapping mapping = device.map()) {
+            earlier.commons().orElseThrow().takeForHost(10_000);
+            earlier.commons().orElseThrow().takeForPool(100);
+            mapping.memory().asSlice(0, PoolLayout.ARENA).fill((byte) 0);
+            try (Pool anew = host(1, BOOT_1)) {
+                Arena arena = anew.arena();
+                assertThat(arena.usedBytes()).isZero();
+                assertThat(arena.freeRun(arena.allocateRun(arena.freeBytes()))).isTrue();
+            }
+        }
+    }
+
     @Test
     void shouldMapAWindowByItself() {
         try (Pool a = host(0, BOOT_0);

@@ -65,8 +65,9 @@ final class PoolBell implements Bell {
         return outer.fd();
     }
 
+    /** Under the lock: once {@link #close} has returned nothing is written, since the page is somebody else's when both sides have left it. */
     @Override
-    public boolean ring() {
+    public synchronized boolean ring() {
         if (closed || gone) {
             return false;
         }

@@ -60,7 +60,8 @@ final class PoolMemory {
         private final long boot;
         private PoolKnock.Window window = PoolKnock.Window.NONE;
         private PoolBell bell;
-        private boolean discarded;
+        /** Never taken back: once it is known, the window may be given to somebody else, and its words say nothing of this client any more. */
+        private volatile boolean left;
 
         private Tenant(int host, long boot) {
             this.host = host;
@@ -88,7 +89,10 @@ final class PoolMemory {
 
         /** Whether the client does not use its memory any more, and never will. */
         boolean hasLeft() {
-            return discarded || (bell != null && bell.otherHasLeft()) || !pool.isThere(host, boot);
+            if (!left && ((bell != null && bell.otherHasLeft()) || !pool.isThere(host, boot))) {
+                left = true;
+            }
+            return left;
         }
 
         /** The server does not use it any more. */
@@ -101,7 +105,7 @@ final class PoolMemory {
 
         /** Nobody has been told of it: gives everything back at once. */
         void discard() {
-            discarded = true;
+            left = true;
             if (bell != null) {
                 bell.close();
             }

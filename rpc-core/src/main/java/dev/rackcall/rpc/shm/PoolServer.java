@@ -168,6 +168,10 @@ final class PoolServer extends PolledServer {
             }
             return;
         }
+        if (!pool.isThere(knock.host(), knock.boot())) {
+            // Its host was reclaimed while the knock was at the door: what lies there is somebody else's by now.
+            return;
+        }
         try {
             Handshake.Hello hello = Handshake.Hello.decode(knock.hello());
             entrance.factory().check(hello);

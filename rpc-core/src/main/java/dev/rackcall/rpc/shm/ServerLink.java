@@ -305,11 +305,19 @@ final class ServerLink {
                 // After it: a handler whose answer is late may mark a seal done, and looks for the memory's end only.
                 seals.close();
                 file.close();
-                shared.leave(welcome.participant());
             } finally {
-                count.isReleased();
-                onRelease.run();
+                left();
             }
+        }
+    }
+
+    /** Whatever went wrong before: the client's number and what it had in the shared arena must not stay taken. */
+    private void left() {
+        try {
+            shared.leave(welcome.participant());
+        } finally {
+            count.isReleased();
+            onRelease.run();
         }
     }
 }

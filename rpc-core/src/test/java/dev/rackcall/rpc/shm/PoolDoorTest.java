@@ -201,6 +201,44 @@ class PoolDoorTest {
         }
     }
 
+    /** As when the server was stopped for long, and the host of whoever knocked was reclaimed meanwhile. */
+    @Test
+    void shouldWriteNothingIntoMemoryThatIsNoKnockAnyMore() {
+        long place = second.takeForHost(PoolKnock.BYTES);
+        MemorySegment others = second.memory().asSlice(place, PoolKnock.BYTES).fill((byte) 0x55);
+        byte[] before = others.toArray(ValueLayout.JAVA_BYTE);
+        try (RpcServer server = RpcServer.builder()
+                .service(Echo.class, new EchoService())
+                .pool(hosts.first())
+                .start()) {
+            assertThat(PoolDoor.find(second, "/test/echo").orElseThrow().sit(place))
+                    .isZero();
+            // The server looks at the seats in their order: once it has answered the next one, it has seen the first.
+            RpcChannel.builder("/test/echo").pool(hosts.second()).open().close();
+            assertThat(server.connections()).isLessThanOrEqualTo(1);
+        }
+        assertThat(others.toArray(ValueLayout.JAVA_BYTE)).isEqualTo(before);
+    }
+
+    /** Its window is somebody else's by the next look. */
+    @Test
+    void shouldRememberThatAClientHasLeft() throws Handshake.MalformedException {
+        PoolMemory memory = new PoolMemory(first, 64 << 10);
+        long place = second.takeForHost(PoolKnock.BYTES);
+        PoolKnock.ask(second, place, new byte[0], SELF);
+        PoolMemory.Tenant tenant = memory.admit(PoolKnock.at(first, place));
+        tenant.take(64 << 10, 4).close();
+        PoolBell client = PoolBell.of(PoolMemory.bellPage(second, tenant.window()), false);
+        assertThat(tenant.hasLeft()).isFalse();
+        tenant.bell().close();
+        client.close();
+        client.leave();
+        tenant.leave();
+
+        first.memory().asSlice(tenant.window().place(), tenant.window().bytes()).fill((byte) 0);
+        assertThat(tenant.hasLeft()).isTrue();
+    }
+
     /** All connections of a process depend on one thread. */
     @Test
     void shouldRingOnAfterABellThatCannotBeLookedAt() {
