@@ -47,6 +47,8 @@ final class ShmServerConnection {
     private boolean answered;
     /** How many requests of a client that has hung up are still served, or {@link #CONNECTED}. Poller only. */
     private int requestsLeft = CONNECTED;
+    /** By slot, 1 + the ticket of a request that was cancelled, beside the slots, before it was taken from its slot; null until the first. Poller only. */
+    private long[] cancelledEarly;
 
     /** Where the poller keeps it in its list; -1: not watched. Poller only. */
     int position = -1;
@@ -191,6 +193,9 @@ final class ShmServerConnection {
             return;
         }
         call.begin(ticket, word);
+        if (cancelledEarly != null && cancelledEarly[(int) ticket & mask] == ticket + 1) {
+            call.cancelled();
+        }
         answered = true;
         if ((SlotLayout.flags(word) & SlotLayout.CONTROL) != 0) {
             serveControl(poller, call);
@@ -257,8 +262,17 @@ final class ShmServerConnection {
         return calls;
     }
 
-    /** The caller of {@code ticket}, a number that the client sent, no longer waits. */
+    /** The caller of {@code ticket}, a number that the client sent, no longer waits. On the poller's thread. */
     void cancel(long ticket) {
+        long ahead = ticket - head;
+        if (ahead >= 0 && ahead <= mask) {
+            // It came over the socket, and has overtaken its request.
+            if (cancelledEarly == null) {
+                cancelledEarly = new long[mask + 1];
+            }
+            cancelledEarly[(int) ticket & mask] = ticket + 1;
+            return;
+        }
         ShmServerCall call = calls[(int) ticket & mask];
         if (call != null) {
             call.cancel(ticket);

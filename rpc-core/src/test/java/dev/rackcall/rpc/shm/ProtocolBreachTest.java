@@ -199,6 +199,27 @@ class ProtocolBreachTest {
         return Status.Code.ofNumber(SlotLayout.methodOrStatus(response));
     }
 
+    /** As when a client has all its slots taken: it tells by the socket, which the server may read first. What such a call returns nobody would ever give back. */
+    @Test
+    void shouldCancelACallWhoseCancellationHasOvertakenIt() throws Exception {
+        try (HostileConnection client = HostileConnection.open(directory, "/test/feed", new HashMap<>())) {
+            Await.until("the server sleeps", () -> !ControlLayout.isWatched(client.memory));
+            // Who watches has read the socket before.
+            Await.until("the server reads the socket", () -> {
+                client.socket.ring(0);
+                client.socket.ring(1);
+                return ControlLayout.isWatched(client.memory);
+            });
+            for (int ticket = 0; ticket < 3; ticket++) {
+                client.payload(new byte[2 * Long.BYTES], false);
+                call(client, 0, 2 * Long.BYTES);
+                assertThat(client.await()).isEqualTo(HostileConnection.End.ANSWERED);
+                assertThat(codeOf(response(client, ticket)))
+                        .isEqualTo(ticket < 2 ? Status.Code.CANCELLED : Status.Code.OK);
+            }
+        }
+    }
+
     @Test
     void shouldOnlyRefuseAMethodThatIsNotThere() throws Exception {
         try (HostileConnection hostile = HostileConnection.open(directory, "/test/feed", new HashMap<>())) {
