@@ -15,7 +15,10 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -249,13 +252,36 @@ final class Attachment implements AutoCloseable {
     }
 
     VirtualQueue connect(HostId host, Optional<ControlAddress> address) {
-        int place = open((at, id) -> ring.connect(at, id, host, address));
+        return queue(awaitOpen(ask((at, id) -> ring.connect(at, id, host, address))), host);
+    }
+
+    /** All of them, or none: the agent gets all entries before the first answer is waited for. */
+    List<VirtualQueue> connect(List<HostId> hosts) {
+        List<VirtualQueue> made = new ArrayList<>(hosts.size());
+        Deque<Asked> open = new ArrayDeque<>();
+        try {
+            for (HostId host : hosts) {
+                open.add(ask((at, id) -> ring.connect(at, id, host, Optional.empty())));
+            }
+            for (HostId host : hosts) {
+                made.add(queue(awaitOpen(open.poll()), host));
+            }
+        } catch (RuntimeException e) {
+            // In the order in which they were asked for, so each of them is there, or refused, when its end is taken.
+            open.forEach(asked -> close(asked.place()));
+            made.forEach(VirtualQueue::close);
+            throw e;
+        }
+        return List.copyOf(made);
+    }
+
+    private VirtualQueue queue(int place, HostId host) {
         ForeignQueue queue = new ForeignQueue(this, place, host);
         return keep(queue, queue::close);
     }
 
     MessagePort bind(int number) {
-        int place = open((at, id) -> ring.bind(at, id, number));
+        int place = awaitOpen(ask((at, id) -> ring.bind(at, id, number)));
         ForeignPort port = new ForeignPort(this, place, number);
         return keep(port, port::close);
     }
@@ -266,8 +292,11 @@ final class Attachment implements AutoCloseable {
         boolean ask(int place, long id);
     }
 
-    /** Returns a place that is open. */
-    private int open(Opening opening) {
+    /** A place that was asked for, and the id by which the agent answers. */
+    private record Asked(int place, long id) {}
+
+    /** Asks for a place that {@link #awaitOpen} then waits for. */
+    private Asked ask(Opening opening) {
         int place = places.take();
         long id = numbers.incrementAndGet();
         long start = System.nanoTime();
@@ -279,7 +308,13 @@ final class Attachment implements AutoCloseable {
             LockSupport.parkNanos(PAUSE_NANOS);
         }
         published();
-        if (!awaitAnswer(place, id, ANSWER_TIME.toNanos())) {
+        return new Asked(place, id);
+    }
+
+    /** Returns a place that is open. */
+    private int awaitOpen(Asked asked) {
+        int place = asked.place();
+        if (!awaitAnswer(place, asked.id(), ANSWER_TIME.toNanos())) {
             // Taken after the other, if ever.
             close(place);
             throw silent();

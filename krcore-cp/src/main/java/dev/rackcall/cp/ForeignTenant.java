@@ -80,6 +80,11 @@ final class ForeignTenant implements Tenant {
     }
 
     @Override
+    public List<VirtualQueue> connect(List<HostId> hosts) {
+        return current().connect(hosts);
+    }
+
+    @Override
     public VirtualQueue connect(HostId host, ControlAddress address) {
         return current().connect(host, Optional.of(address));
     }

@@ -7,8 +7,10 @@ import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -126,6 +128,20 @@ final class LocalTenant implements Tenant {
     @Override
     public LocalQueue connect(HostId host) {
         return connect(host, Optional.empty());
+    }
+
+    @Override
+    public List<VirtualQueue> connect(List<HostId> hosts) {
+        List<VirtualQueue> made = new ArrayList<>(hosts.size());
+        try {
+            for (HostId host : hosts) {
+                made.add(connect(host));
+            }
+        } catch (RuntimeException e) {
+            made.forEach(VirtualQueue::close);
+            throw e;
+        }
+        return List.copyOf(made);
     }
 
     @Override

@@ -5,6 +5,7 @@ import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -47,7 +48,14 @@ public sealed interface Tenant extends AutoCloseable permits LocalTenant, Foreig
      */
     VirtualQueue connect(HostId host);
 
-    /** The same; if the meta server does not know the host or does not answer, the host itself is asked at this address. */
+    /**
+     * A virtual queue to each of these hosts, in their order: through an agent process with one wait for all of them. Either all are made or none.
+     *
+     * @throws ControlPlaneException of the first host that cannot be connected to, as {@link #connect(HostId)}
+     */
+    List<VirtualQueue> connect(List<HostId> hosts);
+
+    /** A virtual queue to this host; if the meta server does not know the host or does not answer, the host itself is asked at this address. */
     VirtualQueue connect(HostId host, ControlAddress address);
 
     /**

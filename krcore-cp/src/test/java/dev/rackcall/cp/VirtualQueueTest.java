@@ -3,6 +3,7 @@ package dev.rackcall.cp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
@@ -12,6 +13,7 @@ import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -121,6 +123,47 @@ class VirtualQueueTest {
                 .containsExactlyElementsOf(
                         IntStream.range(0, 16).mapToObj(i -> (long) i).toList());
         assertThat(queue.push(list[16])).isTrue();
+    }
+
+    @Test
+    void shouldConnectToManyHostsOrToNone() {
+        Agent c = hosts.agent("c");
+        Tenant few = admit(hosts.agent("few", options -> options.withQuota(3, 2)), "few");
+        MemoryRegion mine = Hosts.region(few, BYTES);
+        for (int i = 0; i < 3; i++) {
+            refuses(few, Kind.UNKNOWN_HOST, List.of(b.host(), HostId.named("nobody"), c.host()));
+            refuses(few, Kind.QUOTA_EXCEEDED, List.of(b.host(), c.host(), b.host(), c.host()));
+        }
+        List<HostId> three = List.of(b.host(), c.host(), b.host());
+        List<VirtualQueue> queues = new ArrayList<>();
+        Hosts.waitUntil("those that were made in vain to be gone", () -> queues.addAll(connectAll(few, three)));
+        assertThat(queues).extracting(VirtualQueue::host).containsExactlyElementsOf(three);
+        for (VirtualQueue each : List.of(queues.getFirst(), queues.getLast())) {
+            assertThat(each.push(write(mine, 0, 8).id(1).signaled())).isTrue();
+            assertThat(Hosts.pop(each, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+        }
+        assertThat(few.connect(List.of())).isEmpty();
+    }
+
+    /** Over an agent process, the places of closed queues are free a little later. */
+    private static void refuses(Tenant tenant, Kind kind, List<HostId> hosts) {
+        Hosts.waitUntil("the refusal " + kind, () -> {
+            try {
+                tenant.connect(hosts).forEach(VirtualQueue::close);
+                return false;
+            } catch (ControlPlaneException e) {
+                return e.kind() == kind;
+            }
+        });
+    }
+
+    private static List<VirtualQueue> connectAll(Tenant tenant, List<HostId> hosts) {
+        try {
+            return tenant.connect(hosts);
+        } catch (ControlPlaneException e) {
+            assertThat(e.kind()).isEqualTo(Kind.QUOTA_EXCEEDED);
+            return List.of();
+        }
     }
 
     private static Arguments bad(String name, CompletionStatus status, Refusal refusal) {

@@ -17,13 +17,17 @@ import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.WorkRequest;
 import java.io.DataInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
 
 /** A worker with a reliable queue pair to each server. */
 final class FreshWorker implements ElasticWorker {
@@ -33,13 +37,34 @@ final class FreshWorker implements ElasticWorker {
      * A device that is open already. As processes of their own, workers would each have to open it, which takes real devices milliseconds; software
      * devices, whose every connection has buffers of its own, cannot be opened fifty times.
      */
-    static final class OpenDevice implements AutoCloseable {
+    static final class OpenDevice {
+        /** Who uses it; guarded by the class, as what follows. */
+        private static int users;
+
+        private static Optional<OpenDevice> opened = Optional.empty();
+
         private final Context context = BenchDevice.get().open();
         private final BenchDevice.Place place = BenchDevice.Place.of(context);
         private final ProtectionDomain domain = context.allocateProtectionDomain();
 
-        @Override
-        public void close() {
+        /** The one of this JVM, for one more user. */
+        static synchronized OpenDevice use() {
+            OpenDevice device = opened.orElseGet(OpenDevice::new);
+            opened = Optional.of(device);
+            users++;
+            return device;
+        }
+
+        /** One user less; closed with the last. */
+        static synchronized void leave() {
+            users--;
+            if (users == 0) {
+                opened.ifPresent(OpenDevice::close);
+                opened = Optional.empty();
+            }
+        }
+
+        private void close() {
             domain.close();
             context.close();
         }
@@ -71,15 +96,34 @@ final class FreshWorker implements ElasticWorker {
                 .array();
     }
 
+    /** A queue pair that its server has been told of. */
+    private record Told(QueuePair queuePair, InputStream answer) {}
+
+    /** All servers are told before the first answer is waited for. */
     @Override
-    public OneSided connect(ElasticServer.Known server) throws IOException {
+    public List<OneSided> connect(List<ElasticServer.Known> servers) throws IOException {
+        List<Told> told = new ArrayList<>();
+        for (ElasticServer.Known server : servers) {
+            told.add(tell(server));
+        }
+        List<OneSided> ways = new ArrayList<>();
+        for (Told each : told) {
+            ways.add(way(each.queuePair(), new DataInputStream(each.answer())));
+        }
+        return ways;
+    }
+
+    private Told tell(ElasticServer.Known server) throws IOException {
         Socket socket = keep(new Socket(InetAddress.ofLiteral("127.0.0.1"), server.port()));
         socket.setTcpNoDelay(true);
         QueuePair queuePair = keep(device.domain.createQueuePair(
                 QueuePairSpec.of(QueuePairType.RC, completions).withDepth(DEPTH, 1)));
         queuePair.toInit(InitAttributes.connected());
         socket.getOutputStream().write(describe(device.place.gid(), queuePair.number()));
-        DataInputStream in = new DataInputStream(socket.getInputStream());
+        return new Told(queuePair, socket.getInputStream());
+    }
+
+    private OneSided way(QueuePair queuePair, DataInputStream in) throws IOException {
         Gid gid = new Gid(in.readLong(), in.readLong());
         queuePair.toReadyToReceive(ReadyToReceive.from(device.place.pathTo(gid), in.readInt()));
         queuePair.toReadyToSend(ReadyToSend.defaults());

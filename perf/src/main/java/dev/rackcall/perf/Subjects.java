@@ -34,8 +34,10 @@ final class Subjects {
             new ConnectSubject(ConnectSubject.Kind.HOP),
             new ConnectSubject(ConnectSubject.Kind.FRESH_RC),
             new ConnectSubject(ConnectSubject.Kind.READ),
-            new ElasticSubject(true),
-            new ElasticSubject(false));
+            new ElasticSubject(true, ElasticSubject.Work.FIRST),
+            new ElasticSubject(false, ElasticSubject.Work.FIRST),
+            new ElasticSubject(true, ElasticSubject.Work.EACH),
+            new ElasticSubject(false, ElasticSubject.Work.EACH));
 
     private static final List<Subject> ALL =
             Stream.concat(CALLS.stream(), IsolationSubjects.all().stream()).toList();

@@ -51,7 +51,7 @@ final class TableFormat {
             case CONNECT ->
                 "A new connection: time to its first reply, memory of both sides; connect-*: virtual queues on the software RDMA device";
             case ELASTIC ->
-                "Elastic start: 50 workers connect to 20 servers and read a key of each, from nothing to the last value";
+                "Elastic start: 50 workers connect to 20 servers; from nothing until each has read its first key (-first), or a key of each server";
             case IDLE -> "Idle: rare calls and what idle processes use; a busy connection among idle ones";
             case START -> "From the start of the client's JVM to its first reply";
             case ISOLATION ->

@@ -8,7 +8,9 @@ import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.WorkRequest;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 
 /** A worker that is a tenant of the agent process of its host, as each process would be. */
 final class VirtualWorker implements ElasticWorker {
@@ -22,8 +24,14 @@ final class VirtualWorker implements ElasticWorker {
     }
 
     @Override
-    public OneSided connect(ElasticServer.Known server) {
-        return new Way(tenant.connect(server.host()), server);
+    public List<OneSided> connect(List<ElasticServer.Known> servers) {
+        List<VirtualQueue> queues =
+                tenant.connect(servers.stream().map(ElasticServer.Known::host).toList());
+        List<OneSided> ways = new ArrayList<>();
+        for (int i = 0; i < queues.size(); i++) {
+            ways.add(new Way(queues.get(i), servers.get(i)));
+        }
+        return ways;
     }
 
     private final class Way extends OneSided {

@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ElasticTargetTest {
     @TempDir
@@ -26,6 +26,12 @@ class ElasticTargetTest {
                 List.of(result(ElasticSubject.VIRTUAL, 170), result(ElasticSubject.FRESH, 1000)));
         assertThat(compared.getFirst().more().get("less_percent")).isEqualTo(83.0);
         assertThat(compared.getLast().more().get("less_percent")).isEqualTo(0.0);
+        List<Result> both = ElasticTarget.compared(List.of(
+                result(ElasticSubject.VIRTUAL, 170),
+                result(ElasticSubject.FRESH, 1000),
+                result(ElasticSubject.VIRTUAL + "-first", 50),
+                result(ElasticSubject.FRESH + "-first", 100)));
+        assertThat(both).extracting(each -> each.more().get("less_percent")).containsExactly(83.0, 0.0, 50.0, 0.0);
         List<Result> alone = List.of(result(ElasticSubject.VIRTUAL, 170));
         assertThat(ElasticTarget.compared(alone)).isEqualTo(alone);
     }
@@ -43,9 +49,9 @@ class ElasticTargetTest {
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void shouldStartWorkersThatReadEveryServer(boolean isVirtual) throws Exception {
-        Subject subject = new ElasticSubject(isVirtual, 3, 2);
+    @CsvSource({"true, EACH", "false, EACH", "true, FIRST", "false, FIRST"})
+    void shouldStartWorkersThatReadServers(boolean isVirtual, ElasticSubject.Work work) throws Exception {
+        Subject subject = new ElasticSubject(isVirtual, work, 3, 2);
         try (ServerSide server = subject.serve(directory);
                 ClientSide client = subject.connect(directory)) {
             client.call(1);
