@@ -23,7 +23,7 @@ interface Shelf {
     @Rpc
     CompletableFuture<Page> later(int number);
 
-    /** As {@link #put}, and comes back when the test lets it. */
+    /** As {@link #put}, and comes back when the test lets it; keeps its thread busy meanwhile if the number is negative. */
     @Rpc
     void hold(int number, Page first);
 

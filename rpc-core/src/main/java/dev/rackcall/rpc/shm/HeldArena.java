@@ -66,6 +66,11 @@ final class HeldArena {
     /** What was asked for before may not be so any more. */
     private volatile long stale;
 
+    /** Nothing more is asked for: the file may be closed. */
+    private volatile boolean hasLeft;
+    /** Nor read: the memory may go, too. */
+    private volatile boolean isOver;
+
     // Of the reader's way; a guess, so that races do not matter.
     private int nextPage = -1;
     private int ahead;
@@ -86,6 +91,7 @@ final class HeldArena {
      * Has the whole object there that a Ref leads to.
      *
      * @param since what was asked for earlier does not count
+     * @return null if it is not there, and the arena's writer has left
      * @throws RefException if it leads nowhere, or its scope was closed
      */
     RefSpace.Window window(long ref, long since) {
@@ -94,23 +100,26 @@ final class HeldArena {
             throw new RefException(Ref.describe(ref) + " cannot be followed: no object lies there");
         }
         int generation = Ref.generation(ref);
-        need(offset, OBJECT_HEADER, generation, since);
+        if (!need(offset, OBJECT_HEADER, generation, since)) {
+            return null;
+        }
         MemorySegment memory = mapping.memory();
         // Whether it makes sense is judged by whoever reads the object.
         long length = Integer.toUnsignedLong(memory.get(ValueLayout.JAVA_INT, offset + LENGTH));
-        need(offset, Math.min(length, memory.byteSize() - offset), generation, since);
-        return window;
+        return need(offset, Math.min(length, memory.byteSize() - offset), generation, since) ? window : null;
     }
 
-    private void need(long offset, long length, int generation, long since) {
+    /** False if some of it is not there, and will not be. */
+    private boolean need(long offset, long length, int generation, long since) {
         long last = offset + Math.max(length, 1);
         int end = (int) ((last - 1) / PAGE) + 1;
         for (int page = (int) (offset / PAGE); page < end; page++) {
             int bytes = (int) Math.min(last - (long) page * PAGE, PAGE);
-            if (!isPresent(page, bytes, generation, since)) {
-                fetch(page, end, bytes, generation, since);
+            if (!isPresent(page, bytes, generation, since) && !fetch(page, end, bytes, generation, since)) {
+                return false;
             }
         }
+        return true;
     }
 
     /** Whether the page's first bytes are there: its run may have ended behind them when it was asked for. */
@@ -128,41 +137,49 @@ final class HeldArena {
                 && tag >>> EPOCH_SHIFT >= Math.max(since, stale);
     }
 
-    /** Asks for the missing pages from {@code first} to {@code wanted}, and for as many more as it seems that will be read. As many of them as one answer holds are there then. */
-    private void fetch(int first, int wanted, int bytes, int generation, long since) {
+    /** Asks for the missing pages from {@code first} to {@code wanted}, and for as many more as it seems that will be read. As many of them as one answer holds are there then; false: none, for good. */
+    private boolean fetch(int first, int wanted, int bytes, int generation, long since) {
         fetching.lock();
         try {
-            if (isPresent(first, bytes, generation, since)) {
-                return;
-            }
-            ahead = first == nextPage ? Math.clamp(2L * ahead, 1, MOST_PAGES) : 0;
-            int pages = (int) Math.min((long) wanted - first + ahead, MOST_PAGES);
-            // Before it is asked for: what is said to be stale meanwhile is.
-            long now = epochs.get();
-            long offset = (long) first * PAGE;
-            long ref = Ref.of(id, generation, offset);
-            Answer answer = home.ask(ref, pages * PAGE);
-            check(answer, offset, pages);
-            store(answer, offset);
-            long come = answer.pages.byteSize();
-            for (int page = first; come > 0; page++, come -= PAGE) {
-                long words = Math.min(come, PAGE) / Long.BYTES;
-                piece(page).setRelease(page % TAGS, now << EPOCH_SHIFT | words << GENERATION_BITS | generation);
-                nextPage = page + 1;
-            }
-            if (answer.pages.byteSize() < bytes) {
-                throw new RefException(Ref.describe(ref + bytes)
-                        + " cannot be read: its node has passed nothing that reaches so far; is the object whole?");
-            }
+            return isPresent(first, bytes, generation, since) || askFor(first, wanted, bytes, generation);
         } finally {
             fetching.unlock();
+            giveUp();
         }
     }
 
+    private boolean askFor(int first, int wanted, int bytes, int generation) {
+        if (hasLeft) {
+            return false;
+        }
+        ahead = first == nextPage ? Math.clamp(2L * ahead, 1, MOST_PAGES) : 0;
+        int pages = (int) Math.min((long) wanted - first + ahead, MOST_PAGES);
+        // Before it is asked for: what is said to be stale meanwhile is.
+        long now = epochs.get();
+        long offset = (long) first * PAGE;
+        long ref = Ref.of(id, generation, offset);
+        Answer answer = home.ask(ref, pages * PAGE);
+        if (hasLeft || (mapping != null && mapping.memory().byteSize() != answer.arenaBytes)) {
+            return false;
+        }
+        check(answer, offset, pages);
+        store(answer, offset);
+        long come = answer.pages.byteSize();
+        for (int page = first; come > 0; page++, come -= PAGE) {
+            long words = Math.min(come, PAGE) / Long.BYTES;
+            piece(page).setRelease(page % TAGS, now << EPOCH_SHIFT | words << GENERATION_BITS | generation);
+            nextPage = page + 1;
+        }
+        if (answer.pages.byteSize() < bytes) {
+            throw new RefException(Ref.describe(ref + bytes)
+                    + " cannot be read: its node has passed nothing that reaches so far; is the object whole?");
+        }
+        return true;
+    }
+
     private void check(Answer answer, long offset, int pages) {
-        long bytes = mapping == null ? answer.arenaBytes : mapping.memory().byteSize();
-        boolean fits = bytes == answer.arenaBytes
-                && bytes % PAGE == 0
+        long bytes = answer.arenaBytes;
+        boolean fits = bytes % PAGE == 0
                 && bytes > offset
                 && bytes <= MAX_BYTES
                 && answer.pages.byteSize() > 0
@@ -218,6 +235,37 @@ final class HeldArena {
     boolean isIn(MemorySegment.Scope mapped) {
         Mapping present = mapping;
         return present != null && present.memory().scope().equals(mapped);
+    }
+
+    // ---- the end
+
+    /** Nothing more is asked for here. What is there stays, for whoever stands on it, without a descriptor. Does not wait. */
+    void writerHasLeft() {
+        hasLeft = true;
+        giveUp();
+    }
+
+    /** As {@link #close}, of one whose writer has left; does not wait for who is asking just now. */
+    void unmap() {
+        isOver = true;
+        giveUp();
+    }
+
+    /** What is no longer wanted goes as soon as nobody asks: he who keeps the lock from being taken looks here after it. */
+    private void giveUp() {
+        if (!hasLeft || !fetching.tryLock()) {
+            return;
+        }
+        try {
+            if (mapping != null) {
+                file.close();
+            }
+            if (mapping != null && isOver) {
+                mapping.close();
+            }
+        } finally {
+            fetching.unlock();
+        }
     }
 
     /** Unmaps it; nobody follows Refs here any more. */

@@ -11,6 +11,9 @@ import dev.rackcall.shm.ScopeEnd;
 import dev.rackcall.shm.SharedObject;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,6 +27,10 @@ import java.util.concurrent.atomic.AtomicLong;
 final class HeldScopes implements ScopeEnd {
     /** How long the home is waited for. */
     private static final Duration BOUND = Duration.ofSeconds(10);
+    /** An arena's number changes hands rarely: not twice while somebody follows one Ref. */
+    private static final int ATTEMPTS = 3;
+    /** So many nodes that have left last, what is held of them stays readable for who stands on it. */
+    private static final int KEPT = 8;
 
     private final ShmClientConnection connection;
     private final ClientMirror mirror;
@@ -33,6 +40,8 @@ final class HeldScopes implements ScopeEnd {
     private final RefSpace standing = new View(0);
     private final AtomicLong epochs = new AtomicLong(1);
     private final Map<Integer, HeldArena> arenas = new ConcurrentHashMap<>();
+    /** Of nodes that have left, the last ones, the oldest first. Guarded by itself. */
+    private final Deque<HeldArena> left = new ArrayDeque<>();
     /** Refs of the first runs of the scopes that others may read. */
     private final Set<Long> open = ConcurrentHashMap.newKeySet();
 
@@ -136,14 +145,35 @@ final class HeldScopes implements ScopeEnd {
                 return true;
             }
         }
-        return false;
+        synchronized (left) {
+            return left.stream().anyMatch(arena -> arena.isIn(mapped));
+        }
     }
 
-    /** The home says that something in that arena has ended. */
-    void stale(long arenaId) {
-        HeldArena arena = arenas.get((int) arenaId);
-        if (arena != null) {
-            arena.isStale();
+    /** The home says that something in that arena has ended, or that its writer has gone. Never waits for anybody. */
+    void stale(long number) {
+        int id = (int) number;
+        HeldArena arena = arenas.get(id);
+        if (arena == null) {
+            return;
+        }
+        arena.isStale();
+        if ((number & NodeScopes.GONE) != 0) {
+            forget(id, arena);
+        }
+    }
+
+    /** The number names another arena from now on, or none. Whoever stands in what was held of it may read on, for a while. */
+    private void forget(int id, HeldArena arena) {
+        if (!arenas.remove(id, arena)) {
+            return;
+        }
+        arena.writerHasLeft();
+        synchronized (left) {
+            left.addLast(arena);
+            if (left.size() > KEPT) {
+                left.removeFirst().unmap();
+            }
         }
     }
 
@@ -154,11 +184,23 @@ final class HeldScopes implements ScopeEnd {
                 || id == welcome.reply().id()) {
             return own.window(ref);
         }
-        HeldArena arena = arenas.get(id);
-        if (arena == null) {
-            arena = arenas.computeIfAbsent(id, number -> new HeldArena(number, this::ask, epochs));
+        for (int i = 0; i < ATTEMPTS; i++) {
+            HeldArena arena = held(id);
+            RefSpace.Window window = arena.window(ref, since);
+            if (window != null) {
+                return window;
+            }
+            // Its writer has left, and perhaps another come.
+            forget(id, arena);
         }
-        return arena.window(ref, since);
+        throw Status.Code.INTERNAL
+                .with("the server says another length of arena %d each time it is asked", id)
+                .asException();
+    }
+
+    private HeldArena held(int id) {
+        HeldArena arena = arenas.get(id);
+        return arena != null ? arena : arenas.computeIfAbsent(id, number -> new HeldArena(number, this::ask, epochs));
     }
 
     private HeldArena.Answer ask(long ref, int bytes) {
@@ -179,6 +221,11 @@ final class HeldScopes implements ScopeEnd {
 
     void close() {
         arenas.values().forEach(HeldArena::close);
+        List<HeldArena> last;
+        synchronized (left) {
+            last = List.copyOf(left);
+        }
+        last.forEach(HeldArena::close);
     }
 
     /** @see #view */

@@ -27,6 +27,9 @@ final class NodeScopes {
     /** Scopes of a node that are open for others at a time. */
     static final int MOST = 4096;
 
+    /** Beside the number of an arena that a node is told: its writer has gone. */
+    static final long GONE = 1L << 32;
+
     /** Runs of all of them together that are looked at; what is beyond is not handed out. */
     private static final int MOST_RUNS = 8192;
     /** Runs of one scope, at most. */
@@ -47,6 +50,8 @@ final class NodeScopes {
     private final ReadWriteLock copies = new ReentrantReadWriteLock();
     /** Who has fetched since he was last told that a scope has ended. */
     private final Set<NodeScopes> readers = ConcurrentHashMap.newKeySet();
+    /** Who has ever fetched: those who may hold something when the node goes. */
+    private final Set<NodeScopes> holders = ConcurrentHashMap.newKeySet();
 
     private volatile PublishedRuns published = PublishedRuns.NONE;
     /** The node has passed something since that was made. */
@@ -127,7 +132,12 @@ final class NodeScopes {
         } finally {
             copies.writeLock().unlock();
         }
-        tellReaders();
+        readers.clear();
+        for (NodeScopes holder : List.copyOf(holders)) {
+            if (holders.remove(holder)) {
+                holder.tellGone(arena.id());
+            }
+        }
     }
 
     private void tellReaders() {
@@ -141,6 +151,11 @@ final class NodeScopes {
     /** Tells this node that what it holds of that arena may not be so any more. */
     void tellStale(int arenaId) {
         teller.accept(arenaId);
+    }
+
+    /** Tells this node that what it holds of that arena is nobody's any more, and that its number may come to name another. */
+    private void tellGone(int arenaId) {
+        teller.accept(GONE | arenaId);
     }
 
     // ---- asked on behalf of others
@@ -224,6 +239,7 @@ final class NodeScopes {
         try {
             // Before it is judged: who ends the scope from here on finds the reader.
             readers.add(reader);
+            holders.add(reader);
             if (grown) {
                 lookAgain();
             }
@@ -243,5 +259,6 @@ final class NodeScopes {
     /** Another node has gone. */
     void forget(NodeScopes reader) {
         readers.remove(reader);
+        holders.remove(reader);
     }
 }

@@ -142,8 +142,34 @@ class NodeScopesTest {
         assertRefused(ref);
         assertThat(channel.copy(stays, 16, other)).hasSize(16);
         one.end();
-        assertThat(toldOther).containsExactly((long) ONE, (long) ONE);
+        assertThat(toldOther).containsExactly((long) ONE, NodeScopes.GONE | ONE);
         assertRefused(stays);
+    }
+
+    /** What a node was told before it may have read since: it hears that the other has gone all the same. */
+    @Test
+    void shouldTellThatANodeHasGoneWhoHasEverFetchedFromIt() {
+        Scope scope = shared();
+        long ref = bytes(scope, 8, 1);
+        one.passed();
+        channel.copy(ref, 8, other);
+        one.unshare(scope.firstRun());
+        toldOther.clear();
+        one.end();
+        one.end();
+        assertThat(toldOther).containsExactly(NodeScopes.GONE | ONE);
+        assertThat(toldOne).isEmpty();
+    }
+
+    @Test
+    void shouldTellNobodyWhoHasGoneHimself() {
+        Scope scope = shared();
+        long ref = bytes(scope, 8, 1);
+        one.passed();
+        channel.copy(ref, 8, other);
+        other.end();
+        one.end();
+        assertThat(toldOther).isEmpty();
     }
 
     @Test
