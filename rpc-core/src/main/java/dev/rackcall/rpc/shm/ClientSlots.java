@@ -6,6 +6,7 @@ import dev.rackcall.shm.os.Futex;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.Supplier;
 
 /**
  * The slots of a connection at its client, handed out in turn. Thread-safe.
@@ -14,7 +15,7 @@ import java.lang.invoke.VarHandle;
  * {@code t - n}: from that moment the slot's previous holder is known to have marked it busy or free for good, so that one look at the slot's
  * state decides, and one compare-and-set per call is enough for any number of threads.
  */
-final class ClientSlots {
+sealed class ClientSlots permits ReservingSlots {
     private static final VarHandle TAIL;
 
     static {
@@ -25,7 +26,7 @@ final class ClientSlots {
         }
     }
 
-    private final ShmClientConnection connection;
+    final ShmClientConnection connection;
     private final MemorySegment memory;
     private final ShmClientCall[] slots;
     private final int mask;
@@ -64,14 +65,19 @@ final class ClientSlots {
             call.release();
             throw connection.link.failure();
         }
-        return claimSlowly(deadline);
+        return claimSlowly(deadline, this::tryClaim);
     }
 
-    private ShmClientCall claimSlowly(long deadline) {
+    /** As {@link #claim}, for a question of this side's own, which somebody who has a slot may wait for. */
+    ShmClientCall claimToAsk(long deadline) {
+        return claim(deadline);
+    }
+
+    final ShmClientCall claimSlowly(long deadline, Supplier<ShmClientCall> claiming) {
         passOverOwn();
         SpinWait wait = newWait(deadline);
         while (true) {
-            ShmClientCall call = tryClaim();
+            ShmClientCall call = claiming.get();
             if (call != null) {
                 return call;
             }
@@ -81,7 +87,7 @@ final class ClientSlots {
     }
 
     /** The next free slot; null if there is none, or if the server is a whole lap behind. */
-    ShmClientCall tryClaim() {
+    final ShmClientCall tryClaim() {
         int skipped = 0;
         while (skipped <= mask) {
             if (!connection.isOpen()) {
@@ -110,7 +116,7 @@ final class ClientSlots {
     }
 
     /** How many hold a call that has not ended. */
-    int busy() {
+    final int busy() {
         int busy = 0;
         for (ShmClientCall call : slots) {
             busy += call.isBusy() && !call.reapIfAnswered() ? 1 : 0;
@@ -133,7 +139,7 @@ final class ClientSlots {
                     .with(
                             "channel %s: all %d slots were taken until the deadline (%d calls under way);"
                                     + " make fewer calls at once, or open the channel with more slots",
-                            connection.spec.channel(), slots.length, busy)
+                            connection.spec.channel(), connection.spec.slots(), busy)
                     .asException();
         }
     }

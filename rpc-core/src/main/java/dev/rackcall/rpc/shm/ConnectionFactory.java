@@ -17,8 +17,8 @@ import java.util.function.IntFunction;
 
 /** Makes the memory of new connections to one channel: one sealed memfd each, cut into control region, request arena and reply arena. */
 final class ConnectionFactory implements AutoCloseable {
-    private static final int MIN_SLOTS = 2;
-    private static final int MAX_SLOTS = 4096;
+    static final int MIN_SLOTS = 2;
+    static final int MAX_SLOTS = 4096;
     /** What a client gets at least, if the server gives that much at all. */
     static final long MIN_QUOTA = 64 << 10;
 

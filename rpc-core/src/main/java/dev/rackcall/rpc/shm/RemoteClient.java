@@ -22,10 +22,12 @@ final class RemoteClient {
 
     private final ClientSpec spec;
     private final URI address;
+    private final int slots;
 
     private RemoteClient(ClientSpec spec, URI address) {
         this.spec = spec;
         this.address = address;
+        this.slots = ReservingSlots.forCalls(spec.slots());
     }
 
     static ClientConnection connect(ClientSpec spec, URI address) {
@@ -54,9 +56,8 @@ final class RemoteClient {
             file.reserve(0, file.bytes());
             mapping = file.map();
             ByteBuffer hello = ByteBuffer.wrap(
-                    new Handshake.Hello(ControlLayout.VERSION, spec.channel(), spec.slots(), spec.arenaQuota())
-                            .encode());
-            greeted = provider.connect(address, mapping.memory(), hello, 2 * spec.slots(), spec.connectTimeout());
+                    new Handshake.Hello(ControlLayout.VERSION, spec.channel(), slots, spec.arenaQuota()).encode());
+            greeted = provider.connect(address, mapping.memory(), hello, 2 * slots, spec.connectTimeout());
             return open(file, mapping, greeted);
         } catch (OsException | OutOfArenaException e) {
             discard(file, mapping, greeted);
@@ -78,7 +79,7 @@ final class RemoteClient {
 
     private long bytes() {
         long quota = Math.max(ConnectionFactory.MIN_QUOTA, spec.arenaQuota()) & -ControlLayout.PAGE;
-        return ControlLayout.controlBytes(spec.slots()) + 2 * quota;
+        return ControlLayout.controlBytes(slots) + 2 * quota;
     }
 
     static byte[] bytes(ByteBuffer packet) {
@@ -111,7 +112,7 @@ final class RemoteClient {
         }
         SharedFile shared = SharedFile.memfd("rackcall" + spec.channel() + "-none", sharedBytes);
         try {
-            WelcomeCheck.of(welcome, spec).requirePlaces(file, shared);
+            WelcomeCheck.of(welcome, spec, slots).requirePlaces(file, shared);
             ControlLayout.initialise(mapping.memory(), welcome.slots(), welcome.instance());
             return open(file, shared, new ClientMirror(greeted.carrier().get(), mapping, welcome), welcome);
         } catch (Handshake.MalformedException | RuntimeException | Error e) {

@@ -44,7 +44,7 @@ final class ShmClientConnection extends ClientConnection {
         this.arenas = link.arenas();
         this.memory = arenas.memory();
         this.spec = spec;
-        this.slots = new ClientSlots(this, link.slots());
+        this.slots = link.isMirrored() ? ReservingSlots.of(this) : new ClientSlots(this, link.slots());
         this.waiting = new AnswerWaiting(this);
         this.async = new AsyncCalls(this, slots.all());
     }
@@ -102,7 +102,7 @@ final class ShmClientConnection extends ClientConnection {
      */
     <T> T ask(int op, long first, long second, Duration bound, Function<PayloadReader, T> reader) {
         long deadline = System.nanoTime() + bound.toNanos();
-        ShmClientCall call = slots.claim(deadline);
+        ShmClientCall call = slots.claimToAsk(deadline);
         try {
             return reader.apply(call.callControl(op, first, second, deadline));
         } catch (PayloadException e) {

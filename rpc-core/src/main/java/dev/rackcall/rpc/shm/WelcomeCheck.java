@@ -14,14 +14,21 @@ final class WelcomeCheck {
 
     private final Handshake.Welcome welcome;
     private final ClientSpec spec;
+    private final int slots;
 
-    private WelcomeCheck(Handshake.Welcome welcome, ClientSpec spec) {
+    private WelcomeCheck(Handshake.Welcome welcome, ClientSpec spec, int slots) {
         this.welcome = welcome;
         this.spec = spec;
+        this.slots = slots;
     }
 
     static WelcomeCheck of(Handshake.Welcome welcome, ClientSpec spec) {
-        return new WelcomeCheck(welcome, spec);
+        return of(welcome, spec, spec.slots());
+    }
+
+    /** @param slots that were asked for */
+    static WelcomeCheck of(Handshake.Welcome welcome, ClientSpec spec, int slots) {
+        return new WelcomeCheck(welcome, spec, slots);
     }
 
     /** @throws Handshake.MalformedException if anything does not fit */
@@ -34,11 +41,7 @@ final class WelcomeCheck {
 
     /** As {@link #require}, of memory whose length is not the server's affair. */
     void requirePlaces(SharedFile file, SharedFile shared) throws Handshake.MalformedException {
-        require(
-                welcome.slots() == spec.slots(),
-                "it gives %d slots, but %d were asked for",
-                welcome.slots(),
-                spec.slots());
+        require(welcome.slots() == slots, "it gives %d slots, but %d were asked for", welcome.slots(), slots);
         require(
                 welcome.participant() > SharedPool.SERVER && welcome.participant() <= SharedPool.MAX_PARTICIPANTS,
                 "participant number %d is not from %d to %d",
