@@ -60,6 +60,11 @@ final class PoolBell implements Bell {
         return bell;
     }
 
+    /** Says for a client that cannot have a bell, nor what else it needs for the connection, that it has left. */
+    static void decline(MemorySegment page) {
+        BellLayout.stage(BellLayout.half(page, false), BellLayout.LEFT);
+    }
+
     @Override
     public int fd() {
         return outer.fd();

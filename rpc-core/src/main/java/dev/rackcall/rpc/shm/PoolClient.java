@@ -129,11 +129,12 @@ final class PoolClient {
         if (window.bytes() < BellLayout.BYTES) {
             throw new Handshake.MalformedException("a window of " + window.bytes() + " bytes has no room for a bell");
         }
-        SharedFile file = pool.window(window.place(), window.bytes());
+        SharedFile file = null;
         SharedFile sharedFile = null;
         PoolBell bell = null;
         ClientLink link = null;
         try {
+            file = pool.window(window.place(), window.bytes());
             sharedFile = pool.window(shared.place(), shared.bytes());
             bell = PoolBell.of(PoolMemory.bellPage(pool, window), false);
             WelcomeCheck.of(welcome, spec).requirePlaces(file, sharedFile);
@@ -151,11 +152,16 @@ final class PoolClient {
                 link.discard();
             } else if (bell != null) {
                 bell.leave();
+            } else if (PoolMemory.isIn(pool, window)) {
+                // Or the server would keep it for a client that may still come, until this host is reclaimed.
+                PoolBell.decline(PoolMemory.bellPage(pool, window));
             }
             if (sharedFile != null) {
                 sharedFile.close();
             }
-            file.close();
+            if (file != null) {
+                file.close();
+            }
             throw e;
         }
     }

@@ -120,6 +120,14 @@ final class PoolMemory {
         return new Tenant(knock.host(), knock.boot());
     }
 
+    /** Whether a window that somebody else names lies in the pool, and has room for a bell. */
+    static boolean isIn(PoolCommons pool, PoolKnock.Window window) {
+        return window.place() > 0
+                && window.bytes() >= BellLayout.BYTES
+                && window.bytes() <= pool.memory().byteSize()
+                && window.place() <= pool.memory().byteSize() - window.bytes();
+    }
+
     /** The last page of a connection's window. */
     static MemorySegment bellPage(PoolCommons pool, PoolKnock.Window window) {
         return pool.memory().asSlice(window.place() + window.bytes() - BellLayout.BYTES, BellLayout.BYTES);

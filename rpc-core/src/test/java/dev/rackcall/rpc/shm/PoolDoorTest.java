@@ -165,15 +165,19 @@ class PoolDoorTest {
         }
     }
 
-    /** Answers the next knock at the door of /a as a server would, but for where it says that the memory is. */
     private Thread answer(PoolDoor door, PoolKnock.Window window) {
+        return answer(door, window, window);
+    }
+
+    /** Answers the next knock at the door of /a as a server would, but for where it says that the memory is. */
+    private Thread answer(PoolDoor door, PoolKnock.Window window, PoolKnock.Window shared) {
         Handshake.ArenaPlace none = new Handshake.ArenaPlace(0, 0, 0);
         byte[] welcome = new Handshake.Welcome(Status.OK, 1, 64, 2, none, none, none, 0, "", "").encode();
         return Thread.ofPlatform().daemon().start(() -> {
             long[] place = new long[1];
             Await.until("a knock", () -> (place[0] = door.take(0)) != 0);
             try {
-                PoolKnock.at(first, place[0]).answer(welcome, window, window);
+                PoolKnock.at(first, place[0]).answer(welcome, window, shared);
             } catch (Handshake.MalformedException e) {
                 throw new AssertionError(e);
             }
@@ -199,6 +203,21 @@ class PoolDoorTest {
             assertThat(server.join(Duration.ofSeconds(20))).isTrue();
             assertThat(hosts.second().arena().usedBytes()).as("%s", window).isEqualTo(before);
         }
+    }
+
+    /** As it must for want of descriptors, too: each attempt would cost a window. */
+    @Test
+    void shouldLeaveAWindowThatItCannotUse() throws InterruptedException {
+        PoolDoor door = PoolDoor.findOrMake(first, "/a");
+        assertThat(door.change(0, 42)).isTrue();
+        PoolKnock.Window window = new PoolKnock.Window(first.takeWindow(64 << 10), 64 << 10);
+        MemorySegment page = PoolMemory.bellPage(first, window).fill((byte) 0);
+        Thread server = answer(door, window, new PoolKnock.Window(8192, Long.MAX_VALUE));
+        Assertions.assertThatThrownBy(
+                        () -> RpcChannel.builder("/a").pool(hosts.second()).open())
+                .isInstanceOf(RpcException.class);
+        assertThat(server.join(Duration.ofSeconds(20))).isTrue();
+        assertThat(BellLayout.stage(BellLayout.half(page, false))).isEqualTo(BellLayout.LEFT);
     }
 
     /** As when the server was stopped for long, and the host of whoever knocked was reclaimed meanwhile. */
