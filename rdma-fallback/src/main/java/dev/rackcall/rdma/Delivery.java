@@ -118,11 +118,13 @@ final class Delivery {
         int taken = 0;
         while (taken < end.depth()) {
             int count = end.receives.poll(arrived);
-            if (count == 0) {
-                return;
-            }
             for (int i = 0; i < count; i++) {
                 take(i);
+            }
+            if (count < arrived.capacity()) {
+                // There were no more: a poll that finds nothing costs as much as one that does, just when somebody
+                // waits.
+                return;
             }
             taken += count;
         }

@@ -55,9 +55,12 @@ final class RdmaDevice {
     private volatile boolean closing;
     private volatile long moves;
 
+    private final boolean isSoftware;
+
     private RdmaDevice(InetAddress address, Context context, int gidIndex) {
         this.address = address;
         this.context = context;
+        this.isSoftware = context.device().name().startsWith(SoftDevice.PREFIX);
         this.gidIndex = gidIndex;
         this.channel = context.createCompletionChannel();
         this.thread = new Thread(this::deliver, "rackcall-rdma");
@@ -158,7 +161,7 @@ final class RdmaDevice {
 
     /** Polling a queue takes a few reads of memory; the software device reads its sockets, too. */
     int pausesPerLook() {
-        return context.device().name().startsWith(SoftDevice.PREFIX) ? PAUSES_OF_SOFTWARE : PAUSES_OF_HARDWARE;
+        return isSoftware ? PAUSES_OF_SOFTWARE : PAUSES_OF_HARDWARE;
     }
 
     /** How often a thread that looks has moved the device's traffic, all connections' at once. */
@@ -166,9 +169,12 @@ final class RdmaDevice {
         return moves;
     }
 
-    /** It is about to do so. */
+    /** It is about to do so, where there is anything to move: a real device needs nobody for that. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // two that count as one are one more that looks for itself
     void moves(CompletionQueue looks, Completions none) {
+        if (!isSoftware) {
+            return;
+        }
         moves++;
         if (looks.poll(none) > 0) {
             throw new IllegalStateException("something completed in a queue that nothing was given to");

@@ -8,7 +8,7 @@ public interface CompletionQueue extends AutoCloseable {
     /**
      * Takes what is there, in order, up to the batch's room. Never waits and allocates nothing.
      *
-     * @return how many entries of the batch are filled; 0 if there was nothing
+     * @return how many entries of the batch are filled; if that is less than it has room for, there were no more
      */
     int poll(Completions batch);
 
