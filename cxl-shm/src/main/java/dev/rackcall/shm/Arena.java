@@ -21,6 +21,7 @@ public final class Arena {
     private final Generations generations;
 
     private final GrowingPages growing;
+    private final AdoptedRuns adopted = new AdoptedRuns();
 
     private final ArenaTable self = ArenaTable.create();
     private final RefSpace.Window window = new RefSpace.Window();
@@ -166,21 +167,21 @@ public final class Arena {
      * process by now, but not its epoch, too.
      */
     boolean freeRun(long ref, int epoch) {
-        return pages.epoch(headAt(ref)) == epoch && freeRun(ref);
+        return pages.free(headAt(ref), Ref.generation(ref), epoch);
     }
 
-    /** Which of the runs that begin at the same page this is, for {@link #freeRun(long, int)}. */
+    /** Which of the runs that begin at the same page this run of this process is, for {@link #freeRun(long, int)}. */
     int epochOfRun(long ref) {
-        return pages.epoch(headAt(ref));
+        return PageEntry.epoch(entryOfRun(ref, participant));
     }
 
-    /** Makes Refs into the run stale; returns the run's new Ref. */
+    /** Makes Refs into the run stale; returns Ref of the run that takes its place, nearly always the same memory. */
     long renewRun(long ref, int epoch) {
-        long run = pages.epoch(headAt(ref)) == epoch ? pages.renew(headAt(ref), Ref.generation(ref)) : PageRun.NONE;
+        long run = pages.renew(headAt(ref), Ref.generation(ref), epoch);
         if (run == PageRun.NONE) {
             throw new ScopeException(Ref.describe(ref) + " is no run of participant " + participant() + " any more");
         }
-        return Ref.of(id, PageRun.generation(run), Ref.offset(ref));
+        return Ref.of(id, PageRun.generation(run), offsetOf(PageRun.page(run)));
     }
 
     /** Bytes of the run at {@code ref}, in whole pages. */
@@ -188,9 +189,19 @@ public final class Arena {
         return (long) pages.length(headAt(ref)) << ArenaLayout.PAGE_SHIFT;
     }
 
-    /** Gives a run to another participant; from the return on it is theirs, whoever dies. Returns false if it was not {@code from}'s. */
-    boolean transferRun(long ref, int from, int to) {
-        return pages.transfer(headAt(ref), Ref.generation(ref), from, to);
+    /** The {@link PageEntry} of a run of {@code holder}; 0 if that has none at {@code ref}. */
+    long entryOfRun(long ref, int holder) {
+        return pages.heldBy(holder, headAt(ref), Ref.generation(ref));
+    }
+
+    /** Makes a run this participant's, whoever dies from the return on. Returns false if it no longer is what {@link #entryOfRun} saw. */
+    boolean takeRunOver(long ref, long entry) {
+        return pages.takeOver(headAt(ref), entry);
+    }
+
+    /** What of its memory this process has taken over from others. */
+    AdoptedRuns adopted() {
+        return adopted;
     }
 
     /** Frees every run of a participant that is known to be dead. May be repeated and run by several at once. Returns the number of runs. */

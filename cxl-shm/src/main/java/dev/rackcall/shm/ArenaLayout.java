@@ -20,7 +20,7 @@ import java.lang.invoke.VarHandle;
 final class ArenaLayout {
     static final long PAGE = 4096;
     static final int PAGE_SHIFT = 12;
-    static final int VERSION = 3;
+    static final int VERSION = 4;
 
     /** "RKARENA1" in ASCII, little-endian. */
     private static final long MAGIC = 0x31414e4552414b52L;

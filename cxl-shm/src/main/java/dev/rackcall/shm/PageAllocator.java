@@ -160,13 +160,27 @@ final class PageAllocator {
     // ---- freeing
 
     /** Frees the run at {@code head} if it still is this process's, and of that generation; returns whether it was. */
-    synchronized boolean free(int head, int generation) {
+    boolean free(int head, int generation) {
+        return free(head, runs.mine(head, generation));
+    }
+
+    /** As {@link #free(int, int)}, if it also is of that epoch. */
+    boolean free(int head, int generation, int epoch) {
+        return free(head, mine(head, generation, epoch));
+    }
+
+    private long mine(int head, int generation, int epoch) {
         long entry = runs.mine(head, generation);
+        return PageEntry.epoch(entry) == epoch ? entry : 0;
+    }
+
+    private synchronized boolean free(int head, long entry) {
         if (entry == 0) {
             return false;
         }
         int length = PageEntry.length(entry);
-        boolean keep = length > 0
+        boolean keep = !PageEntry.isLastUse(entry)
+                && length > 0
                 && length <= runs.pages() - head
                 && cache.hasRoom(length, Math.max(MIN_CACHE_PAGES, usable() / CACHE_SHARE));
         // From here on nobody can adopt the run, and Refs into it are stale.
@@ -188,15 +202,29 @@ final class PageAllocator {
         hint = Math.min(hint, head);
     }
 
-    /** Raises the generation of a run, so that Refs into it go stale; the {@link PageRun}, or NONE if it is not this process's. */
-    long renew(int head, int generation) {
-        long entry = runs.mine(head, generation);
+    /**
+     * Makes Refs into a run stale; the {@link PageRun} that takes its place, as long and nearly always of the same pages. NONE if it is not this process's, or if its pages had to be
+     * freed and others have taken them and all else.
+     */
+    long renew(int head, int generation, int epoch) {
+        long entry = mine(head, generation, epoch);
         long renewed = entry == 0 ? 0 : runs.renew(head, entry);
         if (renewed == 0) {
             return PageRun.NONE;
         }
-        observer.changed(head, PageEntry.length(renewed), PageEntry.generation(renewed));
-        return PageRun.of(head, renewed);
+        int length = length(head);
+        observer.changed(head, length, PageEntry.generation(renewed));
+        return PageEntry.isLastUse(entry) ? claimAgain(head, renewed, length) : PageRun.of(head, renewed);
+    }
+
+    private synchronized long claimAgain(int head, long renewed, int length) {
+        release(head, renewed);
+        long run = runs.claim(head, length);
+        if (!PageRun.isBlocked(run)) {
+            return handOut(run, length);
+        }
+        run = allocate(length);
+        return run == PageRun.NONE ? allocateFromOthers(length) : run;
     }
 
     /** Gives cached runs back to the table, for whoever needs their pages in another shape. */
@@ -214,9 +242,14 @@ final class PageAllocator {
 
     // ---- other participants
 
-    /** See {@link PageRuns#transfer}. */
-    boolean transfer(int head, int generation, int from, int to) {
-        return runs.transfer(head, generation, from, to);
+    /** See {@link PageRuns#heldBy}. */
+    long heldBy(int participant, int head, int generation) {
+        return runs.heldBy(participant, head, generation);
+    }
+
+    /** See {@link PageRuns#takeOver}. */
+    boolean takeOver(int head, long entry) {
+        return runs.takeOver(head, entry);
     }
 
     /**
@@ -256,10 +289,6 @@ final class PageAllocator {
 
     int generation(int head) {
         return runs.generation(head);
-    }
-
-    int epoch(int head) {
-        return runs.epoch(head);
     }
 
     int length(int head) {

@@ -15,7 +15,8 @@ package dev.rackcall.shm;
  * and generation are 0. IDLE: a HEAD whose run its owner has freed and keeps for its next allocation, unless somebody else takes it first.
  *
  * <p>The epoch is the run's from its claim to its end, so that it says which of the runs with the same head a TAIL belongs to. The generation
- * also rises when the run's Refs are made stale. Both wrap around.
+ * also rises when the run's Refs are made stale, up to the last one, with which the run ends. So no two uses of a page have the same epoch and generation until
+ * the epoch has wrapped around, and whoever compares and sets an entry that he has seen before knows that nothing happened in between.
  */
 final class PageEntry {
     static final int FREE = 0;
@@ -24,6 +25,8 @@ final class PageEntry {
     static final int IDLE = 3;
     static final int MAX_OWNER = 0xfff;
     static final int MAX_LENGTH = 0xffffff;
+    /** The generation of a run that is on its way out: no Ref has it. */
+    static final int LAST_GENERATION = 0xff;
 
     private static final int STATE_SHIFT = 62;
     private static final int OWNER_SHIFT = 50;
@@ -58,7 +61,12 @@ final class PageEntry {
 
     /** Of a generation that no Ref has yet. */
     static long renewed(long head) {
-        return head(owner(head), epoch(head), generation(head) + 1, length(head));
+        return head(owner(head), epoch(head), Math.min(generation(head) + 1, LAST_GENERATION), length(head));
+    }
+
+    /** Whether one more run of these pages, of the next generation, would be one too many: they must be freed first, which raises their epoch. */
+    static boolean isLastUse(long head) {
+        return generation(head) + 1 >= LAST_GENERATION;
     }
 
     /** The same run in other hands, and in use. */

@@ -18,6 +18,10 @@ final class PageRun {
         return (int) (run >>> Integer.SIZE);
     }
 
+    static int epoch(long run) {
+        return (int) run >>> EPOCH_SHIFT;
+    }
+
     static int generation(long run) {
         return (int) run & GENERATION_MASK;
     }

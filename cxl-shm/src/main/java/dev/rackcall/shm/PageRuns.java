@@ -11,6 +11,8 @@ package dev.rackcall.shm;
  *       dead or to take it from somebody who has no use for it, first changes its head in one step, which of several can succeed for one only.
  *   <li>That step raises the generation, unless the run stays in use: so a late comer with an old Ref or an old entry fails.
  *   <li>Tails are claimed in ascending and freed in descending order, so those of a half-claimed or half-freed run follow its head without a gap.
+ *   <li>Epoch and generation together do not come round: a run whose generations are used up is freed, not kept. So the entry that a step expects was there all the
+ *       time since it was read.
  *   <li>All tails have the epoch of their run, and freed pages one above it, which a later run's is not below. So even a participant that
  *       was taken for dead while it lived, and goes on, frees no tail of a later run.
  * </ul>
@@ -52,7 +54,7 @@ final class PageRuns {
             epoch = Math.max(epoch, PageEntry.epoch(entry));
             lead = Math.max(lead, lead(entry, base));
         }
-        long claimed = PageEntry.head(owner, epoch, base + lead, length);
+        long claimed = PageEntry.head(owner, epoch, usable(base + lead), length);
         if (!PageEntry.isFree(first) || !table.compareAndSet(head, first, claimed)) {
             return blocked(head);
         }
@@ -81,6 +83,11 @@ final class PageRuns {
         return PageRun.blockedAt(page);
     }
 
+    /** Or the next, if that is no Ref's. */
+    private static int usable(int generation) {
+        return (generation & PageEntry.LAST_GENERATION) == PageEntry.LAST_GENERATION ? 0 : generation;
+    }
+
     /** By how much a page's generation is ahead of {@code base}, on a circle of 256. */
     private static int lead(long entry, int base) {
         return (byte) (PageEntry.generation(entry) - base);
@@ -90,8 +97,13 @@ final class PageRuns {
 
     /** The entry of this participant's run of that generation at {@code head}; 0 if it has none there. */
     long mine(int head, int generation) {
+        return heldBy(owner, head, generation);
+    }
+
+    /** As {@link #mine}, of any participant. */
+    long heldBy(int participant, int head, int generation) {
         long entry = table.get(head);
-        return PageEntry.isHeadOf(entry, owner) && PageEntry.generation(entry) == generation ? entry : 0;
+        return PageEntry.isHeadOf(entry, participant) && PageEntry.generation(entry) == generation ? entry : 0;
     }
 
     /** Makes Refs into the run stale whose HEAD is {@code entry}; 0 if that has changed meanwhile, else what it is now. */
@@ -151,12 +163,9 @@ final class PageRuns {
 
     // ---- other participants
 
-    /** Gives a run to another participant: one step, before which it is the one's and after which it is the other's. */
-    boolean transfer(int head, int generation, int from, int to) {
-        long entry = table.get(head);
-        return PageEntry.isHeadOf(entry, from)
-                && PageEntry.generation(entry) == generation
-                && table.compareAndSet(head, entry, PageEntry.owned(entry, to));
+    /** Takes the run whose HEAD still is {@code entry}: one step, before which it is another's and after which it is this participant's. */
+    boolean takeOver(int head, long entry) {
+        return entry != 0 && table.compareAndSet(head, entry, PageEntry.owned(entry, owner));
     }
 
     /** Whether a run of {@code participant}, in use or not, begins at this page. */
@@ -235,10 +244,6 @@ final class PageRuns {
 
     int generation(int head) {
         return PageEntry.generation(table.get(head));
-    }
-
-    int epoch(int head) {
-        return PageEntry.epoch(table.get(head));
     }
 
     int length(int head) {

@@ -36,13 +36,15 @@ final class RunChain {
     /** Takes the chain that a Ref lies in over from another participant; what was taken over when this fails is in the chain. */
     void takeOver(long ref, int from) {
         long wanted = arena.runOf(ref);
-        boolean found = false;
+        int wantedEpoch = epochOf(wanted, from);
         long first = RunLayout.first(memory, Ref.offset(wanted));
         long run = first;
+        int epoch = RunLayout.firstEpoch(memory, Ref.offset(wanted));
+        boolean found = false;
         while (run != Ref.NULL && runCount < MAX_RUNS) {
-            takeOverRun(run, first, from);
-            remember(run);
-            found |= run == wanted;
+            takeOverRun(run, epoch, first, from);
+            found |= run == wanted && epoch == wantedEpoch;
+            epoch = RunLayout.nextEpoch(memory, Ref.offset(run));
             run = RunLayout.next(memory, Ref.offset(run));
         }
         if (!found || run != Ref.NULL) {
@@ -52,19 +54,46 @@ final class RunChain {
     }
 
     /**
-     * Takes one run over if it is of that scope. What was read before it was this participant's may have been written long ago, as many uses of the run as there are generations: only
-     * now its memory is nobody else's, and says what it is used for.
+     * Takes one run over. What led to it, and what its header says, may have been written long ago, as many uses of the run as there are generations: so the epoch must be the one that was
+     * meant, and the step that takes it fails if its entry has changed since before the header was read.
      */
-    private void takeOverRun(long run, long first, int from) {
-        if (!arena.transferRun(run, from, arena.participant())) {
-            throw new RefException(Ref.describe(run) + " is no run of participant " + from
-                    + ", so its scope cannot be taken over; was it closed, or handed over before?");
-        }
-        if (RunLayout.first(memory, Ref.offset(run)) != first) {
-            arena.transferRun(run, arena.participant(), from);
+    private void takeOverRun(long run, int epoch, long first, int from) {
+        long entry = heldBy(from, run);
+        checkHeader(run, entry);
+        if (PageEntry.epoch(entry) != epoch || RunLayout.first(memory, Ref.offset(run)) != first) {
             throw new RefException(Ref.describe(run) + " of participant " + from + " does not belong to the scope at "
                     + Ref.describe(first) + "; was that closed?");
         }
+        if (!arena.adopted().take(run, epoch, this, () -> arena.takeRunOver(run, entry))) {
+            throw noRunOf(from, run);
+        }
+        remember(run, epoch);
+    }
+
+    private int epochOf(long run, int from) {
+        long entry = heldBy(from, run);
+        checkHeader(run, entry);
+        return PageEntry.epoch(entry);
+    }
+
+    private long heldBy(int participant, long run) {
+        long entry = arena.entryOfRun(run, participant);
+        if (entry == 0) {
+            throw noRunOf(participant, run);
+        }
+        return entry;
+    }
+
+    private void checkHeader(long run, long entry) {
+        if (!RunLayout.isOf(memory, run, PageEntry.epoch(entry))) {
+            throw new RefException(
+                    Ref.describe(run) + " does not belong to a scope: it has no header of this use of its memory");
+        }
+    }
+
+    private static RefException noRunOf(int participant, long run) {
+        return new RefException(Ref.describe(run) + " is no run of participant " + participant
+                + ", so its scope cannot be taken over; was it closed, or handed over before?");
     }
 
     /** As {@link Scope#allocate}, by whoever may. */
@@ -114,21 +143,22 @@ final class RunChain {
     }
 
     private void add(long run) {
-        long first = runCount == 0 ? run : runs[0];
-        RunLayout.initialise(memory, Ref.offset(run), first);
-        if (runCount > 0) {
-            RunLayout.next(memory, Ref.offset(runs[runCount - 1]), run);
+        int epoch = arena.epochOfRun(run);
+        boolean isFirst = runCount == 0;
+        RunLayout.initialise(memory, run, epoch, isFirst ? run : runs[0], isFirst ? epoch : epochs[0]);
+        if (!isFirst) {
+            RunLayout.next(memory, Ref.offset(runs[runCount - 1]), run, epoch);
         }
-        remember(run);
+        remember(run, epoch);
         startAt(run);
     }
 
-    private void remember(long run) {
+    private void remember(long run, int epoch) {
         if (runCount == runs.length) {
             runs = Arrays.copyOf(runs, 2 * runCount);
             epochs = Arrays.copyOf(epochs, 2 * runCount);
         }
-        epochs[runCount] = arena.epochOfRun(run);
+        epochs[runCount] = epoch;
         runs[runCount++] = run;
         bytesInRuns += arena.runBytes(run);
     }
@@ -139,19 +169,28 @@ final class RunChain {
         generation = Ref.generation(run);
     }
 
-    /** Keeps the first run, with nothing in it and Refs into it stale. */
+    /** Keeps the first run, or what takes its place, with nothing in it and Refs into it stale. */
     void reset() {
         try {
             while (runCount > 1) {
                 freeLast();
             }
-            runs[0] = arena.renewRun(runs[0], epochs[0]);
+            renewFirst();
             bytesInRuns = arena.runBytes(runs[0]);
-            RunLayout.initialise(memory, Ref.offset(runs[0]), runs[0]);
             startAt(runs[0]);
         } catch (IllegalStateException e) {
             throw unmapped(e);
         }
+    }
+
+    private void renewFirst() {
+        if (arena.adopted().hasOther(runs[0], epochs[0], this)) {
+            throw new ScopeException(
+                    Ref.describe(runs[0]) + " was handed over, and then back to another scope of this process");
+        }
+        runs[0] = arena.renewRun(runs[0], epochs[0]);
+        epochs[0] = arena.epochOfRun(runs[0]);
+        RunLayout.initialise(memory, runs[0], epochs[0], runs[0], epochs[0]);
     }
 
     /** Frees all runs; those that are no longer mapped are gone already. */
@@ -167,10 +206,15 @@ final class RunChain {
         }
     }
 
-    /** Unless it was taken over from this process. */
+    /** Unless it was taken over from this process, even if another scope of this process has it again. */
     private void freeLast() {
         runCount--;
-        arena.freeRun(runs[runCount], epochs[runCount]);
+        long run = runs[runCount];
+        int epoch = epochs[runCount];
+        if (!arena.adopted().hasOther(run, epoch, this)) {
+            arena.adopted().remove(run, epoch, this);
+            arena.freeRun(run, epoch);
+        }
     }
 
     /** Ref of the first run. */

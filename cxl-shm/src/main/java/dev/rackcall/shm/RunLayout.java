@@ -2,41 +2,76 @@ package dev.rackcall.shm;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 
 /**
  * The first bytes of each run of a scope. They let a receiver find the whole scope from any object in it; what a peer wrote here is checked
  * before it is used.
  *
  * <pre>
- *   0  first   Ref of the scope's first run
- *   8  next    Ref of the next run, 0: none
- *  16  used    bytes from the run's start, this header included
+ *   0  first        Ref of the scope's first run
+ *   8  next         Ref of the next run, 0: none
+ *  16  used         bytes from the run's start, this header included
+ *  24  claim        epoch and generation of this run, see PageEntry; written last
+ *  28  first epoch  of the scope's first run
+ *  32  next epoch   of the next run
  *  64  objects
  * </pre>
+ *
+ * <p>Memory keeps what was written there when it is used for something else. The claim says whether this is the header of the run that is there now.
  */
 final class RunLayout {
     static final int BYTES = 64;
     private static final int FIRST = 0;
     private static final int NEXT = 8;
     private static final int USED = 16;
+    private static final int CLAIM = 24;
+    private static final int FIRST_EPOCH = 28;
+    private static final int NEXT_EPOCH = 32;
+
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
     private RunLayout() {}
 
-    static void initialise(MemorySegment memory, long run, long first) {
+    /** The header of a run of that epoch and, since it is in {@code ref}, generation. */
+    static void initialise(MemorySegment memory, long ref, int epoch, long first, int firstEpoch) {
+        long run = Ref.offset(ref);
         memory.set(ValueLayout.JAVA_LONG, run + FIRST, first);
         memory.set(ValueLayout.JAVA_LONG, run + NEXT, Ref.NULL);
         memory.set(ValueLayout.JAVA_LONG, run + USED, BYTES);
+        memory.set(ValueLayout.JAVA_INT, run + FIRST_EPOCH, firstEpoch);
+        // Release: pairs with the acquire in isOf; a header with this word is whole.
+        INT.setRelease(memory, run + CLAIM, claim(ref, epoch));
+    }
+
+    /** Whether the header is that of the run of that epoch. */
+    static boolean isOf(MemorySegment memory, long ref, int epoch) {
+        // Acquire: pairs with the release in initialise.
+        return (int) INT.getAcquire(memory, Ref.offset(ref) + CLAIM) == claim(ref, epoch);
+    }
+
+    private static int claim(long ref, int epoch) {
+        return epoch << Byte.SIZE | Ref.generation(ref);
     }
 
     static long first(MemorySegment memory, long run) {
         return memory.get(ValueLayout.JAVA_LONG, run + FIRST);
     }
 
+    static int firstEpoch(MemorySegment memory, long run) {
+        return memory.get(ValueLayout.JAVA_INT, run + FIRST_EPOCH);
+    }
+
     static long next(MemorySegment memory, long run) {
         return memory.get(ValueLayout.JAVA_LONG, run + NEXT);
     }
 
-    static void next(MemorySegment memory, long run, long next) {
+    static int nextEpoch(MemorySegment memory, long run) {
+        return memory.get(ValueLayout.JAVA_INT, run + NEXT_EPOCH);
+    }
+
+    static void next(MemorySegment memory, long run, long next, int nextEpoch) {
+        memory.set(ValueLayout.JAVA_INT, run + NEXT_EPOCH, nextEpoch);
         memory.set(ValueLayout.JAVA_LONG, run + NEXT, next);
     }
 

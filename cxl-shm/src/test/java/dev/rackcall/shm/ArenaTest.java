@@ -285,7 +285,7 @@ class ArenaTest {
         Arena mine = create(TableHome.SHARED);
         Arena theirs = attach(OTHER);
         long object = theirs.newScope().allocate(8);
-        RunLayout.next(mine.memory(), Ref.offset(object) & -4096L, (7L << 48) | next);
+        RunLayout.next(mine.memory(), Ref.offset(object) & -4096L, (7L << 48) | next, 0);
 
         assertThatThrownBy(() -> mine.adopt(object, OTHER)).isInstanceOf(RefException.class);
         assertThat(mine.usedBytes()).isZero();
@@ -314,26 +314,89 @@ class ArenaTest {
         assertThat(mine.freeRun(run)).as("still there").isTrue();
     }
 
-    /** As when a run has been used 256 times again between a look at what leads to it and its adoption: its generation is the same. */
+    /** As when what leads to a run was written long ago, and since then its memory was used as many times as there are generations. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldLeaveItsOwnerWhatIsNoRunOfTheScope(boolean asFirst) {
         Arena mine = create(TableHome.SHARED);
         Arena theirs = attach(OTHER);
-        long run = theirs.allocateRun(100);
-        theirs.memory().set(ValueLayout.JAVA_LONG, Ref.offset(run), ~run);
-        long object = theirs.newScope().allocate(8);
-        long header = Ref.offset(object) & -4096L;
+        Scope another = theirs.newScope();
+        another.allocate(100);
+        long run = another.firstRun();
+        int epoch = theirs.epochOfRun(run);
+        Scope scope = theirs.newScope();
+        long object = scope.allocate(8);
+        long first = scope.firstRun();
         if (asFirst) {
-            RunLayout.initialise(mine.memory(), header, run);
+            RunLayout.initialise(mine.memory(), first, theirs.epochOfRun(first), run, epoch + 1);
         } else {
-            RunLayout.next(mine.memory(), header, run);
+            RunLayout.next(mine.memory(), Ref.offset(first), run, epoch + 1);
         }
 
         assertThatThrownBy(() -> mine.adopt(object, OTHER))
                 .isInstanceOf(RefException.class)
                 .hasMessageContaining("does not belong to the scope");
+        another.allocate(100);
+        another.close();
+        assertThat(mine.usedBytes()).isEqualTo(asFirst ? mine.runBytes(first) : 0);
+    }
+
+    /** What is left there of a scope says nothing of who allocates pages for something else. */
+    @Test
+    void shouldNotAdoptMemoryWithTheHeaderOfAnEarlierScope() {
+        Arena mine = create(TableHome.SHARED);
+        Arena theirs = attach(OTHER);
+        Scope scope = theirs.newScope();
+        scope.allocate(8);
+        long first = scope.firstRun();
+        long bytes = scope.bytesHeld();
+        scope.close();
+        long run = theirs.allocateRun(bytes);
+        assertThat(Ref.offset(run)).isEqualTo(Ref.offset(first));
+
+        assertThatThrownBy(() -> mine.adopt(run + RunLayout.BYTES, OTHER))
+                .isInstanceOf(RefException.class)
+                .hasMessageContaining("no header of this use");
         assertThat(theirs.freeRun(run)).isTrue();
+    }
+
+    /** It is the same run with the same Refs; only this process can tell which of its scopes has it. */
+    @Test
+    void shouldNotFreeWhatHasComeBackToAnotherScope() {
+        Arena mine = create(TableHome.SHARED);
+        Arena theirs = attach(OTHER);
+        Scope passed = mine.newScope();
+        long object = passed.allocate(50_000);
+        theirs.adopt(object, mine.participant());
+        Scope back = mine.adopt(object, OTHER);
+
+        assertThatThrownBy(passed::reset).isInstanceOf(ScopeException.class).hasMessageContaining("handed over");
+        passed.close();
+        assertThat(mine.complaint(object)).as("still there").isNull();
+        back.close();
+        assertThat(mine.complaint(object)).isNotNull();
+        assertThat(mine.usedBytes()).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(TableHome.class)
+    void shouldResetMoreOftenThanThereAreGenerations(TableHome home) {
+        Arena arena = create(home);
+        try (Scope scope = arena.newScope(9_000)) {
+            long bytes = scope.bytesHeld();
+            long before = scope.allocate(8);
+            for (int i = 0; i < 1_000; i++) {
+                scope.reset();
+                long now = scope.allocate(8);
+                assertThat(now).isNotEqualTo(before);
+                assertThat(arena.complaint(before)).isNotNull();
+                assertThat(arena.complaint(now)).isNull();
+                assertThat(scope.bytesHeld()).isEqualTo(bytes);
+                assertThat(Ref.generation(now)).isLessThan(PageEntry.LAST_GENERATION);
+                before = now;
+            }
+        }
+        assertThat(arena.usedBytes()).isZero();
     }
 
     @Test

@@ -55,7 +55,7 @@ class PageAllocatorCrashTest {
     /** Whether the victim died before its step {@code k}, that is, whether it takes that many. */
     private boolean dies(int k, int j) {
         PageTable table = tableWithBystander();
-        boolean died = act(table, VICTIM, k, this::live);
+        boolean died = act(table, VICTIM, k, victim -> live(table, victim));
         act(table, FIRST_HEIR, j, heir -> heir.reclaim(VICTIM));
         checkAccounts(table, k, j);
         return died;
@@ -63,7 +63,7 @@ class PageAllocatorCrashTest {
 
     private boolean diesTwice(int k, int j) {
         PageTable table = tableWithBystander();
-        act(table, VICTIM, k, this::live);
+        act(table, VICTIM, k, victim -> live(table, victim));
         boolean died = act(table, FIRST_HEIR, j, heir -> heir.reclaim(VICTIM));
         checkAccounts(table, k, j);
         return died;
@@ -98,7 +98,7 @@ class PageAllocatorCrashTest {
     }
 
     /** The same life for every k. */
-    private void live(PageAllocator pages) {
+    private void live(PageTable table, PageAllocator pages) {
         Random random = new Random(SEED);
         List<Long> held = new ArrayList<>();
         for (int step = 0; step < 40; step++) {
@@ -117,8 +117,9 @@ class PageAllocatorCrashTest {
                 pages.free(PageRun.page(run), PageRun.generation(run));
             } else {
                 int[] lent = bystanders.getLast();
-                if (pages.transfer(lent[0], lent[2], BYSTANDER, VICTIM)) {
-                    pages.transfer(lent[0], lent[2], VICTIM, BYSTANDER);
+                if (pages.takeOver(lent[0], pages.heldBy(BYSTANDER, lent[0], lent[2]))) {
+                    PageAllocator bystander = PageAllocator.sharing(table, BYSTANDER, () -> PAGES);
+                    bystander.takeOver(lent[0], bystander.heldBy(VICTIM, lent[0], lent[2]));
                 }
                 pages.flush();
             }

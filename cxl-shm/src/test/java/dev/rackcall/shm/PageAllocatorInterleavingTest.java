@@ -37,15 +37,17 @@ class PageAllocatorInterleavingTest {
         private final int length;
         private final Participant holder;
         private final Set<Participant> formerHolders = new HashSet<>();
+        private final int epoch;
         private int generation;
         /** Somebody has it now, or somebody died while he took it. */
         private boolean lost;
 
-        private Run(Participant holder, int head, int length, int generation) {
+        private Run(Participant holder, int length, long pageRun) {
             this.holder = holder;
-            this.head = head;
+            this.head = PageRun.page(pageRun);
             this.length = length;
-            this.generation = generation;
+            this.epoch = PageRun.epoch(pageRun);
+            this.generation = PageRun.generation(pageRun);
         }
     }
 
@@ -61,6 +63,12 @@ class PageAllocatorInterleavingTest {
 
         private World(long seed) {
             random = new Random(seed);
+            if (random.nextBoolean()) {
+                for (int page = 0; page < PAGES; page++) {
+                    // Soon to come round.
+                    table.compareAndSet(page, table.get(page), PageEntry.free(0, 240 + random.nextInt(16)));
+                }
+            }
         }
 
         private void play() throws Throwable {
@@ -183,7 +191,7 @@ class PageAllocatorInterleavingTest {
                 pageRun = pages.allocateFromOthers(length);
             }
             if (pageRun != PageRun.NONE) {
-                Run run = new Run(this, PageRun.page(pageRun), length, PageRun.generation(pageRun));
+                Run run = new Run(this, length, pageRun);
                 held.add(run);
                 world.take(run);
                 world.handOut(run);
@@ -204,14 +212,25 @@ class PageAllocatorInterleavingTest {
         }
 
         private void renew(PageAllocator pages, Run run) {
-            long renewed = pages.renew(run.head, run.generation);
-            if (renewed == PageRun.NONE) {
+            // With its last generation the run's pages are freed, and those of what comes in its place are claimed.
+            boolean moves = run.generation + 1 == PageEntry.LAST_GENERATION;
+            if (moves) {
+                held.remove(run);
+                world.drop(run);
+            }
+            long renewed = pages.renew(run.head, run.generation, run.epoch);
+            if (renewed != PageRun.NONE && moves) {
+                Run next = new Run(this, run.length, renewed);
+                held.add(next);
+                world.take(next);
+                world.handOut(next);
+            } else if (renewed != PageRun.NONE) {
+                run.generation = PageRun.generation(renewed);
+                world.handOut(run);
+            } else if (!moves) {
                 assertThat(run.lost).isTrue();
                 held.remove(run);
                 world.drop(run);
-            } else {
-                run.generation = PageRun.generation(renewed);
-                world.handOut(run);
             }
         }
 
@@ -223,14 +242,15 @@ class PageAllocatorInterleavingTest {
             int generation = run.generation;
             boolean adopted;
             try {
-                adopted = pages.transfer(run.head, generation, run.holder.number, number);
+                adopted = pages.takeOver(run.head, pages.heldBy(run.holder.number, run.head, generation));
             } catch (Killed e) {
                 run.lost = true;
                 throw e;
             }
             if (adopted) {
                 run.lost = true;
-                Run mine = new Run(this, run.head, run.length, generation);
+                long entry = PageEntry.head(number, run.epoch, generation, run.length);
+                Run mine = new Run(this, run.length, PageRun.of(run.head, entry));
                 mine.formerHolders.addAll(run.formerHolders);
                 mine.formerHolders.add(run.holder);
                 held.add(mine);

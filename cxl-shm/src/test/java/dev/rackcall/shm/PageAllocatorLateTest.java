@@ -58,7 +58,7 @@ class PageAllocatorLateTest {
         long three = pages.allocate(3);
         free(pages, one);
         if (three != PageRun.NONE) {
-            pages.renew(PageRun.page(three), PageRun.generation(three));
+            pages.renew(PageRun.page(three), PageRun.generation(three), PageRun.epoch(three));
         }
         long large = pages.allocate(25);
         free(pages, nine);
@@ -150,8 +150,11 @@ class PageAllocatorLateTest {
                     run[0] = on(table, LATE).allocate(30);
                     taken[0] = false;
                 },
-                () -> taken[0] =
-                        on(table, SURVIVOR).transfer(PageRun.page(run[0]), PageRun.generation(run[0]), LATE, SURVIVOR),
+                () -> {
+                    PageAllocator taker = on(table, SURVIVOR);
+                    int head = PageRun.page(run[0]);
+                    taken[0] = taker.takeOver(head, taker.heldBy(LATE, head, PageRun.generation(run[0])));
+                },
                 () -> {
                     assertThat(freed[0]).isNotEqualTo(taken[0]);
                     requireNothingLost();

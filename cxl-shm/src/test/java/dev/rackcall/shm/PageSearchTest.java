@@ -64,8 +64,7 @@ class PageSearchTest {
         for (int page = 0; page < PAGES; page++) {
             long entry = table.get(page);
             if (PageEntry.isHeadOf(entry, MINE)) {
-                assertThat(taker.transfer(page, PageEntry.generation(entry), MINE, THEIRS))
-                        .isTrue();
+                assertThat(taker.takeOver(page, entry)).isTrue();
                 return PageRun.of(page, entry);
             }
         }

@@ -62,7 +62,7 @@ class ScopeRunsTest {
     @Test
     void shouldEndWhenRunsAreLinkedInACircle() {
         long run = scope.arena().scopeOf(scope.allocate(8));
-        RunLayout.next(scope.arena().memory(), Ref.offset(run), run);
+        RunLayout.next(scope.arena().memory(), Ref.offset(run), run, 0);
 
         assertThatThrownBy(() -> runs.read(scope.arena(), run))
                 .isInstanceOf(RefException.class)
@@ -81,7 +81,7 @@ class ScopeRunsTest {
             long page = arena.firstRunOffset() + random.nextInt(60) * ArenaLayout.PAGE;
             long next = arena.firstRunOffset() + random.nextInt(60) * ArenaLayout.PAGE;
             RunLayout.used(bytes, page, random.nextInt(4) == 0 ? random.nextLong() : random.nextInt(40_000));
-            RunLayout.next(bytes, page, random.nextInt(4) == 0 ? Ref.NULL : Ref.of(arena.id(), 0, next));
+            RunLayout.next(bytes, page, random.nextInt(4) == 0 ? Ref.NULL : Ref.of(arena.id(), 0, next), 0);
             try {
                 runs.read(arena, run);
                 assertThat(runs.totalBytes()).as("seed %d", seed).isLessThanOrEqualTo(arena.reservedBytes());

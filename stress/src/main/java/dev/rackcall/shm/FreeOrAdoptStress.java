@@ -30,6 +30,7 @@ public class FreeOrAdoptStress {
 
     @Actor
     public void adopt(II_Result result) {
-        result.r2 = taker.transfer(PageRun.page(run), PageRun.generation(run), 1, 2) ? 1 : 0;
+        long entry = taker.heldBy(1, PageRun.page(run), PageRun.generation(run));
+        result.r2 = taker.takeOver(PageRun.page(run), entry) ? 1 : 0;
     }
 }

@@ -26,7 +26,8 @@ public class TransferStress {
     @Actor
     public void give() {
         content = 1;
-        giver.transfer(PageRun.page(run), PageRun.generation(run), 1, 2);
+        long entry = giver.heldBy(1, PageRun.page(run), PageRun.generation(run));
+        table.compareAndSet(PageRun.page(run), entry, PageEntry.owned(entry, 2));
     }
 
     @Actor
