@@ -1,44 +1,29 @@
 package dev.rackcall.shm;
 
+import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BooleanSupplier;
 
 /**
  * Who in this process has taken which run over. A run that was handed to another participant and has come back is the same run as before, of the same epoch and generation, so
- * that the page table cannot tell the scope that it was allocated for from the one that has it now. Thread-safe.
+ * that the page table cannot tell the scope that it was allocated for from the one that has it now. Guarded by itself, together with the step in the page table.
  */
 final class AdoptedRuns {
     private record Run(long ref, int epoch) {}
 
-    private final Map<Run, RunChain> chains = new ConcurrentHashMap<>();
+    private final Map<Run, RunChain> chains = new HashMap<>();
 
-    /** Takes a run over by {@code step}, and notes for which chain; before the step, since whoever had it before may free it the moment it is this process's. */
-    synchronized boolean take(long ref, int epoch, RunChain chain, BooleanSupplier step) {
+    /** {@code chain} has just taken the run over. */
+    void add(long ref, int epoch, RunChain chain) {
+        chains.put(new Run(ref, epoch), chain);
+    }
+
+    /** Whether {@code chain}, which had the run once, may end it now: nobody else has taken it over since. Then it forgets what it knows of the run. */
+    boolean mayEnd(long ref, int epoch, RunChain chain) {
         Run run = new Run(ref, epoch);
-        RunChain former = chains.put(run, chain);
-        boolean taken = step.getAsBoolean();
-        if (!taken && former == null) {
+        boolean may = chains.getOrDefault(run, chain) == chain;
+        if (may) {
             chains.remove(run);
-        } else if (!taken) {
-            chains.put(run, former);
         }
-        return taken;
-    }
-
-    /** Whether somebody else than {@code chain} has taken the run over since. */
-    boolean hasOther(long ref, int epoch, RunChain chain) {
-        if (chains.isEmpty()) {
-            return false;
-        }
-        RunChain now = chains.get(new Run(ref, epoch));
-        return now != null && now != chain;
-    }
-
-    /** {@code chain} is about to free it. */
-    void remove(long ref, int epoch, RunChain chain) {
-        if (!chains.isEmpty()) {
-            chains.remove(new Run(ref, epoch), chain);
-        }
+        return may;
     }
 }

@@ -21,6 +21,9 @@ public final class Arena {
     private final Generations generations;
 
     private final GrowingPages growing;
+    /** Nobody else can have a part of it, so none can change hands. */
+    private final boolean isAlone;
+
     private final AdoptedRuns adopted = new AdoptedRuns();
 
     private final ArenaTable self = ArenaTable.create();
@@ -31,6 +34,7 @@ public final class Arena {
         this.memory = spec.region();
         this.participant = spec.participant();
         this.allocates = allocates;
+        this.isAlone = spec.home() == TableHome.PRIVATE;
         this.extents = extents;
         this.firstPage = extents.firstPage();
         int count = (int) ((memory.byteSize() - firstPage) >>> ArenaLayout.PAGE_SHIFT);
@@ -163,30 +167,53 @@ public final class Arena {
     }
 
     /**
-     * As {@link #freeRun(long)}, of a run that may have been taken over from this process since it was handed out: its page and generation may be those of a later run of this
-     * process by now, but not its epoch, too.
+     * As {@link #freeRun(long)}, of a run of a scope, which may have been taken over since it was handed out: its page and generation may be those of a later run of this
+     * process by now, but not its epoch, too; and it may be another scope's of this process.
      */
-    boolean freeRun(long ref, int epoch) {
-        return pages.free(headAt(ref), Ref.generation(ref), epoch);
+    void freeRun(long ref, int epoch, RunChain chain) {
+        if (isAlone) {
+            pages.free(headAt(ref), Ref.generation(ref), epoch);
+            return;
+        }
+        synchronized (adopted) {
+            if (adopted.mayEnd(ref, epoch, chain)) {
+                pages.free(headAt(ref), Ref.generation(ref), epoch);
+            }
+        }
     }
 
-    /** Which of the runs that begin at the same page this run of this process is, for {@link #freeRun(long, int)}. */
+    /** Which of the runs that begin at the same page this run of this process is. */
     int epochOfRun(long ref) {
         return PageEntry.epoch(entryOfRun(ref, participant));
     }
 
-    /** Makes Refs into the run stale; returns Ref of the run that takes its place, nearly always the same memory. */
-    long renewRun(long ref, int epoch) {
-        long run = pages.renew(headAt(ref), Ref.generation(ref), epoch);
+    /**
+     * Makes Refs into a run of a scope stale; returns Ref of the run that takes its place, nearly always the same memory.
+     *
+     * @throws ScopeException if it is not that scope's any more
+     * @throws OutOfArenaException if its memory had to be allocated anew, and somebody else was faster; it is freed then
+     */
+    long renewRun(long ref, int epoch, RunChain chain) {
+        long bytes = runBytes(ref);
+        long run = renew(ref, epoch, chain);
         if (run == PageRun.NONE) {
-            throw new ScopeException(Ref.describe(ref) + " is no run of participant " + participant() + " any more");
+            throw new ScopeException(
+                    Ref.describe(ref) + " is no run of that scope of participant " + participant() + " any more");
         }
-        return Ref.of(id, PageRun.generation(run), offsetOf(PageRun.page(run)));
+        return PageRun.isBlocked(run)
+                ? allocateRun(bytes)
+                : Ref.of(id, PageRun.generation(run), offsetOf(PageRun.page(run)));
     }
 
-    /** Bytes of the run at {@code ref}, in whole pages. */
-    public long runBytes(long ref) {
-        return (long) pages.length(headAt(ref)) << ArenaLayout.PAGE_SHIFT;
+    private long renew(long ref, int epoch, RunChain chain) {
+        if (isAlone) {
+            return pages.renew(headAt(ref), Ref.generation(ref), epoch);
+        }
+        synchronized (adopted) {
+            return adopted.mayEnd(ref, epoch, chain)
+                    ? pages.renew(headAt(ref), Ref.generation(ref), epoch)
+                    : PageRun.NONE;
+        }
     }
 
     /** The {@link PageEntry} of a run of {@code holder}; 0 if that has none at {@code ref}. */
@@ -195,13 +222,19 @@ public final class Arena {
     }
 
     /** Makes a run this participant's, whoever dies from the return on. Returns false if it no longer is what {@link #entryOfRun} saw. */
-    boolean takeRunOver(long ref, long entry) {
-        return pages.takeOver(headAt(ref), entry);
+    boolean takeRunOver(long ref, long entry, RunChain chain) {
+        synchronized (adopted) {
+            boolean taken = pages.takeOver(headAt(ref), entry);
+            if (taken) {
+                adopted.add(ref, PageEntry.epoch(entry), chain);
+            }
+            return taken;
+        }
     }
 
-    /** What of its memory this process has taken over from others. */
-    AdoptedRuns adopted() {
-        return adopted;
+    /** Bytes of the run at {@code ref}, in whole pages. */
+    public long runBytes(long ref) {
+        return (long) pages.length(headAt(ref)) << ArenaLayout.PAGE_SHIFT;
     }
 
     /** Frees every run of a participant that is known to be dead. May be repeated and run by several at once. Returns the number of runs. */

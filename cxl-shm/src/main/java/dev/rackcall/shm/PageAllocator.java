@@ -203,8 +203,8 @@ final class PageAllocator {
     }
 
     /**
-     * Makes Refs into a run stale; the {@link PageRun} that takes its place, as long and nearly always of the same pages. NONE if it is not this process's, or if its pages had to be
-     * freed and others have taken them and all else.
+     * Makes Refs into a run stale; the {@link PageRun} that takes its place, of the same pages. NONE if it is not this process's; blocked, with its pages freed, if they had to be claimed
+     * anew and somebody else was faster.
      */
     long renew(int head, int generation, int epoch) {
         long entry = mine(head, generation, epoch);
@@ -212,7 +212,7 @@ final class PageAllocator {
         if (renewed == 0) {
             return PageRun.NONE;
         }
-        int length = length(head);
+        int length = runs.lengthAt(head, renewed);
         observer.changed(head, length, PageEntry.generation(renewed));
         return PageEntry.isLastUse(entry) ? claimAgain(head, renewed, length) : PageRun.of(head, renewed);
     }
@@ -220,11 +220,7 @@ final class PageAllocator {
     private synchronized long claimAgain(int head, long renewed, int length) {
         release(head, renewed);
         long run = runs.claim(head, length);
-        if (!PageRun.isBlocked(run)) {
-            return handOut(run, length);
-        }
-        run = allocate(length);
-        return run == PageRun.NONE ? allocateFromOthers(length) : run;
+        return PageRun.isBlocked(run) ? run : handOut(run, length);
     }
 
     /** Gives cached runs back to the table, for whoever needs their pages in another shape. */

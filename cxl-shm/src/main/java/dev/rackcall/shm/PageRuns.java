@@ -251,7 +251,7 @@ final class PageRuns {
     }
 
     /** Never beyond the table, whatever the entry says. */
-    private int lengthAt(int head, long entry) {
+    int lengthAt(int head, long entry) {
         return Math.clamp(PageEntry.length(entry), 1, table.pages() - head);
     }
 

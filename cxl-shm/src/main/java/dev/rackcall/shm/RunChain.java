@@ -2,6 +2,7 @@ package dev.rackcall.shm;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /** The runs of a scope, each at least twice as long as the one before, and the bump allocator in the last of them. Guarded by the scope's rules. */
@@ -36,14 +37,20 @@ final class RunChain {
     /** Takes the chain that a Ref lies in over from another participant; what was taken over when this fails is in the chain. */
     void takeOver(long ref, int from) {
         long wanted = arena.runOf(ref);
-        int wantedEpoch = epochOf(wanted, from);
+        long entry = heldBy(from, wanted);
+        checkHeader(wanted, entry);
         long first = RunLayout.first(memory, Ref.offset(wanted));
-        long run = first;
         int epoch = RunLayout.firstEpoch(memory, Ref.offset(wanted));
+        // Acquire: what was just read must not be read after the entry that says once more whose it is.
+        VarHandle.acquireFence();
+        if (arena.entryOfRun(wanted, from) != entry) {
+            throw noRunOf(from, wanted);
+        }
+        long run = first;
         boolean found = false;
         while (run != Ref.NULL && runCount < MAX_RUNS) {
             takeOverRun(run, epoch, first, from);
-            found |= run == wanted && epoch == wantedEpoch;
+            found |= run == wanted && epoch == PageEntry.epoch(entry);
             epoch = RunLayout.nextEpoch(memory, Ref.offset(run));
             run = RunLayout.next(memory, Ref.offset(run));
         }
@@ -64,16 +71,10 @@ final class RunChain {
             throw new RefException(Ref.describe(run) + " of participant " + from + " does not belong to the scope at "
                     + Ref.describe(first) + "; was that closed?");
         }
-        if (!arena.adopted().take(run, epoch, this, () -> arena.takeRunOver(run, entry))) {
+        if (!arena.takeRunOver(run, entry, this)) {
             throw noRunOf(from, run);
         }
         remember(run, epoch);
-    }
-
-    private int epochOf(long run, int from) {
-        long entry = heldBy(from, run);
-        checkHeader(run, entry);
-        return PageEntry.epoch(entry);
     }
 
     private long heldBy(int participant, long run) {
@@ -184,11 +185,7 @@ final class RunChain {
     }
 
     private void renewFirst() {
-        if (arena.adopted().hasOther(runs[0], epochs[0], this)) {
-            throw new ScopeException(
-                    Ref.describe(runs[0]) + " was handed over, and then back to another scope of this process");
-        }
-        runs[0] = arena.renewRun(runs[0], epochs[0]);
+        runs[0] = arena.renewRun(runs[0], epochs[0], this);
         epochs[0] = arena.epochOfRun(runs[0]);
         RunLayout.initialise(memory, runs[0], epochs[0], runs[0], epochs[0]);
     }
@@ -206,15 +203,10 @@ final class RunChain {
         }
     }
 
-    /** Unless it was taken over from this process, even if another scope of this process has it again. */
+    /** Unless it was taken over from this scope. */
     private void freeLast() {
         runCount--;
-        long run = runs[runCount];
-        int epoch = epochs[runCount];
-        if (!arena.adopted().hasOther(run, epoch, this)) {
-            arena.adopted().remove(run, epoch, this);
-            arena.freeRun(run, epoch);
-        }
+        arena.freeRun(runs[runCount], epochs[runCount], this);
     }
 
     /** Ref of the first run. */

@@ -150,6 +150,7 @@ public final class Scope implements AutoCloseable {
      * Frees all objects and keeps the first run for new ones. Refs into the scope go stale.
      *
      * @throws ScopeException as {@link #allocate}, or if another participant has taken the scope over: it cannot be used any more then
+     * @throws OutOfArenaException if its memory had to be allocated anew, as once in 255 times, in an arena of several participants that is full by now: the scope is closed then
      */
     public void reset() {
         checkUse();
@@ -165,6 +166,9 @@ public final class Scope implements AutoCloseable {
             if (arena.memory().scope().isAlive()) {
                 state = State.TAKEN_OVER;
             }
+            throw e;
+        } catch (OutOfArenaException e) {
+            state = State.CLOSED;
             throw e;
         }
         if (end != null) {

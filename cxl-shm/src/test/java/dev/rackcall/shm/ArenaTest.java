@@ -370,7 +370,9 @@ class ArenaTest {
         theirs.adopt(object, mine.participant());
         Scope back = mine.adopt(object, OTHER);
 
-        assertThatThrownBy(passed::reset).isInstanceOf(ScopeException.class).hasMessageContaining("handed over");
+        assertThatThrownBy(passed::reset)
+                .isInstanceOf(ScopeException.class)
+                .hasMessageContaining("no run of that scope");
         passed.close();
         assertThat(mine.complaint(object)).as("still there").isNull();
         back.close();

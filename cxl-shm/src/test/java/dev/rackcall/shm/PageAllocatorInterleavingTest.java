@@ -219,12 +219,12 @@ class PageAllocatorInterleavingTest {
                 world.drop(run);
             }
             long renewed = pages.renew(run.head, run.generation, run.epoch);
-            if (renewed != PageRun.NONE && moves) {
+            if (moves && !PageRun.isBlocked(renewed)) {
                 Run next = new Run(this, run.length, renewed);
                 held.add(next);
                 world.take(next);
                 world.handOut(next);
-            } else if (renewed != PageRun.NONE) {
+            } else if (!PageRun.isBlocked(renewed)) {
                 run.generation = PageRun.generation(renewed);
                 world.handOut(run);
             } else if (!moves) {
