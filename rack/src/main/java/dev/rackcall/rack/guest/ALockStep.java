@@ -16,6 +16,9 @@ final class ALockStep implements GuestStep {
     private static final String MILLIS = "1000";
     private static final List<String> KINDS = List.of("alock", "spin", "mcs");
     private static final List<String> SHAPES = List.of("-95-20", "-85-20");
+    /** A compare-and-set alone, all to the other guest or all to the own one: what the locks consist of. */
+    private static final List<String> VERBS = List.of("verb-0-20", "verb-100-20");
+
     private static final Duration SILENCE = Duration.ofSeconds(80);
     private static final Duration BOUND = Duration.ofMinutes(3);
 
@@ -40,6 +43,8 @@ final class ALockStep implements GuestStep {
                     sums.get("alock") / sums.get("spin"),
                     sums.get("alock") / sums.get("mcs")));
         }
+        VERBS.forEach(name -> told.append(String.format(
+                Locale.ROOT, " %s %.0f", name, own.get(name) + Double.parseDouble(guest.get(STEP, name)))));
         return told.toString();
     }
 
@@ -53,6 +58,7 @@ final class ALockStep implements GuestStep {
                 Integer.toString(PORT),
                 MILLIS));
         SHAPES.forEach(shape -> KINDS.forEach(kind -> arguments.add(kind + shape)));
+        arguments.addAll(VERBS);
         Map<String, Double> operations = new LinkedHashMap<>();
         int status = GuestJvm.start(List.of(), BENCH, arguments).await(SILENCE, BOUND, line -> {
             String[] words = line.split(" ", 4);
@@ -61,7 +67,7 @@ final class ALockStep implements GuestStep {
             }
         });
         Guest.require(
-                status == 0 && operations.size() == SHAPES.size() * KINDS.size(),
+                status == 0 && operations.size() == SHAPES.size() * KINDS.size() + VERBS.size(),
                 "the benchmark ended with status " + status + " and " + operations);
         return operations;
     }
