@@ -7,6 +7,7 @@ import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.MetaServer;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.sandbox.SealHolder;
 import dev.rackcall.verbs.Devices;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -69,6 +70,12 @@ final class AgentCommand implements Callable<Integer> {
     private Optional<Path> folder = Optional.empty();
 
     @Option(
+            names = "--hold-seals",
+            paramLabel = "SOCKET",
+            description = "Also holds the seals of clients at this socket, as rackcall hold-seals does.")
+    private Optional<Path> seals = Optional.empty();
+
+    @Option(
             names = "--for",
             paramLabel = "SECONDS",
             description = "End after so many seconds, for example 90 or 0.5 (default: when it is told to).")
@@ -79,14 +86,28 @@ final class AgentCommand implements Callable<Integer> {
         validate();
         RuntimeDirectory directory = RuntimeDirectory.at(folder.orElseGet(RuntimeDirectory::defaultPath));
         directory.create();
+        if (seals.isEmpty()) {
+            return serve(directory.path());
+        }
+        HoldSealsCommand.requireFree(spec, seals.get());
+        SealHolder holder = SealHolder.start(seals.get());
+        try {
+            say("holding seals at " + seals.get().toAbsolutePath());
+            return serve(directory.path());
+        } finally {
+            holder.close();
+        }
+    }
+
+    private int serve(Path path) throws InterruptedException {
         if (capacity.isPresent()) {
             try (MetaServer server = MetaServer.open(Devices.find(device), capacity.get())) {
                 say("meta server: " + server.address());
-                return serve(directory.path(), Optional.of(server::address));
+                return serve(path, Optional.of(server::address));
             }
         }
         Optional<ControlAddress> address = meta.map(this::address);
-        return serve(directory.path(), address.map(known -> () -> known));
+        return serve(path, address.map(known -> () -> known));
     }
 
     private void validate() {

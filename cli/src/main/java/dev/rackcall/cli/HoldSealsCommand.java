@@ -30,7 +30,7 @@ final class HoldSealsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        requireFree();
+        requireFree(spec, socket);
         PrintWriter out = spec.commandLine().getOut();
         try (SealHolder holder = SealHolder.start(socket)) {
             // A process that is told to end runs no finally.
@@ -43,7 +43,7 @@ final class HoldSealsCommand implements Callable<Integer> {
     }
 
     /** The kernel says only that an address is in use. */
-    private void requireFree() {
+    static void requireFree(CommandSpec spec, Path socket) {
         Path folder = socket.toAbsolutePath().getParent();
         if (folder == null || !Files.isDirectory(folder)) {
             throw new ParameterException(
@@ -53,12 +53,12 @@ final class HoldSealsCommand implements Callable<Integer> {
         if (Files.exists(socket, LinkOption.NOFOLLOW_LINKS)) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "cannot serve at " + socket + ": " + what()
+                    "cannot serve at " + socket + ": " + what(socket)
                             + "; name a path where nothing is, in a folder that only this user may enter");
         }
     }
 
-    private String what() {
+    private static String what(Path socket) {
         if (Files.isDirectory(socket)) {
             return "that is a folder";
         }

@@ -1,15 +1,20 @@
 package dev.rackcall.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.UnixSocket;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -30,8 +35,8 @@ class AgentCommandTest {
         return command.execute(arguments);
     }
 
-    private int serve(Path dir, String seconds) {
-        return run(
+    private int serve(Path dir, String seconds, String... more) {
+        List<String> arguments = new ArrayList<>(List.of(
                 "agent",
                 "--host",
                 "h",
@@ -42,7 +47,9 @@ class AgentCommandTest {
                 "--dir",
                 dir.toString(),
                 "--for",
-                seconds);
+                seconds));
+        arguments.addAll(List.of(more));
+        return run(arguments.toArray(String[]::new));
     }
 
     @Test
@@ -59,11 +66,7 @@ class AgentCommandTest {
         // Longer than any test; what ends it is the interruption.
         Thread agent = Thread.ofPlatform().start(() -> serve(dir, "600"));
         try {
-            for (long start = System.nanoTime(); !out.toString().contains("serves in"); Thread.yield()) {
-                assertThat(agent.isAlive() && System.nanoTime() - start < BOUND_NANOS)
-                        .as("%s", err)
-                        .isTrue();
-            }
+            awaitServing(agent);
             try (Tenant tenant = AgentLink.join(dir, "t");
                     VirtualQueue toItself = tenant.connect(HostId.named("h"))) {
                 assertThat(toItself.failure()).isEmpty();
@@ -76,6 +79,35 @@ class AgentCommandTest {
         }
         assertThat(agent.join(Duration.ofNanos(BOUND_NANOS))).isTrue();
         assertThat(AgentLink.isServed(dir)).isFalse();
+    }
+
+    private void awaitServing(Thread agent) {
+        for (long start = System.nanoTime(); !out.toString().contains("serves in"); Thread.yield()) {
+            assertThat(agent.isAlive() && System.nanoTime() - start < BOUND_NANOS)
+                    .as("%s", err)
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void shouldHoldSealsToo() throws Exception {
+        Path socket = folder.resolve("seals");
+        Thread agent = Thread.ofPlatform().start(() -> serve(folder.resolve("d"), "600", "--hold-seals", socket + ""));
+        try {
+            awaitServing(agent);
+            assertThat(out.toString()).contains("holding seals at " + socket);
+            try (UnixSocket asked = UnixSocket.connect(socket)) {
+                assertThat(asked.peer().pid())
+                        .isEqualTo((int) ProcessHandle.current().pid());
+            }
+            assertThat(serve(folder.resolve("e"), "600", "--hold-seals", socket.toString()))
+                    .isEqualTo(2);
+            assertThat(err.toString()).contains("cannot serve at " + socket + ": somebody serves there already");
+        } finally {
+            agent.interrupt();
+        }
+        assertThat(agent.join(Duration.ofNanos(BOUND_NANOS))).isTrue();
+        assertThatThrownBy(() -> UnixSocket.connect(socket)).isInstanceOf(OsException.class);
     }
 
     @Test

@@ -28,7 +28,8 @@ public sealed interface VirtualQueue extends AutoCloseable permits LocalQueue, F
 
     /**
      * Pushes a request; it may be used again at once. Its destination is ignored, its memory belongs to the device until the completion. With
-     * an agent in this process, the first request to each memory region of the peer, and one each second, waits for a READ.
+     * an agent in this process, the first request to each memory region of the peer, and one after a pause of a second, waits for a READ, or
+     * on devices without dynamically connected queue pairs for a control message, two seconds at most.
      *
      * @return false if there is no room now: pop completions, and try again
      * @throws ControlPlaneException QUEUE_FAILED if this queue is closed or in its error state

@@ -121,13 +121,16 @@ public final class BenchCommand implements Callable<Integer> {
             description = "elastic: so many workers begin at a time (default: 50).")
     private Optional<Integer> workers = Optional.empty();
 
+    @Option(names = "--servers", paramLabel = "N", description = "elastic: each connects to so many (default: 20).")
+    private Optional<Integer> servers = Optional.empty();
+
     /** For picocli. */
     public BenchCommand() {}
 
     @Override
     public Integer call() throws IOException {
         Selection selection = validated();
-        ElasticSubject.useWorkers(workers.map(OptionalInt::of).orElse(OptionalInt.empty()));
+        ElasticSubject.use(optional(workers), optional(servers));
         try {
             BenchDevice.use(device);
             return bench(selection);
@@ -135,8 +138,12 @@ public final class BenchCommand implements Callable<Integer> {
             throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage(), e);
         } finally {
             BenchDevice.useSoftware();
-            ElasticSubject.useWorkers(OptionalInt.empty());
+            ElasticSubject.use(OptionalInt.empty(), OptionalInt.empty());
         }
+    }
+
+    private static OptionalInt optional(Optional<Integer> value) {
+        return value.map(OptionalInt::of).orElse(OptionalInt.empty());
     }
 
     private int bench(Selection selection) throws IOException {
@@ -160,6 +167,9 @@ public final class BenchCommand implements Callable<Integer> {
         require(
                 workers.orElse(1) >= 1 && workers.orElse(1) <= 200,
                 "--workers " + workers.orElse(1) + ": must be from 1 to 200");
+        require(
+                servers.orElse(1) >= 1 && servers.orElse(1) <= 60,
+                "--servers " + servers.orElse(1) + ": must be from 1 to 60");
         for (int depth : depths) {
             require(depth >= 1 && depth <= 64, "--in-flight " + depth + ": must be from 1 to 64");
         }

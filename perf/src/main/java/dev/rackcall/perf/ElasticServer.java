@@ -25,8 +25,6 @@ import java.util.Optional;
  * makes on request over TCP. And the agent process of the workers' host, which runs before there is any worker.
  */
 final class ElasticServer implements ServerSide {
-    static final int SERVERS = 20;
-
     private static final String FILE = "elastic-servers";
 
     /**

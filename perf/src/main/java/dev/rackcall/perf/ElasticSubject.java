@@ -12,6 +12,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
+import java.util.stream.Stream;
 
 /**
  * Fifty workers, or as many as were asked for, begin at a time, and each connects to twenty servers: from nothing to the last one's first useful operation, a key read of one of them, or
@@ -19,6 +20,7 @@ import java.util.function.IntSupplier;
  */
 final class ElasticSubject extends Subject {
     private static final String WORKERS = "rackcall.bench.workers";
+    private static final String SERVERS = "rackcall.bench.servers";
     static final String VIRTUAL = "elastic-virtual";
     static final String FRESH = "elastic-fresh";
 
@@ -41,17 +43,17 @@ final class ElasticSubject extends Subject {
     private final boolean isVirtual;
     private final Work work;
     private final IntSupplier workers;
-    private final int servers;
+    private final IntSupplier servers;
 
     ElasticSubject(boolean isVirtual, Work work) {
-        this(isVirtual, work, () -> Integer.getInteger(WORKERS, 50), ElasticServer.SERVERS);
+        this(isVirtual, work, () -> Integer.getInteger(WORKERS, 50), () -> Integer.getInteger(SERVERS, 20));
     }
 
     ElasticSubject(boolean isVirtual, Work work, int workers, int servers) {
-        this(isVirtual, work, () -> workers, servers);
+        this(isVirtual, work, () -> workers, () -> servers);
     }
 
-    private ElasticSubject(boolean isVirtual, Work work, IntSupplier workers, int servers) {
+    private ElasticSubject(boolean isVirtual, Work work, IntSupplier workers, IntSupplier servers) {
         super((isVirtual ? VIRTUAL : FRESH) + work.suffix, 0);
         this.isVirtual = isVirtual;
         this.work = work;
@@ -59,16 +61,22 @@ final class ElasticSubject extends Subject {
         this.servers = servers;
     }
 
-    /** From now on so many workers, in this JVM and those that it starts; none: as many as always. */
-    static void useWorkers(OptionalInt count) {
+    /** From now on so many workers and servers, in this JVM and those that it starts; none: as many as always. */
+    static void use(OptionalInt workers, OptionalInt servers) {
+        set(WORKERS, workers);
+        set(SERVERS, servers);
+    }
+
+    private static void set(String property, OptionalInt count) {
         count.ifPresentOrElse(
-                asked -> System.setProperty(WORKERS, Integer.toString(asked)), () -> System.clearProperty(WORKERS));
+                asked -> System.setProperty(property, Integer.toString(asked)), () -> System.clearProperty(property));
     }
 
     /** For a JVM that is to have as many. */
     static List<String> flags() {
-        return Optional.ofNullable(System.getProperty(WORKERS)).stream()
-                .map(count -> "-D" + WORKERS + "=" + count)
+        return Stream.of(WORKERS, SERVERS)
+                .filter(property -> System.getProperty(property) != null)
+                .map(property -> "-D" + property + "=" + System.getProperty(property))
                 .toList();
     }
 
@@ -80,14 +88,14 @@ final class ElasticSubject extends Subject {
     @Override
     String settings() {
         return (isVirtual
-                        ? "virtual threads, 50 or --workers: each joins the agent process of its host, shares a page with it, connects virtual queues to 20 servers"
-                        : "virtual threads, 50 or --workers: one device, open already: each registers a page, makes RC queue pairs to 20 servers, told over TCP")
+                        ? "virtual threads, 50 or --workers: each joins the agent process of its host, shares a page with it, connects virtual queues to 20 servers, or --servers"
+                        : "virtual threads, 50 or --workers: one device, open already: each registers a page, makes RC queue pairs to 20 servers, or --servers, told over TCP")
                 + (work == Work.FIRST ? "; one key is read" : "; a key of each is read");
     }
 
     @Override
     ServerSide serve(Path directory) throws IOException {
-        return new ElasticServer(directory, servers);
+        return new ElasticServer(directory, servers.getAsInt());
     }
 
     @Override
@@ -140,7 +148,7 @@ final class ElasticSubject extends Subject {
             for (int i = 0; i < reads; i++) {
                 // Not all of them begin with the same server.
                 int server = (number + i) % known.size();
-                long key = 1L + (number * ElasticServer.SERVERS + i) % RaceTable.KEYS;
+                long key = 1L + ((long) number * known.size() + i) % RaceTable.KEYS;
                 long value = ways.get(server).get(key);
                 if (value != RaceTable.value(server, key)) {
                     throw new WrongReplyException("elastic", RaceTable.value(server, key), value);

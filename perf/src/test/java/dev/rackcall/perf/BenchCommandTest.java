@@ -106,6 +106,7 @@ class BenchCommandTest {
         assertThat(err.toString()).contains("'50' has no unit; write 50s or 50ms");
         assertThat(bench("throughput", "--in-flight", "65")).isEqualTo(2);
         assertThat(bench("--repeat", "0")).isEqualTo(2);
+        assertThat(bench("elastic", "--servers", "0")).isEqualTo(2);
         assertThat(out.toString()).isEmpty();
     }
 

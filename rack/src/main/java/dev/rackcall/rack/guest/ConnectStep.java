@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -20,6 +21,9 @@ final class ConnectStep implements GuestStep {
     /** JVMs that are measured do not have it by themselves. */
     private static final String FAST_START = "-XX:TieredStopAtLevel=1";
 
+    /** Each queue pair takes tens of milliseconds there. */
+    private static final String[] SMALL = {"--workers", "4", "--servers", "4"};
+
     private static final Duration SILENCE = Duration.ofSeconds(80);
     private static final Duration BOUND = Duration.ofMinutes(5);
     private static final Pattern RESULT =
@@ -28,10 +32,10 @@ final class ConnectStep implements GuestStep {
     @Override
     public String run(Guest guest) throws IOException, InterruptedException {
         // All subjects of a run have their JVMs at the same time, more than a guest's memory would hold.
-        Map<String, Double> micros = bench("connect-cached,connect-uncached,connect-fresh-rc");
-        micros.putAll(bench("connect-first,connect-read"));
+        Map<String, Double> micros = bench("connect", "connect-cached,connect-uncached,connect-fresh-rc");
+        micros.putAll(bench("connect", "connect-first,connect-read"));
         double fresh = micros.get("connect-fresh-rc");
-        return String.format(
+        String connections = String.format(
                 Locale.ROOT,
                 "medians, emulated: a virtual queue %.1f us from the cache, %.0f us by a READ of the meta table (a READ alone: %.0f us), %.0f us to a host's first READ"
                         + " where nothing leads there yet; a fresh RC queue pair %.0f us (%.1f and %.1f times as long as the first two)",
@@ -42,13 +46,30 @@ final class ConnectStep implements GuestStep {
                 fresh,
                 fresh / micros.get("connect-cached"),
                 fresh / micros.get("connect-uncached"));
+        // A long run has a bound for all of a guest's steps.
+        return guest.isLong() ? connections : connections + elastic();
+    }
+
+    private static String elastic() throws IOException, InterruptedException {
+        Map<String, Double> micros = bench("elastic", "elastic-virtual-first", SMALL);
+        micros.putAll(bench("elastic", "elastic-fresh-first", SMALL));
+        double virtual = micros.get("elastic-virtual-first");
+        double fresh = micros.get("elastic-fresh-first");
+        return String.format(
+                Locale.ROOT,
+                "; 4 workers connected to 4 servers each, up to the last one's first key, %.0f ms by virtual queues, %.0f by fresh queue pairs (%.0f %% less)",
+                virtual / 1000,
+                fresh / 1000,
+                100 * (1 - virtual / fresh));
     }
 
     /** Microseconds by name. */
-    private static Map<String, Double> bench(String subjects) throws IOException, InterruptedException {
+    private static Map<String, Double> bench(String target, String subjects, String... more)
+            throws IOException, InterruptedException {
         Path out = Path.of("/tmp/connect.json");
-        List<String> arguments = List.of(
-                "connect",
+        List<String> arguments = new ArrayList<>(List.of(more));
+        arguments.addAll(List.of(
+                target,
                 "--device",
                 RdmaEnd.DEVICE,
                 "--repeat",
@@ -62,9 +83,9 @@ final class ConnectStep implements GuestStep {
                 "--out",
                 out.toString(),
                 "--only",
-                subjects);
+                subjects));
         int status = GuestJvm.start(FLAGS, FAST_START, BENCH, arguments).await(SILENCE, BOUND, line -> {});
-        Guest.require(status == 0, "bench connect of " + subjects + " ended with status " + status);
+        Guest.require(status == 0, "bench " + target + " of " + subjects + " ended with status " + status);
         Map<String, Double> micros = new LinkedHashMap<>();
         Matcher results = RESULT.matcher(Files.readString(out));
         while (results.find()) {
