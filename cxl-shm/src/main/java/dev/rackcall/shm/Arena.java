@@ -21,10 +21,7 @@ public final class Arena {
     private final Generations generations;
 
     private final GrowingPages growing;
-    /** Nobody else can have a part of it, so none can change hands. */
-    private final boolean isAlone;
-
-    private final AdoptedRuns adopted = new AdoptedRuns();
+    private final HandedRuns handed;
 
     private final ArenaTable self = ArenaTable.create();
     private final RefSpace.Window window = new RefSpace.Window();
@@ -34,7 +31,6 @@ public final class Arena {
         this.memory = spec.region();
         this.participant = spec.participant();
         this.allocates = allocates;
-        this.isAlone = spec.home() == TableHome.PRIVATE;
         this.extents = extents;
         this.firstPage = extents.firstPage();
         int count = (int) ((memory.byteSize() - firstPage) >>> ArenaLayout.PAGE_SHIFT);
@@ -47,6 +43,7 @@ public final class Arena {
                 : PageAllocator.alone(
                         PageTable.inHeap(allocates ? count : 0), participant, extents::reservedPages, generations);
         this.growing = new GrowingPages(spec, extents, pages);
+        this.handed = new HandedRuns(this, pages, spec.home());
         window.set(memory, 0, memory.byteSize());
         self.add(this);
     }
@@ -156,6 +153,11 @@ public final class Arena {
         return Ref.of(id, PageRun.generation(run), offsetOf(PageRun.page(run)));
     }
 
+    /** The runs of its scopes. */
+    HandedRuns handed() {
+        return handed;
+    }
+
     /** Refuses what can never be had here. */
     void checkSize(long bytes) {
         growing.checkSize(bytes);
@@ -164,72 +166,6 @@ public final class Arena {
     /** Gives a run back. Returns false, and does nothing, if it is not this process's any more. */
     public boolean freeRun(long ref) {
         return pages.free(headAt(ref), Ref.generation(ref));
-    }
-
-    /**
-     * As {@link #freeRun(long)}, of a run of a scope, which may have been taken over since it was handed out: its page and generation may be those of a later run of this
-     * process by now, but not its epoch, too; and it may be another scope's of this process.
-     */
-    void freeRun(long ref, int epoch, RunChain chain) {
-        if (isAlone) {
-            pages.free(headAt(ref), Ref.generation(ref), epoch);
-            return;
-        }
-        synchronized (adopted) {
-            if (adopted.mayEnd(ref, epoch, chain)) {
-                pages.free(headAt(ref), Ref.generation(ref), epoch);
-            }
-        }
-    }
-
-    /** Which of the runs that begin at the same page this run of this process is. */
-    int epochOfRun(long ref) {
-        return PageEntry.epoch(entryOfRun(ref, participant));
-    }
-
-    /**
-     * Makes Refs into a run of a scope stale; returns Ref of the run that takes its place, nearly always the same memory.
-     *
-     * @throws ScopeException if it is not that scope's any more
-     * @throws OutOfArenaException if its memory had to be allocated anew, and somebody else was faster; it is freed then
-     */
-    long renewRun(long ref, int epoch, RunChain chain) {
-        long bytes = runBytes(ref);
-        long run = renew(ref, epoch, chain);
-        if (run == PageRun.NONE) {
-            throw new ScopeException(
-                    Ref.describe(ref) + " is no run of that scope of participant " + participant() + " any more");
-        }
-        return PageRun.isBlocked(run)
-                ? allocateRun(bytes)
-                : Ref.of(id, PageRun.generation(run), offsetOf(PageRun.page(run)));
-    }
-
-    private long renew(long ref, int epoch, RunChain chain) {
-        if (isAlone) {
-            return pages.renew(headAt(ref), Ref.generation(ref), epoch);
-        }
-        synchronized (adopted) {
-            return adopted.mayEnd(ref, epoch, chain)
-                    ? pages.renew(headAt(ref), Ref.generation(ref), epoch)
-                    : PageRun.NONE;
-        }
-    }
-
-    /** The {@link PageEntry} of a run of {@code holder}; 0 if that has none at {@code ref}. */
-    long entryOfRun(long ref, int holder) {
-        return pages.heldBy(holder, headAt(ref), Ref.generation(ref));
-    }
-
-    /** Makes a run this participant's, whoever dies from the return on. Returns false if it no longer is what {@link #entryOfRun} saw. */
-    boolean takeRunOver(long ref, long entry, RunChain chain) {
-        synchronized (adopted) {
-            boolean taken = pages.takeOver(headAt(ref), entry);
-            if (taken) {
-                adopted.add(ref, PageEntry.epoch(entry), chain);
-            }
-            return taken;
-        }
     }
 
     /** Bytes of the run at {@code ref}, in whole pages. */
@@ -348,7 +284,8 @@ public final class Arena {
         return firstPage;
     }
 
-    private int headAt(long ref) {
+    /** Number of the page at which a run begins. */
+    int headAt(long ref) {
         long offset = Ref.offset(ref);
         if (Ref.arenaId(ref) != id || !extents.holdsObject(offset) || offset % ArenaLayout.PAGE != 0) {
             throw new RefException(Ref.describe(ref) + " is no run of arena " + id);
@@ -360,7 +297,8 @@ public final class Arena {
         return (int) ((offset - firstPage) >>> ArenaLayout.PAGE_SHIFT);
     }
 
-    private long offsetOf(int page) {
+    /** Where a page lies. */
+    long offsetOf(int page) {
         return firstPage + ((long) page << ArenaLayout.PAGE_SHIFT);
     }
 

@@ -14,6 +14,7 @@ final class RunChain {
     private static final int SMALL = 64;
 
     private final Arena arena;
+    private final HandedRuns handed;
     private final MemorySegment memory;
     private long[] runs = new long[2];
     private int[] epochs = new int[2];
@@ -25,6 +26,7 @@ final class RunChain {
 
     RunChain(Arena arena) {
         this.arena = arena;
+        this.handed = arena.handed();
         this.memory = arena.memory();
     }
 
@@ -43,7 +45,7 @@ final class RunChain {
         int epoch = RunLayout.firstEpoch(memory, Ref.offset(wanted));
         // Acquire: what was just read must not be read after the entry that says once more whose it is.
         VarHandle.acquireFence();
-        if (arena.entryOfRun(wanted, from) != entry) {
+        if (handed.entryOf(wanted, from) != entry) {
             throw noRunOf(from, wanted);
         }
         long run = first;
@@ -71,14 +73,14 @@ final class RunChain {
             throw new RefException(Ref.describe(run) + " of participant " + from + " does not belong to the scope at "
                     + Ref.describe(first) + "; was that closed?");
         }
-        if (!arena.takeRunOver(run, entry, this)) {
+        if (!handed.takeOver(run, entry, this)) {
             throw noRunOf(from, run);
         }
         remember(run, epoch);
     }
 
     private long heldBy(int participant, long run) {
-        long entry = arena.entryOfRun(run, participant);
+        long entry = handed.entryOf(run, participant);
         if (entry == 0) {
             throw noRunOf(participant, run);
         }
@@ -144,7 +146,7 @@ final class RunChain {
     }
 
     private void add(long run) {
-        int epoch = arena.epochOfRun(run);
+        int epoch = handed.epochOf(run);
         boolean isFirst = runCount == 0;
         RunLayout.initialise(memory, run, epoch, isFirst ? run : runs[0], isFirst ? epoch : epochs[0]);
         if (!isFirst) {
@@ -185,8 +187,8 @@ final class RunChain {
     }
 
     private void renewFirst() {
-        runs[0] = arena.renewRun(runs[0], epochs[0], this);
-        epochs[0] = arena.epochOfRun(runs[0]);
+        runs[0] = handed.renew(runs[0], epochs[0], this);
+        epochs[0] = handed.epochOf(runs[0]);
         RunLayout.initialise(memory, runs[0], epochs[0], runs[0], epochs[0]);
     }
 
@@ -206,7 +208,7 @@ final class RunChain {
     /** Unless it was taken over from this scope. */
     private void freeLast() {
         runCount--;
-        arena.freeRun(runs[runCount], epochs[runCount], this);
+        handed.free(runs[runCount], epochs[runCount], this);
     }
 
     /** Ref of the first run. */

@@ -323,12 +323,12 @@ class ArenaTest {
         Scope another = theirs.newScope();
         another.allocate(100);
         long run = another.firstRun();
-        int epoch = theirs.epochOfRun(run);
+        int epoch = theirs.handed().epochOf(run);
         Scope scope = theirs.newScope();
         long object = scope.allocate(8);
         long first = scope.firstRun();
         if (asFirst) {
-            RunLayout.initialise(mine.memory(), first, theirs.epochOfRun(first), run, epoch + 1);
+            RunLayout.initialise(mine.memory(), first, theirs.handed().epochOf(first), run, epoch + 1);
         } else {
             RunLayout.next(mine.memory(), Ref.offset(first), run, epoch + 1);
         }
