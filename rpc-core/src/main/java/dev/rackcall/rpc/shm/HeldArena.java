@@ -253,19 +253,24 @@ final class HeldArena {
 
     /** What is no longer wanted goes as soon as nobody asks: he who keeps the lock from being taken looks here after it. */
     private void giveUp() {
-        if (!hasLeft || !fetching.tryLock()) {
-            return;
-        }
-        try {
-            if (mapping != null) {
-                file.close();
+        boolean over = false;
+        do {
+            if (!hasLeft || !fetching.tryLock()) {
+                return;
             }
-            if (mapping != null && isOver) {
-                mapping.close();
+            try {
+                over = isOver;
+                if (mapping != null) {
+                    file.close();
+                }
+                if (mapping != null && over) {
+                    mapping.close();
+                }
+            } finally {
+                fetching.unlock();
             }
-        } finally {
-            fetching.unlock();
-        }
+            // Whoever has said that it is over meanwhile could not take the lock.
+        } while (over != isOver);
     }
 
     /** Unmaps it; nobody follows Refs here any more. */
