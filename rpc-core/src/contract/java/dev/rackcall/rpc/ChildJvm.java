@@ -69,7 +69,12 @@ public final class ChildJvm implements AutoCloseable {
 
     /** The next line that starts with {@code prefix}; fails after half a minute. */
     public String awaitLine(String prefix) throws InterruptedException {
-        long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+        return awaitLine(prefix, Duration.ofSeconds(30));
+    }
+
+    /** As {@link #awaitLine(String)}, for at most {@code bound}. */
+    public String awaitLine(String prefix, Duration bound) throws InterruptedException {
+        long end = System.nanoTime() + bound.toNanos();
         StringBuilder seen = new StringBuilder();
         while (true) {
             String line = lines.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
