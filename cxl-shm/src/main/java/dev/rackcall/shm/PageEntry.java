@@ -31,7 +31,8 @@ final class PageEntry {
     private static final int STATE_SHIFT = 62;
     private static final int OWNER_SHIFT = 50;
     private static final int EPOCH_SHIFT = 32;
-    private static final int EPOCH_MASK = (1 << 18) - 1;
+    private static final int EPOCH_BITS = 18;
+    private static final int EPOCH_MASK = (1 << EPOCH_BITS) - 1;
     private static final int GENERATION_SHIFT = 24;
     private static final int GENERATION_MASK = 0xff;
 
@@ -96,6 +97,12 @@ final class PageEntry {
 
     static int epoch(long entry) {
         return (int) (entry >>> EPOCH_SHIFT) & EPOCH_MASK;
+    }
+
+    /** By how much the epoch of one entry is ahead of another's, on the circle that epochs are on; negative: behind. */
+    static int epochLead(long entry, long other) {
+        int unused = Integer.SIZE - EPOCH_BITS;
+        return (epoch(entry) - epoch(other)) << unused >> unused;
     }
 
     static int generation(long entry) {

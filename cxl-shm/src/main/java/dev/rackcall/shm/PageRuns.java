@@ -43,17 +43,18 @@ final class PageRuns {
     /** The {@link PageRun} of these pages, or what blocks it. */
     long claim(int head, int length) {
         long first = table.get(head);
-        int epoch = PageEntry.epoch(first);
         int base = PageEntry.generation(first);
         int lead = 0;
+        int epochLead = 0;
         for (int page = head; page < head + length; page++) {
             long entry = table.get(page);
             if (!PageEntry.isFree(entry)) {
                 return blocked(page);
             }
-            epoch = Math.max(epoch, PageEntry.epoch(entry));
+            epochLead = Math.max(epochLead, PageEntry.epochLead(entry, first));
             lead = Math.max(lead, lead(entry, base));
         }
+        int epoch = PageEntry.epoch(first) + epochLead;
         long claimed = PageEntry.head(owner, epoch, usable(base + lead), length);
         if (!PageEntry.isFree(first) || !table.compareAndSet(head, first, claimed)) {
             return blocked(head);
@@ -62,7 +63,9 @@ final class PageRuns {
             long entry = table.get(head + i);
             // A page that somebody used since the first look might be too young: a Ref from that use could pass for one
             // into this run.
-            boolean fits = PageEntry.isFree(entry) && PageEntry.epoch(entry) <= epoch && lead(entry, base) <= lead;
+            boolean fits = PageEntry.isFree(entry)
+                    && PageEntry.epochLead(entry, first) <= epochLead
+                    && lead(entry, base) <= lead;
             if (!fits || !table.compareAndSet(head + i, entry, PageEntry.tail(epoch, i))) {
                 release(head, claimed, i);
                 return blocked(head + i);

@@ -1,0 +1,39 @@
+package dev.rackcall.shm;
+
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import java.util.function.LongUnaryOperator;
+
+/** Plays a {@link ScheduledArena} for a seed; the answer is the number of accesses to shared memory. To be loaded by {@link SteppedClasses}. */
+final class ScheduledArenas implements LongUnaryOperator, AutoCloseable {
+    private final SharedFile file = SharedFile.memfd("scheduled-arena", ScheduledArena.BYTES);
+    private final Mapping mapping = file.map();
+    private final int generations;
+
+    /** @param generationBits as told to {@link SteppedClasses} */
+    ScheduledArenas(Integer generationBits) {
+        generations = 1 << generationBits;
+        file.reserve(0, file.bytes());
+        if (Ref.generation(Ref.of(1, generations, 0)) != 0
+                || PageEntry.generation(PageEntry.free(0, generations)) != 0) {
+            throw new AssertionError("generations do not have " + generationBits + " bits");
+        }
+    }
+
+    @Override
+    public long applyAsLong(long seed) {
+        ScheduledArena arena = new ScheduledArena(file, mapping.memory(), generations, seed);
+        Steps.step = arena::step;
+        try {
+            return arena.play();
+        } finally {
+            Steps.step = () -> {};
+        }
+    }
+
+    @Override
+    public void close() {
+        mapping.close();
+        file.close();
+    }
+}
