@@ -245,10 +245,12 @@ final class HeldArena {
         giveUp();
     }
 
-    /** As {@link #close}, of one whose writer has left; does not wait for who is asking just now. */
-    void unmap() {
+    /** As {@link #close}, of one whose writer has left; does not wait. Returns false if somebody keeps the memory just now: to be tried again. */
+    boolean unmap() {
         isOver = true;
         giveUp();
+        Mapping present = mapping;
+        return present == null || !present.memory().scope().isAlive();
     }
 
     /** What is no longer wanted goes as soon as nobody asks: he who keeps the lock from being taken looks here after it. */
@@ -266,6 +268,9 @@ final class HeldArena {
                 if (mapping != null && over) {
                     mapping.close();
                 }
+            } catch (IllegalStateException e) {
+                // Somebody has handed it to the kernel, to write it to a file or a socket: it stays until he is done.
+                assert mapping.memory().scope().isAlive();
             } finally {
                 fetching.unlock();
             }

@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -80,7 +81,7 @@ final class HeldScopes implements ScopeEnd {
         try {
             return connection.ask(ControlOp.UNSHARE, firstRun, 0, endBound(), _ -> true);
         } catch (RpcException e) {
-            // All slots were taken, say: the home hears of it later, and may hand out what is there until then. So its
+            // The home is busy, say: it hears of it later, and may hand out what is there until then. So its
             // memory goes with the connection.
             connection.control(ControlOp.UNSHARE, firstRun);
             return false;
@@ -171,8 +172,11 @@ final class HeldScopes implements ScopeEnd {
         arena.writerHasLeft();
         synchronized (left) {
             left.addLast(arena);
-            if (left.size() > KEPT) {
-                left.removeFirst().unmap();
+            Iterator<HeldArena> oldest = left.iterator();
+            for (int more = left.size() - KEPT; more > 0; more--) {
+                if (oldest.next().unmap()) {
+                    oldest.remove();
+                }
             }
         }
     }

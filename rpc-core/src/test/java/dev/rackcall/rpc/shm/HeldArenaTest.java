@@ -9,14 +9,19 @@ import dev.rackcall.shm.RefSpace;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** What a client holds of an arena that others write, and what becomes of it when they leave. */
+@Timeout(60)
 class HeldArenaTest {
     private static final int ID = 77;
     private static final long BYTES = 1 << 20;
@@ -98,7 +103,41 @@ class HeldArenaTest {
         // Nobody is asked who may be another by now.
         assertThat(window()).isNull();
         assertThat(asked).isEqualTo(1);
-        held.unmap();
+        assertThat(held.unmap()).isTrue();
+        assertThatThrownBy(() -> value(memory)).isInstanceOf(IllegalStateException.class);
+    }
+
+    /** A user may have handed a part of it to the kernel, which nobody can take away. */
+    @Test
+    void shouldKeepMemoryThatIsBeingWrittenSomewhere() throws IOException, InterruptedException {
+        MemorySegment memory = memory();
+        held.writerHasLeft();
+        Pipe pipe = Pipe.open();
+        try (Pipe.SinkChannel sink = pipe.sink();
+                Pipe.SourceChannel source = pipe.source()) {
+            AtomicReference<IOException> failed = new AtomicReference<>();
+            Thread writer = Thread.ofPlatform().start(() -> {
+                try {
+                    sink.write(memory.asByteBuffer());
+                } catch (IOException e) {
+                    failed.set(e);
+                }
+            });
+            ByteBuffer read = ByteBuffer.allocate(1);
+            while (read.hasRemaining()) {
+                source.read(read);
+            }
+            // More than a pipe holds: it goes on.
+            assertThat(held.unmap()).isFalse();
+            assertThat(value(memory)).isEqualTo(1);
+            ByteBuffer rest = ByteBuffer.allocate((int) BYTES - 1);
+            while (rest.hasRemaining()) {
+                source.read(rest);
+            }
+            writer.join();
+            assertThat(failed.get()).isNull();
+        }
+        assertThat(held.unmap()).isTrue();
         assertThatThrownBy(() -> value(memory)).isInstanceOf(IllegalStateException.class);
     }
 
