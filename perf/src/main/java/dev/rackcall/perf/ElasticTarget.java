@@ -44,7 +44,7 @@ final class ElasticTarget {
             for (Subject subject : group) {
                 runner.attempt(Target.ELASTIC, subject, () -> turns.add(start(subject)));
             }
-            turns.removeIf(turn -> !runner.attempt(Target.ELASTIC, turn.subject, () -> warmUp(turn)));
+            warmUp(turns);
             for (int round = 0; round < ROUNDS; round++) {
                 turns.removeIf(turn -> !runner.attempt(Target.ELASTIC, turn.subject, () -> {
                     long nanos = turn.once();
@@ -62,10 +62,12 @@ final class ElasticTarget {
         return new Turn(subject, Pair.start(subject, workspace.newPart(), Cores.UNPINNED));
     }
 
-    private void warmUp(Turn turn) {
+    /** In turns, too: agents let go of one start's workers while others start, and have room for so many at a time. */
+    private void warmUp(List<Turn> turns) {
         long begin = System.nanoTime();
-        for (int i = 0; i < LEAST_WARM_UP || System.nanoTime() - begin < plan.warmUpNanos(); i++) {
-            turn.once();
+        long least = turns.size() * plan.warmUpNanos();
+        for (int i = 0; i < LEAST_WARM_UP || System.nanoTime() - begin < least; i++) {
+            turns.removeIf(turn -> !runner.attempt(Target.ELASTIC, turn.subject, turn::once));
         }
     }
 
