@@ -3,6 +3,7 @@ package dev.rackcall.rack.guest;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import java.net.URI;
+import java.time.Duration;
 
 /** C calls A over RDMA: each has memory of its own, and what one writes is pushed into the other's by {@code rxe0}. */
 final class RemoteStep implements GuestStep {
@@ -28,10 +29,14 @@ final class RemoteStep implements GuestStep {
     }
 
     static RpcChannel channel() {
+        return channel(Guest.BOUND);
+    }
+
+    static RpcChannel channel(Duration connectTimeout) {
         return RpcChannel.builder(CallsStep.CHANNEL)
                 .address(ADDRESS)
                 .arenaQuota(ARENA_BYTES)
-                .connectTimeout(Guest.BOUND)
+                .connectTimeout(connectTimeout)
                 .open();
     }
 
