@@ -1,16 +1,21 @@
 package dev.rackcall.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -81,6 +86,57 @@ class LateResultTest {
                         channel.release(future.resultNow());
                     }
                 }
+            }
+            CompletableFuture<Library.Book> last = books.write("last", 4);
+            service.answers.poll(BOUND.toSeconds(), TimeUnit.SECONDS).run();
+            assertThat(last).succeedsWithin(BOUND);
+            assertThat(server.connections()).isOne();
+        }
+    }
+
+    /** An observer is told when the answer was taken and nobody has the result yet. It holds that thread there. */
+    private static final class Taken implements CallObserver {
+        private final CountDownLatch taken = new CountDownLatch(1);
+        private final CountDownLatch free = new CountDownLatch(1);
+
+        @Override
+        public void onClose(Status status) {
+            taken.countDown();
+            await(free);
+        }
+
+        private static void await(CountDownLatch latch) {
+            Await.until("the other thread", () -> latch.getCount() == 0);
+        }
+    }
+
+    @Test
+    void shouldGiveBackWhatIsLeftToAWaiterThatHasGone() throws Exception {
+        Late service = new Late();
+        BlockingQueue<Taken> calls = new LinkedBlockingQueue<>();
+        try (RpcServer server = RpcServer.builder()
+                        .service(LateBooks.class, service)
+                        .directory(directory)
+                        .start();
+                RpcChannel channel = RpcChannel.builder("/test/late-books")
+                        .directory(directory)
+                        .arenaQuota(128 << 10)
+                        .waiting(WaitStrategy.blocking())
+                        .interceptor(call -> calls.isEmpty() ? CallObserver.NONE : calls.remove())
+                        .open()) {
+            LateBooks books = channel.stub(LateBooks.class);
+            for (int i = 0; i < 100; i++) {
+                Taken call = new Taken();
+                calls.add(call);
+                CompletableFuture<Library.Book> future = books.write("late", 4);
+                Thread waiter = Thread.ofPlatform()
+                        .start(() -> assertThatThrownBy(future::join).isInstanceOf(CancellationException.class));
+                Await.until("a thread that waits", () -> waiter.getState() == Thread.State.TIMED_WAITING);
+                service.answers.poll(BOUND.toSeconds(), TimeUnit.SECONDS).run();
+                Taken.await(call.taken);
+                future.cancel(true);
+                waiter.join();
+                call.free.countDown();
             }
             CompletableFuture<Library.Book> last = books.write("last", 4);
             service.answers.poll(BOUND.toSeconds(), TimeUnit.SECONDS).run();

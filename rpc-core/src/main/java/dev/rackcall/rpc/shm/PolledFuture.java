@@ -74,6 +74,7 @@ abstract sealed class PolledFuture<T> extends CompletableFuture<T> permits RpcFu
             while (nap(LONGEST_NAP_NANOS)) {
                 interrupted |= Thread.interrupted();
             }
+            waitNoMore();
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
@@ -88,6 +89,7 @@ abstract sealed class PolledFuture<T> extends CompletableFuture<T> permits RpcFu
             while (nap(LONGEST_NAP_NANOS)) {
                 throwIfInterrupted();
             }
+            waitNoMore();
         }
         return super.get();
     }
@@ -125,6 +127,7 @@ abstract sealed class PolledFuture<T> extends CompletableFuture<T> permits RpcFu
         return true;
     }
 
+    /** Also if somebody else has ended the future: what was left to this thread just then is a result that nobody will ever give back. */
     private void waitNoMore() {
         waiter = null;
         // Volatile store above, then this look; the reactor looks at the waiter after it has stored the outcome.
