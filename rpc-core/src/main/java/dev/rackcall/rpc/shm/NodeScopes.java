@@ -187,14 +187,19 @@ final class NodeScopes {
 
     private long endAt(long ref) {
         long end = published.endAt(ref);
-        if (end < 0 && grown) {
+        if (end < 0) {
+            // Or somebody is just looking, who has taken the mark and has not published yet what he finds.
             lookAgain();
             end = published.endAt(ref);
         }
         return end;
     }
 
+    /** If anything has come since somebody looked; waits for whoever is just looking. */
     private synchronized void lookAgain() {
+        if (!grown) {
+            return;
+        }
         grown = false;
         List<PublishedRuns.Run> found = new ArrayList<>();
         int left = MOST_RUNS;
@@ -240,9 +245,7 @@ final class NodeScopes {
             // Before it is judged: who ends the scope from here on finds the reader.
             readers.add(reader);
             holders.add(reader);
-            if (grown) {
-                lookAgain();
-            }
+            lookAgain();
             long length = Math.min(most, requireOpen(ref) - Ref.offset(ref));
             byte[] bytes = new byte[Math.toIntExact(length)];
             MemorySegment.copy(arena.memory(), ValueLayout.JAVA_BYTE, Ref.offset(ref), bytes, 0, bytes.length);

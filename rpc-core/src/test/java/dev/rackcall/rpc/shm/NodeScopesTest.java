@@ -21,6 +21,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -106,6 +110,37 @@ class NodeScopesTest {
         assertRefused(later);
         one.passed();
         assertThat(channel.copy(later, 16, other)).hasSize(16);
+    }
+
+    /** Whoever has taken the mark that something is new has not published it yet when another asks for it. */
+    @Test
+    void shouldFindWhatWasPassedWhileAnotherThreadIsLooking() throws Exception {
+        // So that looking takes its time.
+        for (int i = 0; i < NodeScopes.MOST - 100; i++) {
+            one.share(Ref.of(ONE, 100 + i % 100, (BYTES / 2 & -4096) + i / 100 * 4096L));
+        }
+        try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
+            List<Future<?>> all = new ArrayList<>();
+            for (int i = 0; i < 2; i++) {
+                all.add(threads.submit(() -> {
+                    for (int round = 0; round < 1_000; round++) {
+                        try (Scope scope = shared()) {
+                            long ref = bytes(scope, 8, 1);
+                            one.passed();
+                            // As a handler would, which asks for it some time after the call came.
+                            for (int spins = round % 64 * 16; spins > 0; spins--) {
+                                Thread.onSpinWait();
+                            }
+                            assertThat(one.holds(ref)).as("round %d", round).isTrue();
+                            one.unshare(scope.firstRun());
+                        }
+                    }
+                }));
+            }
+            for (Future<?> each : all) {
+                each.get(30, TimeUnit.SECONDS);
+            }
+        }
     }
 
     @Test
