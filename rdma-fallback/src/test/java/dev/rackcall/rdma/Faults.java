@@ -1,5 +1,7 @@
 package dev.rackcall.rdma;
 
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.soft.FaultPlan;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
@@ -46,9 +48,12 @@ public final class Faults implements AutoCloseable {
         plan.loseCompletions(count);
     }
 
-    /** The queue pairs of all connections. */
+    /** The queue pairs of all connections but those that are just being made: a queue pair that is not connected cannot fail. */
     public void failQueuePairs() {
-        List.copyOf(device.carriers()).forEach(carrier -> carrier.queuePair().toError());
+        List.copyOf(device.carriers()).stream()
+                .map(RdmaCarrier::queuePair)
+                .filter(queuePair -> queuePair.state() != QueuePairState.RESET)
+                .forEach(QueuePair::toError);
     }
 
     /** The TCP connections over which the ends have met. */
