@@ -72,8 +72,8 @@ final class HandedRuns {
         long bytes = arena.runBytes(ref);
         long run = renewed(ref, epoch, chain);
         if (run == PageRun.NONE) {
-            throw new ScopeException(
-                    Ref.describe(ref) + " is no run of that scope of participant " + arena.participant() + " any more");
+            throw new ScopeException(Ref.describe(ref) + " is no run of that scope of participant "
+                    + arena.participant() + " any more: it was taken over; open a new scope");
         }
         return PageRun.isBlocked(run)
                 ? arena.allocateRun(bytes)
@@ -95,6 +95,9 @@ final class HandedRuns {
 
     /** Whether nobody else has taken over what {@code chain} had once. Forgets the run then, since it is about to end. */
     private boolean isStillOf(RunChain chain, long ref, int epoch) {
+        if (takers.isEmpty()) {
+            return true;
+        }
         Run run = new Run(ref, epoch);
         boolean still = takers.getOrDefault(run, chain) == chain;
         if (still) {

@@ -89,8 +89,8 @@ final class RunChain {
 
     private void checkHeader(long run, long entry) {
         if (!RunLayout.isOf(memory, run, PageEntry.epoch(entry))) {
-            throw new RefException(
-                    Ref.describe(run) + " does not belong to a scope: it has no header of this use of its memory");
+            throw new RefException(Ref.describe(run)
+                    + " does not belong to a scope: it has no header of this use of its memory; was the scope closed?");
         }
     }
 

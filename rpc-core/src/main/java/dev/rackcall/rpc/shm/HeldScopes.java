@@ -198,7 +198,9 @@ final class HeldScopes implements ScopeEnd {
             forget(id, arena);
         }
         throw Status.Code.INTERNAL
-                .with("the server says another length of arena %d each time it is asked", id)
+                .with(
+                        "the server says another length of arena %d each of %d times that it is asked; do both sides use the same release?",
+                        id, ATTEMPTS)
                 .asException();
     }
 
