@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * Lets processes of this user, on this host, use an agent: they say hello on a Unix socket in a folder and then talk to it through shared memory.
  * {@code ./rackcall agent} is such a process; {@link AgentLink} is the other end. Any thread may use it.
  *
- * <p>A tenant whose process ends, by whatever cause, loses its queues and regions within about a second. If this process is killed, the kernel tells all
- * tenants at once, and they look for the next agent in the same folder.
+ * <p>A tenant whose process ends, by whatever cause, loses its queues and regions within about a second. There are 256 tenants at most; who comes then waits 2 s for somebody to leave and is
+ * refused if nobody does. If this process is killed, the kernel tells all tenants at once, and they look for the next agent in the same folder.
  */
 public final class AgentServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AgentServer.class);
@@ -34,7 +34,6 @@ public final class AgentServer implements AutoCloseable {
     private static final String OWNER = "control-plane.owner";
     private static final int BACKLOG = 64;
     private static final int RING_ENTRIES = 256;
-    private static final int MAX_TENANTS = 256;
     /** Of memory that one tenant shares. */
     private static final long MAX_BYTES = 64L << 30;
 
@@ -69,18 +68,27 @@ public final class AgentServer implements AutoCloseable {
         return open(agent, folder, Uid.current(), MAX_BYTES);
     }
 
+    static AgentServer open(Agent agent, Path folder, Admission admission) {
+        return open(agent, folder, Uid.current(), MAX_BYTES, admission, deviceOf(agent));
+    }
+
     static AgentServer open(Agent agent, Path folder, BooleanSupplier device) {
-        return open(agent, folder, Uid.current(), MAX_BYTES, device);
+        return open(agent, folder, Uid.current(), MAX_BYTES, Admission.usual(), device);
     }
 
     static AgentServer open(Agent agent, Path folder, int uid, long maxBytes) {
-        return open(agent, folder, uid, maxBytes, () -> {
-            agent.messages().poll();
-            return agent.lanes().pollIfBusy();
-        });
+        return open(agent, folder, uid, maxBytes, Admission.usual(), deviceOf(agent));
     }
 
-    private static AgentServer open(Agent agent, Path folder, int uid, long maxBytes, BooleanSupplier device) {
+    private static BooleanSupplier deviceOf(Agent agent) {
+        return () -> {
+            agent.messages().poll();
+            return agent.lanes().pollIfBusy();
+        };
+    }
+
+    private static AgentServer open(
+            Agent agent, Path folder, int uid, long maxBytes, Admission admission, BooleanSupplier device) {
         Path owned = ownerIn(folder);
         OwnerLock owner = OwnerLock.tryAcquire(owned)
                 .orElseThrow(() -> new ControlPlaneException(
@@ -94,8 +102,8 @@ public final class AgentServer implements AutoCloseable {
             UnixSocket socket = UnixSocket.listen(path, BACKLOG);
             AgentOptions options = agent.options();
             SessionLayout layout = new SessionLayout(RING_ENTRIES, options.maxQueues(), options.queueDepth());
-            AgentServer server =
-                    new AgentServer(new AgentSession.Terms(agent, layout, maxBytes, uid), owner, socket, device);
+            AgentSession.Terms terms = new AgentSession.Terms(agent, layout, maxBytes, uid, admission);
+            AgentServer server = new AgentServer(terms, owner, socket, device);
             server.poll.add(socket.fd(), 0);
             server.pump.start();
             server.acceptor.start();
@@ -129,7 +137,7 @@ public final class AgentServer implements AutoCloseable {
 
     /** Tenants in other processes, now. */
     public int tenants() {
-        return sessions.size();
+        return (int) sessions.stream().filter(AgentSession::isTenant).count();
     }
 
     /**
@@ -145,6 +153,7 @@ public final class AgentServer implements AutoCloseable {
         closed = true;
         socket.close();
         poll.wakeUp();
+        terms.admission().close();
         sessions.forEach(AgentSession::end);
         failure.countDown();
     }
@@ -153,9 +162,7 @@ public final class AgentServer implements AutoCloseable {
         while (!closed) {
             poll.await(ACCEPT_NANOS);
             try {
-                for (Optional<UnixSocket> next = socket.accept(); next.isPresent(); next = socket.accept()) {
-                    admit(next.get());
-                }
+                admitThoseAtTheDoor();
             } catch (OsException e) {
                 LOG.warn("nobody can be admitted now: {}", e.getMessage());
                 // Whoever waits at the door would make this a busy loop.
@@ -167,28 +174,41 @@ public final class AgentServer implements AutoCloseable {
         }
     }
 
-    private void admit(UnixSocket tenant) {
+    /** As many as may be newcomers at a time, and as there are. */
+    private void admitThoseAtTheDoor() {
+        while (!closed && terms.admission().mayCome(ACCEPT_NANOS)) {
+            boolean isOneMore = false;
+            try {
+                Optional<UnixSocket> next = socket.accept();
+                isOneMore = next.isPresent() && admit(next.get());
+                if (next.isEmpty()) {
+                    return;
+                }
+            } finally {
+                if (!isOneMore) {
+                    terms.admission().heard();
+                }
+            }
+        }
+    }
+
+    /** Returns whether it has begun to listen to the newcomer. */
+    private boolean admit(UnixSocket tenant) {
+        AgentSession session;
         try {
-            if (sessions.size() >= MAX_TENANTS) {
-                tenant.send(SessionMessage.refusal(
-                                0,
-                                Kind.QUOTA_EXCEEDED,
-                                "the agent has " + MAX_TENANTS + " tenants and takes no more; end some")
-                        .toBytes());
-                tenant.close();
-                return;
-            }
-            AgentSession session = new AgentSession(terms, tenant, pump, sessions::remove);
-            sessions.add(session);
-            session.start();
-            // Volatile set add above, then this look; who closes sets it before it ends all that are there.
-            if (closed) {
-                session.end();
-            }
+            session = new AgentSession(terms, tenant, pump, sessions::remove);
         } catch (OsException e) {
             LOG.debug("a tenant is gone before it was admitted: {}", e.getMessage());
             tenant.close();
+            return false;
         }
+        sessions.add(session);
+        session.start();
+        // Volatile set add above, then this look; who closes sets it before it ends all that are there.
+        if (closed) {
+            session.end();
+        }
+        return true;
     }
 
     /** Ends all tenants in other processes; they are told at once. */
@@ -197,6 +217,7 @@ public final class AgentServer implements AutoCloseable {
         closed = true;
         socket.close();
         poll.wakeUp();
+        terms.admission().close();
         try {
             if (!acceptor.join(END_TIME)) {
                 LOG.warn("the agent's door has not closed in {} s; its thread is left behind", END_TIME.toSeconds());

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 /** A tenant in another process, at the agent: a thread that answers its seldom questions, and cleans up after it when the socket ends, whatever ended it. */
 final class AgentSession {
     /** What an agent process offers each tenant. */
-    record Terms(Agent agent, SessionLayout layout, long maxBytes, int uid) {}
+    record Terms(Agent agent, SessionLayout layout, long maxBytes, int uid, Admission admission) {}
 
     private static final Logger LOG = LoggerFactory.getLogger(AgentSession.class);
     private static final Duration HELLO_TIME = Duration.ofSeconds(2);
@@ -41,6 +41,8 @@ final class AgentSession {
     private volatile Optional<SessionQueues> queues = Optional.empty();
     private volatile String name = "a tenant";
     private long sharedBytes;
+    /** Of the thread's, as the bytes. */
+    private boolean hasPlace;
 
     AgentSession(Terms terms, UnixSocket socket, AgentPump pump, Consumer<AgentSession> ended) {
         this.terms = terms;
@@ -58,7 +60,12 @@ final class AgentSession {
         thread.start();
     }
 
-    /** Those of its memory, once it has said hello. */
+    /** Whether it has been admitted. */
+    boolean isTenant() {
+        return queues.isPresent();
+    }
+
+    /** Those of its memory, once it has been admitted. */
     Optional<SessionQueues> queues() {
         return queues;
     }
@@ -79,7 +86,7 @@ final class AgentSession {
 
     private void run() {
         try {
-            Optional<LocalTenant> tenant = greet();
+            Optional<LocalTenant> tenant = hear();
             if (tenant.isPresent()) {
                 serve(tenant.get());
             }
@@ -98,7 +105,18 @@ final class AgentSession {
         try {
             queues.ifPresent(SessionQueues::close);
         } finally {
+            if (hasPlace) {
+                terms.admission().giveBack();
+            }
             ended.accept(this);
+        }
+    }
+
+    private Optional<LocalTenant> hear() {
+        try {
+            return greet();
+        } finally {
+            terms.admission().heard();
         }
     }
 
@@ -114,6 +132,16 @@ final class AgentSession {
             requireWelcome(hello);
         } catch (IllegalArgumentException e) {
             refuse(0, Kind.REFUSED, String.valueOf(e.getMessage()));
+            return Optional.empty();
+        }
+        hasPlace = terms.admission().takePlace();
+        if (!hasPlace) {
+            // Who hears nothing looks for the next agent.
+            if (!terms.admission().isClosed()) {
+                // Not before the hello was read: of a socket that is closed with something unread in it the peer hears
+                // that it was reset, and not what was sent before.
+                refuse(hello.number(), Kind.QUOTA_EXCEEDED, terms.admission().refusal());
+            }
             return Optional.empty();
         }
         String asked = hello.text();

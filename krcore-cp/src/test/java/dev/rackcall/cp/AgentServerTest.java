@@ -18,9 +18,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.FutureTask;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -111,6 +114,77 @@ class AgentServerTest {
         }
         try (Tenant tenant = AgentLink.join(folder, "t")) {
             works(tenant);
+        }
+    }
+
+    @Test
+    void shouldSayThatItHasAsManyTenantsAsItMay() {
+        AgentServer server = hosts.keep(AgentServer.open(agent, folder, new Admission(1, Duration.ofMillis(20))));
+        try (Tenant only = AgentLink.join(folder, "only")) {
+            for (int i = 0; i < 3; i++) {
+                fails(
+                        Kind.QUOTA_EXCEEDED,
+                        "it has 1 tenants, as many as it may, and none has left within 20 ms; end some",
+                        () -> AgentLink.join(folder, "one too many"));
+            }
+            assertThat(server.tenants()).isEqualTo(1);
+            works(only);
+        }
+    }
+
+    /** Processes that have just ended must not keep new ones out. */
+    @Test
+    void shouldLetANewcomerWaitForThePlaceOfOneWhoLeaves() throws Exception {
+        Admission admission = new Admission(1, Duration.ofSeconds(4));
+        hosts.keep(AgentServer.open(agent, folder, admission));
+        Tenant first = AgentLink.join(folder, "first");
+        FutureTask<Tenant> second = new FutureTask<>(() -> AgentLink.join(folder, "second"));
+        Thread.ofPlatform().start(second);
+        Hosts.waitUntil("the second one to wait", () -> admission.waiting() == 1);
+        first.close();
+        try (Tenant tenant = second.get()) {
+            works(tenant);
+        }
+    }
+
+    @Test
+    void shouldAdmitManyThatComeAndGoInQuickSuccession() {
+        AgentServer server = hosts.keep(AgentServer.open(agent, folder, new Admission(2, Duration.ofSeconds(4))));
+        for (int i = 0; i < 50; i++) {
+            try (Tenant tenant = AgentLink.join(folder, "one of many")) {
+                works(tenant);
+            }
+        }
+        Hosts.waitUntil("all to be gone", () -> server.tenants() == 0);
+    }
+
+    /** More than are listened to at a time. */
+    @Test
+    void shouldListenAgainWhenManyHaveGoneWhoSaidNothing() {
+        serve();
+        for (int round = 0; round < 2; round++) {
+            List<UnixSocket> silent = new ArrayList<>();
+            for (int i = 0; i < 80; i++) {
+                silent.add(UnixSocket.connect(AgentServer.socketIn(folder)));
+            }
+            silent.forEach(UnixSocket::close);
+            try (Tenant tenant = AgentLink.join(folder, "t")) {
+                works(tenant);
+            }
+        }
+    }
+
+    @Test
+    void shouldEndWhileANewcomerWaitsForAPlace() throws Exception {
+        Admission admission = new Admission(1, Duration.ofMinutes(1));
+        AgentServer server = hosts.keep(AgentServer.open(agent, folder, admission));
+        try (Tenant only = AgentLink.join(folder, "only")) {
+            FutureTask<Tenant> second = new FutureTask<>(() -> AgentLink.join(folder, "t"));
+            Thread.ofPlatform().start(second);
+            Hosts.waitUntil("the second one to wait", () -> admission.waiting() == 1);
+            server.close();
+            assertThatThrownBy(second::get).hasMessageContaining("ended during the hello");
+            assertThat(only.ping(Duration.ofSeconds(5))).isFalse();
         }
     }
 
