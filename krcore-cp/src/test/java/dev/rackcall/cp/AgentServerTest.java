@@ -11,6 +11,7 @@ import dev.rackcall.shm.os.Uid;
 import dev.rackcall.shm.os.UnixSocket;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
@@ -114,6 +115,38 @@ class AgentServerTest {
         }
         try (Tenant tenant = AgentLink.join(folder, "t")) {
             works(tenant);
+        }
+    }
+
+    @Test
+    void shouldRefuseAnAgentThatSpeaksAnotherVersion() throws Exception {
+        int mine = SessionLayout.VERSION;
+        Path socket = AgentServer.socketIn(folder);
+        try (UnixSocket door = UnixSocket.listen(socket, 4)) {
+            FutureTask<Boolean> agentOfTomorrow = new FutureTask<>(() -> {
+                Optional<UnixSocket> tenant = door.accept();
+                while (tenant.isEmpty()) {
+                    Thread.yield();
+                    tenant = door.accept();
+                }
+                try (UnixSocket visitor = tenant.get()) {
+                    SessionMessage hello = SessionMessage.read(
+                            visitor.receive(Duration.ofSeconds(20)).orElseThrow().bytes());
+                    SessionMessage welcome = new SessionMessage(
+                            mine + 1,
+                            SessionMessage.ANSWER,
+                            hello.number(),
+                            SessionMessage.newBody().putInt(7).flip());
+                    visitor.send(welcome.toBytes());
+                    return hello.version() == mine;
+                }
+            });
+            Thread.ofPlatform().daemon().start(agentOfTomorrow);
+            fails(
+                    Kind.REFUSED,
+                    "speaks version " + (mine + 1) + ", this process version " + mine + "; update the older side",
+                    () -> AgentLink.join(folder, "t"));
+            assertThat(agentOfTomorrow.get()).isTrue();
         }
     }
 
@@ -316,6 +349,35 @@ class AgentServerTest {
                 queue.close();
                 assertThat(second.process().isAlive()).isTrue();
             }
+        }
+    }
+
+    /** Slow, not dead: nothing is lost by it. */
+    @Test
+    void shouldGoOnWithAnAgentThatWasStopped() throws Exception {
+        String[] arguments = {hosts.meta().address().toString(), "outer", folder.toString()};
+        try (Child child = Child.start(MortalAgent.class, arguments);
+                Tenant tenant = AgentLink.join(folder, "t")) {
+            MemoryRegion ours = Hosts.region(tenant, 64);
+            VirtualQueue queue = tenant.connect(peer.host());
+            ours.memory().set(ValueLayout.JAVA_LONG, 0, 99);
+            child.signal("STOP");
+            try {
+                Hosts.waitUntil("it to stand still", () -> !tenant.ping(Duration.ofMillis(50)));
+                assertThat(queue.push(request.write(theirs.address(), theirs.remoteKey())
+                                .from(ours, 0, 8)
+                                .id(1)
+                                .signaled()))
+                        .isTrue();
+                assertThat(tenant.ping(Duration.ofMillis(50))).isFalse();
+                assertThat(queue.pop(Completions.create(1))).isZero();
+                assertThat(queue.state()).isEqualTo(QueuePairState.READY_TO_SEND);
+            } finally {
+                child.signal("CONT");
+            }
+            assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+            assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(99);
+            works(tenant);
         }
     }
 

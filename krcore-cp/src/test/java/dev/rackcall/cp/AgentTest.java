@@ -72,6 +72,20 @@ class AgentTest {
     }
 
     @Test
+    void shouldAskTheHostItselfWhileTheMetaServerIsAway() {
+        Agent b = hosts.agent("b");
+        Agent a = hosts.agent(
+                "a",
+                options -> options.withMeta(() -> {
+                    throw new ControlPlaneException(Kind.UNREACHABLE, "the directory names no meta server");
+                }));
+        assertThat(a.registrationProblem()).hasValue("the directory names no meta server");
+        Tenant tenant = a.admit("t");
+        fails(Kind.UNREACHABLE, "names no meta server", () -> tenant.connect(b.host()));
+        assertThat(tenant.connect(b.host(), b.address()).epoch()).isEqualTo(b.epoch());
+    }
+
+    @Test
     void shouldSayThatNobodyAnswers() throws Exception {
         Agent b = hosts.agent("b");
         ControlAddress address = b.address();

@@ -33,6 +33,14 @@ record Child(Process process, long address, int key) implements AutoCloseable {
         return new Child(process, Long.parseLong(words[0]), Integer.parseInt(words[1]));
     }
 
+    /** Sends it a signal by the name that kill(1) knows it by. */
+    void signal(String name) throws IOException, InterruptedException {
+        Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                .inheritIO()
+                .start();
+        assertThat(kill.waitFor()).isZero();
+    }
+
     @Override
     public void close() throws InterruptedException {
         process.destroyForcibly().waitFor();

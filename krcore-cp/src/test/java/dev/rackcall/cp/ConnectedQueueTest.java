@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -66,6 +71,52 @@ class ConnectedQueueTest extends VirtualQueueTest {
             assertThat(lane(third)).as("and when nobody does").isSameAs(lane(first));
             assertThat(asked.get()).as("one-sided, without a message").isEqualTo(before);
             works(tenant, server.host(), theirs);
+        }
+    }
+
+    /** Connecting waits for nobody: the queue pair is connected in the background. */
+    @Test
+    void shouldConnectBeforeThePeerHasAnswered() throws Exception {
+        CountDownLatch mayAnswer = new CountDownLatch(1);
+        try (Hosts hosts = new Hosts(16, PlainDevice::new)) {
+            DeviceEnd end = hosts.keep(new DeviceEnd(new PlainDevice(Hosts.device("slow"))));
+            AtomicInteger answered = new AtomicInteger();
+            ControlPort port = new ControlPort(
+                    end,
+                    "slow",
+                    (operation, body) -> {
+                        await(mayAnswer);
+                        answered.incrementAndGet();
+                        throw new ControlPlaneException(Kind.REFUSED, "not here");
+                    },
+                    () -> {});
+            port.start();
+            HostId slow = HostId.named("slow");
+            HostRecord record = new HostRecord(
+                    end.gid(), HostRecord.NO_TARGET, 0, port.address().number(), new TableLocation(4096, 1, 1, 5));
+            try (MetaClient registrar = new MetaClient(
+                    end, port, Optional.empty(), slow, record, () -> hosts.meta().address())) {
+                registrar.register(slow, record);
+            }
+            Tenant tenant = hosts.agent("client").admit("t");
+            MemoryRegion ours = Hosts.region(tenant, 64);
+            VirtualQueue queue = tenant.connect(slow);
+            assertThat(queue.state()).isEqualTo(QueuePairState.READY_TO_SEND);
+            assertThat(answered).hasValue(0);
+
+            mayAnswer.countDown();
+            queue.push(WorkRequest.create(1, 0).read(4096, 7).from(ours, 0, 8).id(1));
+            assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.RETRY_EXCEEDED));
+        } finally {
+            mayAnswer.countDown();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -147,6 +147,31 @@ class OwnQueuePairTest {
         });
     }
 
+    /** In the other tests the test looks; here the agent does, once a second. */
+    @Test
+    void shouldBeMadeWithoutAnybodyAskingForThem() {
+        Agent attentive = hosts.agent("attentive", options -> options.withOwnQueuePairs(1, 1));
+        Server server = server("server");
+        Tenant busy = attentive.admit("busy");
+        MemoryRegion mine = Hosts.region(busy, 64);
+        VirtualQueue queue = busy.connect(server.agent().host());
+        Lane shared = lane(queue);
+        int before = attentive.queuePairs();
+        WorkRequest count = WorkRequest.create(1, 0)
+                .fetchAndAdd(server.region().address(), server.region().remoteKey(), 1)
+                .from(mine, 0, 8)
+                .signaled();
+        long pushed = 0;
+        while (lane(queue) == shared || pushed < 10) {
+            assertThat(queue.push(count.id(pushed))).isTrue();
+            assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(pushed++, CompletionStatus.SUCCESS));
+        }
+        assertThat(queue.push(count.id(pushed))).isTrue();
+        assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(pushed++, CompletionStatus.SUCCESS));
+        assertThat(attentive.queuePairs()).isEqualTo(before + 1);
+        assertThat(server.region().memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(pushed);
+    }
+
     /** A server sees the numbers of one queue in the order in which they were pushed, however often that changes its lane. */
     @Test
     void shouldNotReorderWhileLanesChangeUnderABusyQueue() throws Exception {
