@@ -21,7 +21,9 @@ import java.nio.ByteOrder;
  * @param body what the kind says; a copy that nobody changes. Its own position stays 0
  */
 record ControlMessage(int version, int kind, long id, ControlAddress from, ByteBuffer body) {
-    static final int VERSION = 1;
+    /** Also of what follows from it: the tables that others read. */
+    static final int VERSION = 2;
+
     static final int HEADER_BYTES = 40;
     static final int MAX_BYTES = 512;
 

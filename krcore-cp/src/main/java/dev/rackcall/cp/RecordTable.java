@@ -27,7 +27,7 @@ final class RecordTable implements AutoCloseable {
 
     /**
      * @param what for messages
-     * @param capacity records it can hold; there are at least four times as many places, so that two full buckets are next to impossible
+     * @param capacity records it can hold; there are at least four times as many places, so that four full buckets in a row are next to impossible
      */
     RecordTable(ProtectionDomain domain, String what, int recordBytes, int capacity, int epoch) {
         if (capacity < 1 || capacity > 1 << 22) {
@@ -37,10 +37,11 @@ final class RecordTable implements AutoCloseable {
         this.recordBytes = recordBytes;
         this.capacity = capacity;
         this.epoch = epoch;
-        // One record a bucket on average: among 2^24 of the emptier of two, none gets five.
+        // One record a bucket on average, each in the emptiest of four neighbours: of 2^21 buckets five are full in the
+        // end, and no two of them are neighbours.
         int buckets = Math.max(2, capacity);
         log2Buckets = Integer.SIZE - Integer.numberOfLeadingZeros(buckets - 1);
-        memory = arena.allocate(((long) TableLayout.SLOTS << log2Buckets) * recordBytes, 64);
+        memory = arena.allocate(TableLayout.buckets(log2Buckets) * TableLayout.SLOTS * recordBytes, 64);
         draft = arena.allocate(recordBytes, 64);
         region = domain.register(memory, EnumSet.of(Access.REMOTE_READ));
     }
@@ -99,32 +100,33 @@ final class RecordTable implements AutoCloseable {
     }
 
     private long find(long key) {
-        for (int choice = 0; choice < 2; choice++) {
-            for (int slot = 0; slot < TableLayout.SLOTS; slot++) {
-                long at = place(key, choice, slot);
-                if (TableLayout.key(memory, at) == key) {
-                    return at;
-                }
+        long first = bucket(key, 0);
+        for (int slot = 0; slot < TableLayout.WINDOW; slot++) {
+            long at = first + (long) slot * recordBytes;
+            if (TableLayout.key(memory, at) == key) {
+                return at;
             }
         }
         return -1;
     }
 
-    /** A free place in the emptier one of the two buckets. */
+    /** A free place in the emptiest one of the key's buckets. */
     private long freePlace(long key) {
         if (count == capacity) {
             throw full("all " + capacity + " places are taken");
         }
-        int first = used(key, 0);
-        int second = used(key, 1);
-        int choice = second < first ? 1 : 0;
+        long emptiest = bucket(key, 0);
+        for (int choice = 1; choice < TableLayout.NEIGHBOURS; choice++) {
+            long next = bucket(key, choice);
+            emptiest = used(next) < used(emptiest) ? next : emptiest;
+        }
         for (int slot = 0; slot < TableLayout.SLOTS; slot++) {
-            long at = place(key, choice, slot);
+            long at = emptiest + (long) slot * recordBytes;
             if (TableLayout.key(memory, at) == 0) {
                 return at;
             }
         }
-        throw full("both buckets of this key are, with " + count + " of " + capacity + " places taken");
+        throw full("all buckets of this key are, with " + count + " of " + capacity + " places taken");
     }
 
     private ControlPlaneException full(String how) {
@@ -132,16 +134,17 @@ final class RecordTable implements AutoCloseable {
                 ControlPlaneException.Kind.TABLE_FULL, what + " is full: " + how + "; make it for more records");
     }
 
-    private int used(long key, int choice) {
+    private int used(long bucket) {
         int used = 0;
         for (int slot = 0; slot < TableLayout.SLOTS; slot++) {
-            used += TableLayout.key(memory, place(key, choice, slot)) == 0 ? 0 : 1;
+            used += TableLayout.key(memory, bucket + (long) slot * recordBytes) == 0 ? 0 : 1;
         }
         return used;
     }
 
-    private long place(long key, int choice, int slot) {
-        return ((long) TableLayout.bucket(key, choice, log2Buckets) * TableLayout.SLOTS + slot) * recordBytes;
+    /** Where one of a key's buckets lies. */
+    private long bucket(long key, int choice) {
+        return ((long) TableLayout.bucket(key, log2Buckets) + choice) * TableLayout.SLOTS * recordBytes;
     }
 
     @Override

@@ -6,8 +6,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A hash table that others read one-sided: buckets of four records. A key lies in one of two buckets, so that a look-up is two READs that
- * travel together.
+ * A hash table that others read one-sided: buckets of four records. A key lies in one of four neighbouring buckets, so that a look-up is one READ of sixteen
+ * records. Behind the last bucket there are three more for those that would go on at the beginning.
  *
  * <pre>
  *   record:  +0 check (4) | +4 epoch of the table (4) | +8 key (8) | +16 payload
@@ -18,6 +18,10 @@ import java.lang.foreign.MemorySegment;
  */
 final class TableLayout {
     static final int SLOTS = 4;
+    static final int NEIGHBOURS = 4;
+    /** Records among which a key lies, if it is there. */
+    static final int WINDOW = NEIGHBOURS * SLOTS;
+
     static final int HEADER_BYTES = 16;
 
     private static final int EPOCH = 4;
@@ -50,16 +54,14 @@ final class TableLayout {
         memory.set(JAVA_INT_UNALIGNED, at, check(memory, at, recordBytes));
     }
 
-    /** Number of the first or second bucket of a key, of at least two. */
-    static int bucket(long key, int choice, int log2Buckets) {
-        long hash = mix(key);
-        int mask = (1 << log2Buckets) - 1;
-        int first = (int) hash & mask;
-        int second = (int) (hash >>> 32) & mask;
-        if (choice == 0) {
-            return first;
-        }
-        return second == first ? first ^ 1 : second;
+    /** Number of the first of a key's buckets. */
+    static int bucket(long key, int log2Buckets) {
+        return (int) mix(key) & ((1 << log2Buckets) - 1);
+    }
+
+    /** All buckets of a table, with those behind the last one. */
+    static long buckets(int log2Buckets) {
+        return (1L << log2Buckets) + NEIGHBOURS - 1;
     }
 
     private static int check(MemorySegment memory, long at, int recordBytes) {

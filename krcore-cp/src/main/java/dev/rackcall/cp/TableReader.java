@@ -31,7 +31,6 @@ final class TableReader implements AutoCloseable {
     private static final int ABSENT = -1;
     private static final int TORN = -2;
     private static final int MAX_RECORD_BYTES = 64;
-    private static final int MAX_BUCKET_BYTES = TableLayout.SLOTS * MAX_RECORD_BYTES;
     /** A record that is torn so often in a row is not being written, it is broken. */
     private static final int TRIES = 64;
 
@@ -45,7 +44,7 @@ final class TableReader implements AutoCloseable {
     private final boolean isDynamic;
     private final MemoryRegion region;
     private final MemorySegment landing;
-    private final WorkRequest[] reads = {WorkRequest.create(1, 0), WorkRequest.create(1, 0)};
+    private final WorkRequest read = WorkRequest.create(1, 0);
     private final Completions batch = Completions.create(4);
     private long round;
     private boolean useless;
@@ -55,7 +54,7 @@ final class TableReader implements AutoCloseable {
         this.completions = completions;
         this.queuePair = queuePair;
         this.isDynamic = isDynamic;
-        landing = Arena.ofAuto().allocate(2L * MAX_BUCKET_BYTES, 64);
+        landing = Arena.ofAuto().allocate((long) TableLayout.WINDOW * MAX_RECORD_BYTES, 64);
         region = end.domain().register(landing, EnumSet.of(Access.LOCAL_WRITE));
     }
 
@@ -70,7 +69,7 @@ final class TableReader implements AutoCloseable {
      * Of the tables of the host that this queue pair is connected to. After a READ that failed it is of no use any more.
      *
      * @param completions of the queue pair, and nobody else's
-     * @param connected has room for two requests; outlives the reader
+     * @param connected has room for a request; outlives the reader
      */
     static TableReader ofOne(DeviceEnd end, CompletionQueue completions, QueuePair connected) {
         return new TableReader(end, completions, connected, false);
@@ -116,7 +115,7 @@ final class TableReader implements AutoCloseable {
         throw new StaleTableException("torn " + TRIES + " times in a row");
     }
 
-    /** Pairs of READs so far, and failures. */
+    /** READs so far, and failures. */
     synchronized long rounds() {
         return round;
     }
@@ -124,8 +123,8 @@ final class TableReader implements AutoCloseable {
     /** Offset of the record in {@link #landing}, ABSENT or TORN. */
     private int search(TableLocation table, int recordBytes, long key) throws StaleTableException {
         int result = ABSENT;
-        for (int i = 0; i < 2 * TableLayout.SLOTS; i++) {
-            int at = i / TableLayout.SLOTS * MAX_BUCKET_BYTES + i % TableLayout.SLOTS * recordBytes;
+        for (int i = 0; i < TableLayout.WINDOW; i++) {
+            int at = i * recordBytes;
             if (TableLayout.isEmpty(landing, at)) {
                 continue;
             }
@@ -145,23 +144,16 @@ final class TableReader implements AutoCloseable {
     private void read(Optional<Target> target, TableLocation table, int recordBytes, long key)
             throws StaleTableException {
         round++;
-        int bucketBytes = TableLayout.SLOTS * recordBytes;
-        for (int choice = 0; choice < 2; choice++) {
-            long at = table.address() + (long) TableLayout.bucket(key, choice, table.log2Buckets()) * bucketBytes;
-            reads[choice]
-                    .read(at, table.key())
-                    .from(region, (long) choice * MAX_BUCKET_BYTES, bucketBytes)
-                    .id(round);
-            if (target.isPresent()) {
-                reads[choice].toTarget(
-                        target.get().handle(),
-                        target.get().number(),
-                        target.get().key());
-            }
+        long bucketBytes = (long) TableLayout.SLOTS * recordBytes;
+        read.read(table.address() + TableLayout.bucket(key, table.log2Buckets()) * bucketBytes, table.key())
+                .from(region, 0, TableLayout.WINDOW * recordBytes)
+                .id(round)
+                .signaled();
+        if (target.isPresent()) {
+            read.toTarget(
+                    target.get().handle(), target.get().number(), target.get().key());
         }
-        // The second one completes after the first.
-        reads[1].signaled();
-        if (queuePair.postSend(reads, 2) != 2) {
+        if (!queuePair.postSend(read)) {
             revive();
             throw new StaleTableException("the queue pair for look-ups was full");
         }

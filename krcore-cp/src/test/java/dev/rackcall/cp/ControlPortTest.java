@@ -63,7 +63,8 @@ class ControlPortTest {
     @Test
     void shouldTellAnAgentOfAnotherVersion() {
         Datagrams raw = new Datagrams(end);
-        ControlMessage future = new ControlMessage(2, ControlMessage.HELLO, 5, raw.address(), ByteBuffer.allocate(0));
+        ControlMessage future = new ControlMessage(
+                ControlMessage.VERSION + 1, ControlMessage.HELLO, 5, raw.address(), ByteBuffer.allocate(0));
         List<String> answers = new ArrayList<>();
         raw.send(hosts.meta().address(), future);
         Hosts.waitUntil("an answer", () -> {
@@ -73,7 +74,9 @@ class ControlPortTest {
                             StandardCharsets.UTF_8.decode(answer.content()).toString()));
             return !answers.isEmpty();
         });
-        assertThat(answers.getFirst()).contains("speaks version 1").contains("not 2");
+        assertThat(answers.getFirst())
+                .contains("speaks version " + ControlMessage.VERSION)
+                .contains("not " + (ControlMessage.VERSION + 1));
     }
 
     @Test
@@ -83,10 +86,12 @@ class ControlPortTest {
         for (int i = 0; i < 200; i++) {
             raw.send(
                     hosts.meta().address(),
-                    new ControlMessage(1, ControlMessage.ANSWER, i, nowhere, ByteBuffer.allocate(i)));
+                    new ControlMessage(
+                            ControlMessage.VERSION, ControlMessage.ANSWER, i, nowhere, ByteBuffer.allocate(i)));
             raw.send(
                     hosts.meta().address(),
-                    new ControlMessage(1, ControlMessage.RENEW, i, nowhere, ByteBuffer.allocate(i)));
+                    new ControlMessage(
+                            ControlMessage.VERSION, ControlMessage.RENEW, i, nowhere, ByteBuffer.allocate(i)));
         }
         ByteBuffer hello = port().ask(hosts.meta().address(), ControlMessage.HELLO, new byte[0], SOON);
         assertThat(hello.remaining()).isEqualTo(MetaClient.HELLO_BYTES);

@@ -101,7 +101,7 @@ class RecordTableTest {
     }
 
     @Test
-    void shouldHold10000HostsIn512BytesEachAndFindAllByOneRound() throws Exception {
+    void shouldHold10000HostsIn512BytesEachAndFindEachByOneRead() throws Exception {
         RecordTable table = table(10_000);
         for (int i = 1; i <= 10_000; i++) {
             table.put(TableLayout.mix(i), payload(i));
@@ -110,7 +110,7 @@ class RecordTableTest {
         for (int i = 1; i <= 10_000; i += 37) {
             assertThat(find(table, TableLayout.mix(i))).contains((long) i);
         }
-        assertThat(reader.rounds()).as("two READs together for each").isEqualTo(271);
+        assertThat(reader.rounds()).as("one READ for each").isEqualTo(271);
     }
 
     @Test

@@ -66,7 +66,7 @@ final class ConnectEnd implements AutoCloseable {
                 .array();
     }
 
-    /** READs as much as a look-up in the meta table does, and waits for it. */
+    /** READs half as much as a look-up in the meta table does, and waits for it. */
     void read(long address, int key, long number) {
         request.read(address, key).from(region, 0, READ_BYTES).id(number).signaled();
         queuePairs.getFirst().postSend(request);
