@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -45,6 +46,7 @@ public final class AgentServer implements AutoCloseable {
     private final UnixSocket socket;
     private final EventPoll poll = EventPoll.create();
     private final AgentPump pump;
+    private final ExecutorService threads = SparePlatformThreads.create("rackcall-agent-tenant");
     private final Set<AgentSession> sessions = ConcurrentHashMap.newKeySet();
     private final Thread acceptor;
     private final CountDownLatch failure = new CountDownLatch(1);
@@ -203,7 +205,7 @@ public final class AgentServer implements AutoCloseable {
             return false;
         }
         sessions.add(session);
-        session.start();
+        session.start(threads);
         // Volatile set add above, then this look; who closes sets it before it ends all that are there.
         if (closed) {
             session.end();
@@ -229,6 +231,7 @@ public final class AgentServer implements AutoCloseable {
         long end = System.nanoTime() + END_TIME.toNanos();
         // All of them together, not each.
         sessions.forEach(session -> session.join(Duration.ofNanos(Math.max(1, end - System.nanoTime()))));
+        threads.shutdown();
         pump.close();
         poll.close();
         owner.close();

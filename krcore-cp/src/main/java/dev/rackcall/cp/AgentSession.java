@@ -17,6 +17,9 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +40,7 @@ final class AgentSession {
     private final Consumer<AgentSession> ended;
     private final PeerCredentials peer;
     private final Map<Integer, MemoryRegion> regions = new HashMap<>();
-    private final Thread thread;
+    private final CountDownLatch over = new CountDownLatch(1);
     private volatile Optional<SessionQueues> queues = Optional.empty();
     private volatile String name = "a tenant";
     private long sharedBytes;
@@ -50,14 +53,11 @@ final class AgentSession {
         this.pump = pump;
         this.ended = ended;
         peer = socket.peer();
-        thread = Thread.ofPlatform()
-                .daemon()
-                .name("rackcall-agent-tenant-" + peer.pid())
-                .unstarted(this::run);
     }
 
-    void start() {
-        thread.start();
+    /** @param threads of which it takes one until it ends */
+    void start(Executor threads) {
+        threads.execute(this::run);
     }
 
     /** Whether it has been admitted. */
@@ -78,13 +78,16 @@ final class AgentSession {
     /** Waits until it has ended and left nothing. */
     void join(Duration atMost) {
         try {
-            thread.join(atMost);
+            if (!over.await(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
+                LOG.warn("{} has not ended in time; its thread is left behind", this);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
     private void run() {
+        Thread.currentThread().setName("rackcall-agent-tenant-" + peer.pid());
         try {
             Optional<LocalTenant> tenant = hear();
             if (tenant.isPresent()) {
@@ -109,6 +112,7 @@ final class AgentSession {
                 terms.admission().giveBack();
             }
             ended.accept(this);
+            over.countDown();
         }
     }
 

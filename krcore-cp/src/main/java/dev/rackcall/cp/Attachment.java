@@ -24,7 +24,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -45,7 +48,9 @@ final class Attachment implements AutoCloseable {
     private static final AtomicInteger WAITING = new AtomicInteger();
 
     private static final long PAUSE_NANOS = 50_000;
+    private static final long LONGEST_PAUSE_NANOS = 1_000_000;
     private static final int MAX_NAME = 100;
+    private static final ExecutorService LISTENERS = SparePlatformThreads.create("rackcall-agent");
 
     private final UnixSocket socket;
     private final Mapping mapping;
@@ -76,7 +81,6 @@ final class Attachment implements AutoCloseable {
         ring = new EntryRing(memory, layout);
         places = new PlaceBook(memory, layout);
         agent = socket.peer().pid();
-        Thread.ofPlatform().daemon().name("rackcall-agent-" + agent).start(this::listen);
     }
 
     /** @throws ControlPlaneException UNREACHABLE if no agent listens there, or what it says */
@@ -100,15 +104,46 @@ final class Attachment implements AutoCloseable {
                     .put(Arrays.copyOf(bytes, Math.min(MAX_NAME, bytes.length)))
                     .flip();
             socket.send(new SessionMessage(version, SessionMessage.HELLO, 0, body).toBytes());
-            return greeted(path, socket);
-        } catch (OsException | IllegalArgumentException e) {
-            socket.close();
-            throw new ControlPlaneException(
-                    Kind.UNREACHABLE, "the agent at " + path + " ended during the hello: " + e.getMessage());
-        } catch (RuntimeException e) {
-            socket.close();
-            throw e;
+            // Heard by a thread that may block in the kernel: a virtual one would have to look again and again.
+            CompletableFuture<Attachment> welcome = new CompletableFuture<>();
+            LISTENERS.execute(() -> hear(path, socket, welcome));
+            return welcome.join();
+        } catch (CompletionException e) {
+            throw heard(path, socket, e.getCause());
+        } catch (RuntimeException | Error e) {
+            throw heard(path, socket, e);
         }
+    }
+
+    /** Why there is no session. */
+    private static RuntimeException heard(Path path, UnixSocket socket, Throwable cause) {
+        socket.close();
+        return switch (cause) {
+            case OsException e -> endedEarly(path, e);
+            case IllegalArgumentException e -> endedEarly(path, e);
+            case RuntimeException e -> e;
+            case Error e -> throw e;
+            default -> new IllegalStateException("nothing else is thrown there", cause);
+        };
+    }
+
+    private static ControlPlaneException endedEarly(Path path, RuntimeException e) {
+        return new ControlPlaneException(
+                Kind.UNREACHABLE, "the agent at " + path + " ended during the hello: " + e.getMessage());
+    }
+
+    /** Takes the agent's answer to the hello, and then what it says as long as it lives. */
+    private static void hear(Path path, UnixSocket socket, CompletableFuture<Attachment> welcome) {
+        Attachment made;
+        try {
+            made = greeted(path, socket);
+        } catch (RuntimeException | Error e) {
+            welcome.completeExceptionally(e);
+            return;
+        }
+        Thread.currentThread().setName("rackcall-agent-" + made.agent);
+        welcome.complete(made);
+        made.listen();
     }
 
     private static void requireTrusted(UnixSocket socket, int uid) {
@@ -419,10 +454,13 @@ final class Attachment implements AutoCloseable {
                 Thread.onSpinWait();
             } else if (polls < spins + yields) {
                 Thread.yield();
-            } else if (dead || System.nanoTime() - start > atMostNanos) {
-                return false;
             } else {
-                LockSupport.parkNanos(PAUSE_NANOS);
+                long waited = System.nanoTime() - start;
+                if (dead || waited > atMostNanos) {
+                    return false;
+                }
+                // Where many wait for long, looking often would keep the processors from the agent.
+                LockSupport.parkNanos(Math.clamp(waited / 4, PAUSE_NANOS, LONGEST_PAUSE_NANOS));
             }
         }
         return true;
