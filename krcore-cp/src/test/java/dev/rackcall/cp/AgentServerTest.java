@@ -130,8 +130,9 @@ class AgentServerTest {
                     tenant = door.accept();
                 }
                 try (UnixSocket visitor = tenant.get()) {
-                    SessionMessage hello = SessionMessage.read(
-                            visitor.receive(Duration.ofSeconds(20)).orElseThrow().bytes());
+                    SessionMessage hello = SessionMessage.read(visitor.receive(Duration.ofSeconds(20))
+                            .orElseThrow()
+                            .bytes());
                     SessionMessage welcome = new SessionMessage(
                             mine + 1,
                             SessionMessage.ANSWER,
@@ -399,6 +400,33 @@ class AgentServerTest {
             server.close();
             assertThat(Hosts.pop(queue, 4).stream().map(Hosts.Done::id)).containsExactly(0L, 1L, 2L, 3L);
             assertThat(queue.state()).isEqualTo(QueuePairState.ERROR);
+        }
+    }
+
+    @Test
+    void shouldTellAPortThatItsAgentHasEndedAndBindItAtTheNextOne() {
+        AgentServer first = serve();
+        try (Tenant tenant = AgentLink.join(folder, "t")) {
+            MemoryRegion incoming = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
+            MessagePort port = tenant.bind(7);
+            Arrivals arrivals = Arrivals.create(1);
+            first.close();
+            assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+            fails(Kind.QUEUE_FAILED, "has ended", () -> port.receive(arrivals));
+            fails(Kind.QUEUE_FAILED, "bind it again", () -> port.give(incoming, 0, 64, 1));
+            port.close();
+            serve();
+            try (MessagePort again = tenant.bind(7)) {
+                assertThat(again.give(incoming, 0, 64, 2)).isTrue();
+                VirtualQueue sender = peer.admit("sender").connect(agent.host());
+                assertThat(sender.push(
+                                request.sendWithImmediate(7).inline(5).id(3).signaled()))
+                        .isTrue();
+                Hosts.waitUntil("the message", () -> again.receive(arrivals) == 1);
+                assertThat(arrivals.id(0)).isEqualTo(2);
+                assertThat(incoming.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(5);
+                assertThat(Hosts.pop(sender, 1)).containsExactly(new Hosts.Done(3, CompletionStatus.SUCCESS));
+            }
         }
     }
 

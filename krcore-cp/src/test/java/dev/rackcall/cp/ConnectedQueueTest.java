@@ -95,7 +95,12 @@ class ConnectedQueueTest extends VirtualQueueTest {
             HostRecord record = new HostRecord(
                     end.gid(), HostRecord.NO_TARGET, 0, port.address().number(), new TableLocation(4096, 1, 1, 5));
             try (MetaClient registrar = new MetaClient(
-                    end, port, Optional.empty(), slow, record, () -> hosts.meta().address())) {
+                    end,
+                    port,
+                    Optional.empty(),
+                    slow,
+                    record,
+                    () -> hosts.meta().address())) {
                 registrar.register(slow, record);
             }
             Tenant tenant = hosts.agent("client").admit("t");
