@@ -11,6 +11,7 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SealedScopeException;
 import dev.rackcall.shm.SharedDataException;
 import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -29,7 +30,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /**
  * The time-of-check attack: a client rewrites its argument all the time, in the hope that the server's handler checks one value and uses another. In the safe modes that
  * never happens; that it does in the trusted one shows that the attack is one. {@code -Drackcall.calls=1000000} makes so many calls in each mode, half of
- * them with arguments in the arena that all clients share.
+ * them with arguments in the arena that all clients share. Caller and server sleep while they wait: on two processors they would else take the attacker's, which
+ * then attacks seldom, and wait for each other for a turn of the scheduler (thirty times as long for a call).
  */
 @Timeout(3600)
 class TimeOfCheckTest {
@@ -115,9 +117,12 @@ class TimeOfCheckTest {
                         .service(Audit.class, new AuditService())
                         .minimumIsolation(isolation)
                         .directory(directory)
+                        .waiting(WaitStrategy.blocking())
                         .start();
-                RpcChannel channel =
-                        RpcChannel.builder("/test/audit").directory(directory).open();
+                RpcChannel channel = RpcChannel.builder("/test/audit")
+                        .directory(directory)
+                        .waiting(WaitStrategy.blocking())
+                        .open();
                 Scope scope = shared ? channel.newSharedScope(16 << 10) : channel.newScope(16 << 10)) {
             Audit audit = channel.stub(Audit.class, CallOptions.DEFAULT.withIsolation(isolation));
             Node root = CatalogueService.build(scope, "text", NODES);
