@@ -2,7 +2,11 @@ package dev.rackcall.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.directory.ChannelName;
+import dev.rackcall.directory.Directory;
+import dev.rackcall.directory.Endpoint;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.samples.quickstart.Door;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -73,6 +77,37 @@ class ExplainCommandTest {
                 .containsPattern("software device over TCP +not needed +a better way works: same process")
                 .containsPattern("pool memory +no +its server serves no pool")
                 .containsPattern("RDMA +no +its server announces no RDMA device");
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWithEachWayToAServerThatIsGone() {
+        ServiceDefinition<Door> door = ServiceDefinition.of(Door.class);
+        String channel = door.channel();
+        try (Directory directory = Directory.open(members)) {
+            directory.announce(
+                    ChannelName.of(channel),
+                    Endpoint.of("gone", "host-z", door.fingerprint()).withTcp(URI.create("rdma://127.0.0.1:1")));
+            assertThat(explain("explain", channel, "--directory", members.toString(), "--dir", runtime.toString()))
+                    .isEqualTo(1);
+            assertThat(err.toString())
+                    .contains("gone on host-z")
+                    .contains("same process: its server runs in another process")
+                    .contains("host memory: its server serves no memory of its host")
+                    .contains("pool memory: its server serves no pool")
+                    .contains("RDMA: its server announces no RDMA device")
+                    .contains("software device over TCP: nobody listens at rdma://127.0.0.1:1");
+            try (RpcServer server = serve()) {
+                assertThat(server.channels()).containsExactly(channel);
+                assertThat(explain("explain", channel, "--directory", members.toString(), "--dir", runtime.toString()))
+                        .as(err.toString())
+                        .isZero();
+            }
+        }
+        assertThat(out.toString())
+                .containsPattern("host-a-[0-9a-f-]+ on host-a")
+                .containsPattern("same process +used")
+                .containsPattern("gone on host-z")
+                .containsPattern("same process +no +its server runs in another process");
     }
 
     @Test

@@ -12,6 +12,7 @@ import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.TwoHosts;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -171,6 +172,51 @@ class RoutesTest {
             assertThat(channel.routes()).extracting(Route::state).contains(State.LEAVING);
         }
         assertThat(numbers.who()).isEqualTo("one");
+    }
+
+    /** A pool that two hosts have, and a network beside it. */
+    @Test
+    void shouldTakeAPoolBeforeTheNetworkAndGoOnWithoutIt() throws Exception {
+        TwoHosts hosts = keep(TwoHosts.create());
+        RpcServer near = keep(server("a", new NumbersService("near"))
+                .pool(hosts.first())
+                .listen(ANY_PORT)
+                .start());
+        RpcChannel channel = keep(RpcChannel.builder(CHANNEL)
+                .directory(host("b"))
+                .pool(hosts.second())
+                .arenaQuota(4 << 20)
+                .directory(members())
+                .host("b")
+                .open());
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("near");
+        assertThat(kinds(channel)).containsExactly(Kind.POOL);
+        RpcChannel poor = channel("c");
+        assertThat(poor.stub(Numbers.class).who()).isEqualTo("near");
+        assertThat(kinds(poor)).containsExactly(Kind.TCP);
+        assertThat(poor.routes())
+                .filteredOn(route -> route.kind() == Kind.POOL)
+                .singleElement()
+                .satisfies(route -> assertThat(route.reason()).contains("this channel was given no pool"));
+
+        child("d", "far");
+        Await.until("the farther one to be known", () -> isKnown(channel, "host-of-far"));
+        assertThat(numbers.who()).isEqualTo("near");
+        near.close();
+        Await.until("the farther one", () -> numbers.whoAgain().equals("far"));
+        assertThat(kinds(channel)).containsExactly(Kind.TCP);
+        keep(server("a", new NumbersService("near again"))
+                .pool(hosts.first())
+                .listen(ANY_PORT)
+                .start());
+        Await.until(
+                "calls by the pool",
+                () -> numbers.whoAgain().equals("near again") && kinds(channel).equals(List.of(Kind.POOL)));
+    }
+
+    private static boolean isKnown(RpcChannel channel, String host) {
+        return channel.routes().stream().anyMatch(route -> route.host().equals(host));
     }
 
     @Test
