@@ -75,7 +75,7 @@ final class ChannelLines {
                 left.remove(line);
                 adopted.remove(line);
                 // What was published last may have to be carried over first.
-                Background.run(line.connection()::close);
+                Background.run(line::close);
             }
         }
         open = adopted.toArray(NONE);

@@ -2,6 +2,8 @@ package dev.rackcall.route;
 
 import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.ChannelView;
+import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.MemoryClaim;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
@@ -34,6 +36,9 @@ final class ChannelRoutes implements AutoCloseable {
     private final ClientSpec spec;
     private final SharedDirectory directory;
     private final ChannelView view;
+    /** Whether there was a bound on memory when the channel was opened. */
+    private final boolean bounded;
+
     private final Future<?> ticks;
 
     private final ChannelLines lines = new ChannelLines();
@@ -49,6 +54,7 @@ final class ChannelRoutes implements AutoCloseable {
     private ChannelRoutes(ClientSpec spec, SharedDirectory directory) {
         this.spec = spec;
         this.directory = directory;
+        this.bounded = directory.directory().limits().memoryPerMember() < Long.MAX_VALUE;
         this.endpoints = new ChannelEndpoints(this, spec);
         this.view = directory.directory().follow(ChannelName.of(spec.channel()));
         this.ticks = Background.every(LOOK_MILLIS, this::look);
@@ -220,6 +226,27 @@ final class ChannelRoutes implements AutoCloseable {
         lines.adopt(line);
     }
 
+    /**
+     * Counts memory that a connection may map against what the directory lets this process have. Nothing is counted where that sets no bound, or cannot be reached: calls
+     * wait for no directory.
+     *
+     * @throws RpcException RESOURCE_EXHAUSTED if it is too much
+     */
+    Optional<MemoryClaim> claim(long bytes) {
+        if (!bounded || !view.isCurrent()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(directory.directory().claimMemory(bytes));
+        } catch (DirectoryException e) {
+            if (e.reason() == DirectoryException.Reason.QUOTA_EXCEEDED) {
+                throw Status.Code.RESOURCE_EXHAUSTED.with("%s", e.getMessage()).asException(e);
+            }
+            LOG.debug("channel {}: {} bytes are not counted: {}", spec.channel(), bytes, e.getMessage());
+            return Optional.empty();
+        }
+    }
+
     synchronized void use(ServiceDefinition<?> definition) {
         lines.use(definition);
     }
@@ -288,7 +315,7 @@ final class ChannelRoutes implements AutoCloseable {
         ticks.cancel(false);
         view.close();
         for (Line line : last) {
-            line.connection().close();
+            line.close();
         }
         directory.close();
     }

@@ -1,14 +1,19 @@
 package dev.rackcall.route;
 
+import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.MemoryClaim;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.shm.Scope;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A connection over one {@link Way}, with what is known of how calls fare there. Thread-safe. */
 final class Line {
@@ -32,8 +37,13 @@ final class Line {
         MEMORY_GONE
     }
 
+    private static final Logger LOG = LoggerFactory.getLogger(Line.class);
+
     private final Way way;
     private final ClientConnection connection;
+    /** What this process may map for it. */
+    private final Optional<MemoryClaim> memory;
+
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicInteger failures = new AtomicInteger();
     private final List<WeakReference<Scope>> scopes = new ArrayList<>();
@@ -47,9 +57,10 @@ final class Line {
     private long leftAt;
     private Left how = Left.FOR_A_BETTER_ONE;
 
-    Line(Way way, ClientConnection connection) {
+    Line(Way way, ClientConnection connection, Optional<MemoryClaim> memory) {
         this.way = way;
         this.connection = connection;
+        this.memory = memory;
     }
 
     Way way() {
@@ -167,6 +178,24 @@ final class Line {
             case MEMORY_GONE, ENDED -> idle && since > LATECOMERS_NANOS;
             case FOR_A_BETTER_ONE -> idle && since > GRACE_NANOS && !hasScopes();
         };
+    }
+
+    /** Ends its connection; what that had mapped counts no more. */
+    void close() {
+        try {
+            connection.close();
+        } finally {
+            giveBack(memory);
+        }
+    }
+
+    /** Without waiting for a directory that does not answer longer than its time limit: it hears of it later. */
+    static void giveBack(Optional<MemoryClaim> memory) {
+        try {
+            memory.ifPresent(MemoryClaim::close);
+        } catch (DirectoryException e) {
+            LOG.debug("memory is given back later: {}", e.getMessage());
+        }
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.rackcall.route;
 
 import dev.rackcall.directory.Endpoint;
+import dev.rackcall.directory.MemoryClaim;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
@@ -29,6 +30,8 @@ final class Way {
     private static final long DEVICES_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** A connection that ends sooner counts as an attempt that has failed. */
     private static final long PROVEN_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** Of a connection: for requests and for replies. */
+    private static final int ARENAS = 2;
 
     private final Endpoint endpoint;
     private final Kind kind;
@@ -194,9 +197,14 @@ final class Way {
             reason = "it is being tried, and its server has not answered yet";
             state = State.TRYING;
         }
+        Optional<MemoryClaim> memory = Optional.empty();
         try {
-            ClientConnection connection = Transports.first().connect(spec().within(atMost));
-            Line fresh = new Line(this, connection);
+            ClientSpec spec = spec().within(atMost);
+            if (kind.isMemory()) {
+                memory = routes.claim(ARENAS * spec.arenaQuota());
+            }
+            ClientConnection connection = Transports.first().connect(spec);
+            Line fresh = new Line(this, connection, memory);
             routes.adopt(fresh);
             connectedAt = System.nanoTime();
             line = Optional.of(fresh);
@@ -205,9 +213,11 @@ final class Way {
             failure = Optional.empty();
             return true;
         } catch (RpcException e) {
+            Line.giveBack(memory);
             failed(e);
             return false;
         } catch (RuntimeException e) {
+            Line.giveBack(memory);
             failed(Status.Code.UNAVAILABLE.with("connecting failed: %s", e).asException(e));
             return false;
         }

@@ -7,6 +7,7 @@ import dev.rackcall.directory.Announcement;
 import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.Directory;
 import dev.rackcall.directory.Endpoint;
+import dev.rackcall.directory.Limits;
 import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
@@ -217,6 +218,36 @@ class RoutesTest {
 
     private static boolean isKnown(RpcChannel channel, String host) {
         return channel.routes().stream().anyMatch(route -> route.host().equals(host));
+    }
+
+    @Test
+    void shouldMapNoMoreMemoryThanTheDirectoryLetsAProcessHave() throws Exception {
+        child("a", "one");
+        Directory directory = keep(Directory.open(members()));
+        // For one channel of this test, not for two.
+        directory.setLimits(new Limits(12 << 20, 100));
+        RpcChannel first = channel("a");
+        assertThat(first.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(kinds(first)).containsExactly(Kind.HOST);
+
+        RpcChannel second = channel("a");
+        Numbers numbers = second.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("one");
+        assertThat(kinds(second)).containsExactly(Kind.TCP);
+        assertThat(second.routes())
+                .filteredOn(route -> route.kind() == Kind.HOST)
+                .singleElement()
+                .satisfies(route -> {
+                    assertThat(route.state()).isEqualTo(State.FAILED);
+                    assertThat(route.reason())
+                            .contains("has 8388608 bytes of arenas mapped and may have 12582912")
+                            .contains("close channels first");
+                });
+
+        first.close();
+        Await.until(
+                "calls by memory",
+                () -> numbers.who().equals("one") && kinds(second).equals(List.of(Kind.HOST)));
     }
 
     @Test

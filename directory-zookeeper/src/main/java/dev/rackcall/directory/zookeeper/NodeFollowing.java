@@ -112,7 +112,6 @@ final class NodeFollowing implements DirectoryStore.Following {
         }
         try {
             read(again, all);
-            current = true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (Exception e) {
@@ -136,6 +135,8 @@ final class NodeFollowing implements DirectoryStore.Following {
         }
         boolean changed = !told || all || !again.isEmpty() || !now.keySet().equals(known.keySet());
         known = now;
+        // Before it is told, so that nobody who hears of it finds it old.
+        current = true;
         if (changed) {
             told = true;
             SortedMap<String, byte[]> entries = new TreeMap<>();
