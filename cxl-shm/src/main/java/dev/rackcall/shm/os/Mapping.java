@@ -50,11 +50,27 @@ public final class Mapping implements AutoCloseable {
         return memory;
     }
 
-    /** Unmaps. Idempotent; may be called from any thread while others read, who then get an {@link IllegalStateException}. */
+    /**
+     * Unmaps. Idempotent; may be called from any thread while others read, who then get an {@link IllegalStateException}.
+     *
+     * @throws IllegalStateException if somebody has handed a part of it to the kernel just now; see {@link Unmapping}
+     */
     @Override
     public synchronized void close() {
         if (memory.scope().isAlive()) {
             lifetime.close();
         }
+    }
+
+    /** As {@link #close}; returns false instead of throwing if it stays mapped. */
+    synchronized boolean tryClose() {
+        try {
+            close();
+        } catch (IllegalStateException e) {
+            if (!memory.scope().isAlive()) {
+                throw e;
+            }
+        }
+        return !memory.scope().isAlive();
     }
 }

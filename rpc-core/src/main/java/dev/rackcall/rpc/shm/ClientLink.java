@@ -231,8 +231,7 @@ final class ClientLink {
         // once, or of one and the thread that ends the connection, at least one sees that the other has left.
         VarHandle.fullFence();
         if (settled && connection.slots.isQuiet() && unmapped.compareAndSet(false, true)) {
-            arenas.close();
-            onUnmapped.run();
+            arenas.close(onUnmapped);
         }
     }
 

@@ -18,16 +18,18 @@ import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.PageFaults;
 import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.Unmapping;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 
 /**
  * The memory of a connection at its client: what is mapped, the arenas in it, and how objects that come from the server are found in them. Which may go to it says {@link PassedObjects}.
  * Mapped when the connection is made, unmapped by {@link ClientLink} after the last use. Thread-safe.
  */
-final class ClientMemory implements AutoCloseable {
+final class ClientMemory {
     private static final int ALLOCATOR = 1;
     private static final long FIRST_REQUEST_BYTES = 32 << 10;
 
@@ -359,23 +361,31 @@ final class ClientMemory implements AutoCloseable {
         mapping.close();
     }
 
-    /** Unmaps everything and closes the files; nobody uses the memory any more. */
-    @Override
-    public synchronized void close() {
-        if (seals != null) {
-            seals.ifPresent(Seals::close);
+    /**
+     * Unmaps everything and closes the files; nobody uses the memory any more, but for users who have handed a part of it to the kernel, and who keep it until that has done with it.
+     *
+     * @param afterwards run when nothing is mapped any more, perhaps later and by another thread
+     */
+    synchronized void close(Runnable afterwards) {
+        List<Mapping> mapped = sharedMapping == null ? List.of(mapping) : List.of(mapping, sharedMapping);
+        try {
+            if (seals != null) {
+                seals.ifPresent(Seals::close);
+            }
+        } finally {
+            if (held != null) {
+                held.close();
+            }
+            Unmapping.of(mapped, () -> unmapped(afterwards));
         }
-        mapping.close();
+    }
+
+    private void unmapped(Runnable afterwards) {
         file.close();
-        if (sharedMapping != null) {
-            sharedMapping.close();
-        }
         if (sharedFile != null) {
             sharedFile.close();
         }
-        if (held != null) {
-            held.close();
-        }
         PassedObjects.forget(this);
+        afterwards.run();
     }
 }

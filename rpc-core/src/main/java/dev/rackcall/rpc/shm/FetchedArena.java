@@ -9,8 +9,10 @@ import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.Unmapping;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -144,7 +146,6 @@ final class FetchedArena {
 
     /** Unmaps it; nobody follows Refs here any more. The carrier has a mapping of its own. */
     void close() {
-        mapping.close();
-        file.close();
+        Unmapping.of(List.of(mapping), file::close);
     }
 }

@@ -8,8 +8,10 @@ import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.Unmapping;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -283,8 +285,7 @@ final class HeldArena {
         fetching.lock();
         try {
             if (mapping != null) {
-                mapping.close();
-                file.close();
+                Unmapping.of(List.of(mapping), file::close);
             }
         } finally {
             fetching.unlock();

@@ -5,6 +5,8 @@ import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.TableHome;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.Unmapping;
+import java.util.List;
 
 /** The arena of a channel's temporary scopes, which no client maps. Made when a handler first asks for one. Thread-safe. */
 final class Scratch implements AutoCloseable {
@@ -52,13 +54,12 @@ final class Scratch implements AutoCloseable {
 
     private void giveBack() {
         if (mapping != null) {
-            mapping.close();
-            mapping = null;
-        }
-        if (file != null) {
+            Unmapping.of(List.of(mapping), file::close);
+        } else if (file != null) {
             file.close();
-            file = null;
         }
+        mapping = null;
+        file = null;
     }
 
     @Override

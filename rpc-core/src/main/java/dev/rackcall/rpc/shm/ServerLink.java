@@ -11,7 +11,9 @@ import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.Unmapping;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
@@ -294,20 +296,27 @@ final class ServerLink {
         bell.close();
     }
 
-    /** Unmaps the memory; no call is under way and none will be. */
+    /** Unmaps the memory, as soon as nobody has handed a part of it to the kernel; no call is under way and none will be. */
     void release() {
         if (released.compareAndSet(false, true)) {
             try {
                 wall.close();
                 mirrored.ifPresent(MirroredLink::release);
-                mapping.close();
-                mirrored.ifPresent(MirroredLink::released);
-                // After it: a handler whose answer is late may mark a seal done, and looks for the memory's end only.
-                seals.close();
-                file.close();
             } finally {
-                left();
+                Unmapping.of(List.of(mapping), this::unmapped);
             }
+        }
+    }
+
+    private void unmapped() {
+        try {
+            mirrored.ifPresent(MirroredLink::released);
+            // After the memory: a handler whose answer is late may mark a seal done, and looks for the memory's end
+            // only.
+            seals.close();
+            file.close();
+        } finally {
+            left();
         }
     }
 

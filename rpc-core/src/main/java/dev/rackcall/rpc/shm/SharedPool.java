@@ -7,8 +7,10 @@ import dev.rackcall.shm.TableHome;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.NamedFile;
 import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.Unmapping;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 
@@ -173,8 +175,7 @@ final class SharedPool implements AutoCloseable {
     public synchronized void close() {
         if (!closed) {
             closed = true;
-            mapping.close();
-            file.close();
+            Unmapping.of(List.of(mapping), file::close);
         }
     }
 }

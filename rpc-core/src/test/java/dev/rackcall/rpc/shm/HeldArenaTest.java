@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefSpace;
@@ -112,6 +113,20 @@ class HeldArenaTest {
     void shouldKeepMemoryThatIsBeingWrittenSomewhere() throws IOException, InterruptedException {
         MemorySegment memory = memory();
         held.writerHasLeft();
+        whileItIsWritten(memory, () -> assertThat(held.unmap()).isFalse());
+        assertThat(held.unmap()).isTrue();
+        assertThatThrownBy(() -> value(memory)).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void shouldEndWhileItsMemoryIsBeingWrittenSomewhere() throws IOException, InterruptedException {
+        MemorySegment memory = memory();
+        whileItIsWritten(memory, held::close);
+        Await.until("it is unmapped", () -> !memory.scope().isAlive());
+    }
+
+    private static void whileItIsWritten(MemorySegment memory, Runnable action)
+            throws IOException, InterruptedException {
         Pipe pipe = Pipe.open();
         try (Pipe.SinkChannel sink = pipe.sink();
                 Pipe.SourceChannel source = pipe.source()) {
@@ -128,7 +143,7 @@ class HeldArenaTest {
                 source.read(read);
             }
             // More than a pipe holds: it goes on.
-            assertThat(held.unmap()).isFalse();
+            action.run();
             assertThat(value(memory)).isEqualTo(1);
             ByteBuffer rest = ByteBuffer.allocate((int) BYTES - 1);
             while (rest.hasRemaining()) {
@@ -137,8 +152,6 @@ class HeldArenaTest {
             writer.join();
             assertThat(failed.get()).isNull();
         }
-        assertThat(held.unmap()).isTrue();
-        assertThatThrownBy(() -> value(memory)).isInstanceOf(IllegalStateException.class);
     }
 
     @Test

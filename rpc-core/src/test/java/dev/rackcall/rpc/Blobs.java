@@ -1,0 +1,20 @@
+package dev.rackcall.rpc;
+
+import dev.rackcall.shm.Shared;
+import dev.rackcall.shm.SharedBytes;
+import java.util.concurrent.CompletableFuture;
+
+/** Takes bytes and writes them somewhere. */
+@RpcService("/test/blobs")
+public interface Blobs {
+    /** Some bytes. */
+    @Shared
+    interface Blob {
+        SharedBytes data();
+
+        void data(SharedBytes value);
+    }
+
+    @Rpc(isolation = Isolation.TRUSTED)
+    CompletableFuture<Long> write(Blob blob);
+}
