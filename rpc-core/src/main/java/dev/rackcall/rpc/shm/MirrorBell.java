@@ -42,12 +42,17 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** How long a second closer waits for the first: it carries the rest, and its carrier lets that arrive. */
     private static final long CLOSE_SECONDS = 5;
+    /** Numbers that wait to be taken: more than a peer can have to tell of its calls between two looks of the thread that takes them. */
+    static final int MOST_NUMBERS = 1 << 16;
 
     final Carrier carrier;
     final Mapping mapping;
     private final UnixSocket inner;
     private final UnixSocket outer;
     private final Queue<Long> numbers = new ConcurrentLinkedQueue<>();
+    /** How many those are, or one more for a moment. */
+    private final AtomicInteger numberCount = new AtomicInteger();
+
     private final AtomicInteger wanted = new AtomicInteger();
     private final ReentrantLock scopeLock = new ReentrantLock();
     private final ScopeRuns runs = new ScopeRuns();
@@ -202,12 +207,22 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
             return -1;
         }
         int rings = outer.drain();
+        // What comes from here on rings again: a peer that tells for ever does not keep this thread.
+        int most = numberCount.get();
         int told = 0;
-        for (Long number = numbers.poll(); number != null; number = numbers.poll()) {
+        for (Long number = pollNumber(most); number != null; number = pollNumber(most - told)) {
             taker.accept(number);
             told++;
         }
         return rings < 0 && told > 0 ? told : rings;
+    }
+
+    private Long pollNumber(int most) {
+        Long number = most > 0 ? numbers.poll() : null;
+        if (number != null) {
+            numberCount.decrementAndGet();
+        }
+        return number;
     }
 
     // ---- threads of the carrier
@@ -219,10 +234,17 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
 
     @Override
     public void told(long number) {
-        // A peer that tells more than there can be calls does not fill this process's heap.
-        if (numbers.size() < ControlLayout.SEALS) {
-            numbers.add(number);
+        if (broken) {
+            return;
         }
+        if (numberCount.incrementAndGet() > MOST_NUMBERS) {
+            // It does not fill this process's heap. But a number that is passed over in silence would keep what it was
+            // about for as long as the connection lasts: so that ends.
+            broken = true;
+            ended();
+            return;
+        }
+        numbers.add(number);
         inner.ring();
     }
 

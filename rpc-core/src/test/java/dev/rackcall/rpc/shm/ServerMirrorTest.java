@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -199,6 +200,56 @@ class ServerMirrorTest {
         assertThat(mirror.drain(number -> {})).isNegative();
         assertThat(mirror.ring()).isFalse();
         assertThat(published).containsExactly(8);
+    }
+
+    /** As when a client gives up all its calls while the server's poller has another handler to wait for: each says so by a number. */
+    @Test
+    void shouldHearOfEachCallThatIsCancelled() {
+        List<Long> cancelled = new ArrayList<>();
+        for (long ticket = 0; ticket < 2 * SLOTS; ticket++) {
+            mirror.told(ticket);
+        }
+        while (mirror.drain(cancelled::add) > 0) {
+            assertThat(cancelled).hasSize(2 * SLOTS);
+        }
+        assertThat(cancelled)
+                .containsExactlyElementsOf(
+                        LongStream.range(0, 2 * SLOTS).boxed().toList());
+    }
+
+    /** The thread that takes them has other connections to look after. */
+    @Test
+    void shouldTakeOnlyWhatWasToldBefore() {
+        mirror.told(1);
+        List<Long> taken = new ArrayList<>();
+        for (long last = 1; last < 4; last++) {
+            mirror.drain(number -> {
+                taken.add(number);
+                if (number < 9) {
+                    mirror.told(number + 1);
+                }
+            });
+            assertThat(taken).hasSize((int) last);
+        }
+        assertThat(taken).containsExactly(1L, 2L, 3L);
+    }
+
+    /** A peer that floods loses its connection, and neither this process its heap nor anybody a number in silence. */
+    @Test
+    void shouldEndWhenNumbersCannotBeCalls() {
+        for (long number = 0; number <= MirrorBell.MOST_NUMBERS; number++) {
+            assertThat(mirror.ring()).isTrue();
+            mirror.told(number);
+        }
+        assertThat(mirror.ring()).isFalse();
+        AtomicInteger taken = new AtomicInteger();
+        int drained = 0;
+        for (int i = 0; i < MirrorBell.MOST_NUMBERS && drained >= 0; i++) {
+            drained = mirror.drain(number -> taken.incrementAndGet());
+            mirror.told(-1);
+        }
+        assertThat(drained).isNegative();
+        assertThat(taken.get()).isEqualTo(MirrorBell.MOST_NUMBERS);
     }
 
     @Test
