@@ -36,8 +36,8 @@ final class VerbsChecks {
                     ? Finding.ok(SUBJECT, device.name() + " can be used: port 1 is active.")
                     : Finding.note(
                             SUBJECT,
-                            device.name() + " opens, but its port 1 is " + port.state()
-                                    + "; plug it in, or bring its network interface up.");
+                            device.name() + " opens, but its port 1 is " + port.state() + "; "
+                                    + port.state().advice() + ".");
         } catch (VerbsException e) {
             return Finding.note(SUBJECT, device.name() + " cannot be used: " + e.getMessage() + ".");
         }

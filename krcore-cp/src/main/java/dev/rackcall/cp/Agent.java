@@ -88,6 +88,7 @@ public final class Agent implements AutoCloseable {
     /**
      * Opens the device and registers the host. If the meta server does not answer, the agent works without and goes on trying.
      *
+     * @throws dev.rackcall.verbs.VerbsException if the device cannot be opened; ENETDOWN if its port is down
      * @throws ControlPlaneException REFUSED if the meta server refuses, for example because its table is full
      */
     public static Agent open(Device device, AgentOptions options) {

@@ -23,6 +23,7 @@ final class ControlPort implements AutoCloseable {
     private static final Duration TICK = Duration.ofMillis(50);
     private static final int MAX_TEXT = 400;
 
+    private final DeviceEnd end;
     private final Datagrams datagrams;
     private final ControlHandler handler;
     private final Runnable tick;
@@ -33,6 +34,7 @@ final class ControlPort implements AutoCloseable {
 
     /** @param tick what is to be done now and then, on the port's thread */
     ControlPort(DeviceEnd end, String name, ControlHandler handler, Runnable tick) {
+        this.end = end;
         datagrams = new Datagrams(end);
         this.handler = handler;
         this.tick = tick;
@@ -53,9 +55,10 @@ final class ControlPort implements AutoCloseable {
      * Asks and waits for the answer.
      *
      * @return its body, in the machine's byte order
-     * @throws ControlPlaneException UNREACHABLE after this time, or what the other end says
+     * @throws ControlPlaneException UNREACHABLE after this time, or at once if the device's port is down; or what the other end says
      */
     ByteBuffer ask(ControlAddress whom, int operation, byte[] body, Duration atMost) {
+        requireUp(whom);
         long id = random.nextLong();
         BlockingQueue<ControlMessage> answers = new ArrayBlockingQueue<>(1);
         asked.put(id, answers);
@@ -81,6 +84,14 @@ final class ControlPort implements AutoCloseable {
                 Kind.UNREACHABLE,
                 whom + " has not answered within " + atMost.toMillis()
                         + " ms; look whether its process lives and whether the directory still names it");
+    }
+
+    private void requireUp(ControlAddress whom) {
+        try {
+            end.requireUp();
+        } catch (VerbsException e) {
+            throw new ControlPlaneException(Kind.UNREACHABLE, whom + " cannot be asked from here: " + e.getMessage());
+        }
     }
 
     /** Says something whose answer does not matter, once: it may get lost. */

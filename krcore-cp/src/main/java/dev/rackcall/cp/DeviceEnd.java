@@ -28,6 +28,8 @@ final class DeviceEnd implements AutoCloseable {
     static final ReadyToSend PATIENCE =
             ReadyToSend.defaults().withRetries(14, 2).withRnrRetries(3);
 
+    private static final int PORT = 1;
+
     private final Context context;
     private final ProtectionDomain domain;
     private final int gidIndex;
@@ -35,17 +37,29 @@ final class DeviceEnd implements AutoCloseable {
     private final AtomicInteger queuePairs = new AtomicInteger();
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
 
+    /** @throws dev.rackcall.verbs.VerbsException if the device cannot be opened; ENETDOWN if its port is down */
     DeviceEnd(Device device) {
         context = keep(device.open());
-        domain = keep(context.allocateProtectionDomain());
-        gidIndex = usableGid();
-        gid = context.gid(1, gidIndex);
+        try {
+            requireUp();
+            domain = keep(context.allocateProtectionDomain());
+            gidIndex = usableGid();
+            gid = context.gid(PORT, gidIndex);
+        } catch (RuntimeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** @throws dev.rackcall.verbs.VerbsException ENETDOWN if the device's port is down */
+    void requireUp() {
+        context.requireUp(PORT);
     }
 
     private int usableGid() {
-        int length = context.port(1).gidTableLength();
+        int length = context.port(PORT).gidTableLength();
         for (int i = 0; i < length; i++) {
-            if (context.gid(1, i).isIpv4()) {
+            if (context.gid(PORT, i).isIpv4()) {
                 return i;
             }
         }

@@ -4,6 +4,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.VerbsException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -72,6 +73,11 @@ public final class RdmaCarriers implements CarrierProvider {
         }
     }
 
+    /** What it is to a call: a port that is down may come up again. */
+    static Status.Code code(VerbsException e) {
+        return e.errno() == Errno.ENETDOWN ? Status.Code.UNAVAILABLE : Status.Code.FAILED_PRECONDITION;
+    }
+
     private static RpcException failure(URI address, Duration timeout, Exception cause) {
         return switch (cause) {
             case RpcException e -> e;
@@ -80,22 +86,23 @@ public final class RdmaCarriers implements CarrierProvider {
                         .with("the peer at %s cannot be spoken to: %s", address, e.getMessage())
                         .asException(e);
             case VerbsException e ->
-                Status.Code.FAILED_PRECONDITION
-                        .with("no connection over RDMA to %s from here: %s", address, e.getMessage())
+                code(e).with("no connection over RDMA to %s from here: %s", address, e.getMessage())
                         .asException(e);
             case ConnectException e ->
                 Status.Code.UNAVAILABLE
                         .with(
-                                "nobody listens at %s (%s); is the server running, and the port right?",
-                                address, e.getMessage())
+                                "nobody listens at %s (%s); is the server running, and the port right?%s",
+                                address, e.getMessage(), RdmaDevice.portsDown())
                         .asException(e);
             case SocketTimeoutException e ->
                 Status.Code.UNAVAILABLE
-                        .with("%s did not answer within %s; it may be stopped or overloaded", address, timeout)
+                        .with(
+                                "%s did not answer within %s; it may be stopped or overloaded%s",
+                                address, timeout, RdmaDevice.portsDown())
                         .asException(e);
             case IOException e ->
                 Status.Code.UNAVAILABLE
-                        .with("%s cannot be reached: %s", address, e)
+                        .with("%s cannot be reached: %s%s", address, e, RdmaDevice.portsDown())
                         .asException(e);
             default -> throw (RuntimeException) cause;
         };

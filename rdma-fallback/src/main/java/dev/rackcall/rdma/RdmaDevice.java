@@ -30,6 +30,7 @@ import org.slf4j.LoggerFactory;
  */
 final class RdmaDevice {
     private static final Logger LOG = LoggerFactory.getLogger(RdmaDevice.class);
+    private static final int PORT = 1;
     private static final Duration LOOK = Duration.ofMillis(200);
     /** How often sleepers look for themselves, since a device may lose what it should announce. */
     private static final long REMIND_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -72,7 +73,7 @@ final class RdmaDevice {
      * The device by which a local address sends: the real one with that address, else the first real one, else the software device at it. To be {@link #release
      * released}.
      *
-     * @throws VerbsException if it cannot be opened
+     * @throws VerbsException if it cannot be opened; ENETDOWN if its port is down
      */
     static RdmaDevice acquire(InetAddress local) {
         synchronized (OPEN) {
@@ -80,6 +81,8 @@ final class RdmaDevice {
             if (device == null) {
                 device = open(local);
                 OPEN.put(local, device);
+            } else {
+                device.context.requireUp(PORT);
             }
             device.users++;
             return device;
@@ -91,18 +94,28 @@ final class RdmaDevice {
             Context context = device.open();
             Optional<Integer> exact = gidOf(context, local);
             if (exact.isPresent()) {
-                return new RdmaDevice(local, context, exact.get());
+                return up(local, context, exact.get());
             }
             context.close();
         }
         List<Device> real = real();
         if (!real.isEmpty() && !local.isLoopbackAddress()) {
             Context context = real.getFirst().open();
-            return new RdmaDevice(local, context, anyGid(context));
+            return up(local, context, anyGid(context));
         }
         Context soft = SoftDevice.of("rackcall", RdmaSettings.softwareDevices().at(local, 0))
                 .open();
-        return new RdmaDevice(local, soft, 0);
+        return up(local, soft, 0);
+    }
+
+    private static RdmaDevice up(InetAddress local, Context context, int gidIndex) {
+        try {
+            context.requireUp(PORT);
+        } catch (VerbsException e) {
+            context.close();
+            throw e;
+        }
+        return new RdmaDevice(local, context, gidIndex);
     }
 
     /** Whether connections go over a real device: all but those within this host do, if there is one. */
@@ -116,16 +129,29 @@ final class RdmaDevice {
         return real;
     }
 
+    /** For whoever has not reached an address, which mostly is one of the same network: what real devices cannot be used now, as the end of a sentence; mostly nothing. */
+    static String portsDown() {
+        StringBuilder down = new StringBuilder();
+        for (Device device : real()) {
+            try (Context context = device.open()) {
+                context.requireUp(PORT);
+            } catch (VerbsException e) {
+                down.append("; here ").append(e.getMessage());
+            }
+        }
+        return down.toString();
+    }
+
     private static Optional<Integer> gidOf(Context context, InetAddress local) {
         if (!(local instanceof Inet4Address)) {
             return Optional.empty();
         }
         long wanted = 0xffff_0000_0000L | (ByteBuffer.wrap(local.getAddress()).getInt() & 0xffff_ffffL);
-        int length = context.port(1).gidTableLength();
+        int length = context.port(PORT).gidTableLength();
         Optional<Integer> found = Optional.empty();
         for (int i = 0; i < length; i++) {
             // Of several with the address the last is of the newer protocol.
-            if (context.gid(1, i).equals(new Gid(0, wanted))) {
+            if (context.gid(PORT, i).equals(new Gid(0, wanted))) {
                 found = Optional.of(i);
             }
         }
@@ -133,9 +159,9 @@ final class RdmaDevice {
     }
 
     private static int anyGid(Context context) {
-        int length = context.port(1).gidTableLength();
+        int length = context.port(PORT).gidTableLength();
         for (int i = 0; i < length; i++) {
-            if (context.gid(1, i).isIpv4()) {
+            if (context.gid(PORT, i).isIpv4()) {
                 return i;
             }
         }
@@ -182,7 +208,7 @@ final class RdmaDevice {
     }
 
     Gid gid() {
-        return context.gid(1, gidIndex);
+        return context.gid(PORT, gidIndex);
     }
 
     int gidIndex() {

@@ -147,7 +147,7 @@ final class RdmaListener implements CarrierProvider.Listener {
                 throw new ForeignPeerException("its memory of " + client.bytes() + " bytes is shorter than the "
                         + seat.memory().byteSize() + " that it gets here");
             }
-            carrier = meeting.carrier(seat.memory(), seat.publications());
+            carrier = carrier(meeting, seat);
             meeting.greetClient(carrier, client, answer.welcome());
         } catch (IOException | ForeignPeerException | RuntimeException | Error e) {
             Meeting.giveUp(carrier, socket);
@@ -157,6 +157,17 @@ final class RdmaListener implements CarrierProvider.Listener {
         seat.take(carrier);
         carrier.watch();
         meeting.say();
+    }
+
+    /** This end; a client that cannot have one is told why. */
+    private static RdmaCarrier carrier(Meeting meeting, Seat seat) throws IOException {
+        try {
+            return meeting.carrier(seat.memory(), seat.publications());
+        } catch (VerbsException e) {
+            Status why = RdmaCarriers.code(e).with("no connection over RDMA at the server: %s", e.getMessage());
+            meeting.refuse(seat.refusal(why));
+            throw e;
+        }
     }
 
     @Override

@@ -38,6 +38,15 @@ public final class Faults implements AutoCloseable {
         plan.cutConnections();
     }
 
+    /** The device's port, until {@link #portUp}. */
+    public void portDown() {
+        plan.portDown();
+    }
+
+    public void portUp() {
+        plan.portUp();
+    }
+
     /** From now on whatever is posted sets out so much later. */
     public void slow(Duration delay) {
         plan.latency(delay);

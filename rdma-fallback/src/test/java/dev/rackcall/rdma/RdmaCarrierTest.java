@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import java.lang.foreign.Arena;
@@ -99,6 +100,11 @@ class RdmaCarrierTest {
         @Override
         public void take(Carrier carrier) {
             seated.complete(carrier);
+        }
+
+        @Override
+        public ByteBuffer refusal(Status why) {
+            return ByteBuffer.wrap(why.toString().getBytes(StandardCharsets.UTF_8));
         }
 
         @Override

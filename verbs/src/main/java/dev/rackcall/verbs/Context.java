@@ -17,6 +17,22 @@ public interface Context extends AutoCloseable {
     /** State and addresses of a port, counted from 1, as they are now. */
     PortAttributes port(int port);
 
+    /**
+     * Checks that a port is not down, before something is connected over it. Nobody else says so: requests over a port that is down end as those to a peer that is
+     * silent do, when their queue pair has waited long enough.
+     *
+     * @throws VerbsException ENETDOWN if it is; the message tells its state and what to do
+     */
+    default void requireUp(int port) {
+        PortState state = port(port).state();
+        if (state.isDown()) {
+            throw new VerbsException(
+                    "port " + port + " of " + device().name() + " is " + state,
+                    Errno.ENETDOWN,
+                    state.advice() + ", and try again");
+        }
+    }
+
     /** An entry of a port's GID table; {@link Gid#NONE} if unused. */
     Gid gid(int port, int index);
 

@@ -30,6 +30,8 @@ public final class Errno {
     public static final int EADDRINUSE = 98;
     /** Address not of this host. */
     public static final int EADDRNOTAVAIL = 99;
+    /** The network is down. */
+    public static final int ENETDOWN = 100;
     /** Too late. */
     public static final int ETIMEDOUT = 110;
 
@@ -47,6 +49,7 @@ public final class Errno {
             Map.entry(EOPNOTSUPP, "EOPNOTSUPP"),
             Map.entry(EADDRINUSE, "EADDRINUSE"),
             Map.entry(EADDRNOTAVAIL, "EADDRNOTAVAIL"),
+            Map.entry(ENETDOWN, "ENETDOWN"),
             Map.entry(ETIMEDOUT, "ETIMEDOUT"));
 
     private Errno() {}

@@ -17,6 +17,18 @@ public enum PortState {
 
     private static final PortState[] ALL = values();
 
+    /** Whether it is known that messages do not get through, unless somebody does something about it. */
+    boolean isDown() {
+        return this == DOWN || this == INIT || this == ARMED;
+    }
+
+    /** What to do so that it becomes ACTIVE, as part of a sentence. */
+    public String advice() {
+        return this == INIT || this == ARMED
+                ? "its subnet manager has not configured it: wait for that, or start one"
+                : "plug it in, or bring its network interface up";
+    }
+
     /** From libibverbs' number; a number nobody knows is NOP. */
     public static PortState ofCode(int code) {
         return code >= 0 && code < ALL.length ? ALL[code] : NOP;

@@ -11,8 +11,8 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
- * Runs the contract suite from a plain java command, for machines without Maven: {@code java -cp ... VerbsContractMain [device]}. Ends with
- * status 0 and a line VERBS CONTRACT OK, or with 1 and the failures.
+ * Runs the contract suite from a plain java command, for machines without Maven: {@code java -cp ... VerbsContractMain [device [ports]]}; with {@code ports} the
+ * network interface of a real device is taken down and brought up again. Ends with status 0 and a line VERBS CONTRACT OK, or with 1 and the failures.
  */
 public final class VerbsContractMain {
     private VerbsContractMain() {}
@@ -21,13 +21,18 @@ public final class VerbsContractMain {
         if (arguments.length > 0) {
             System.setProperty("rackcall.verbs.device", arguments[0]);
         }
+        if (arguments.length > 1 && arguments[1].equals("ports")) {
+            System.setProperty("rackcall.verbs.ports", "true");
+        }
         LauncherDiscoveryRequest suite = LauncherDiscoveryRequestBuilder.request()
                 .selectors(
                         selectClass(ReliableContractTest.class),
                         selectClass(ReliableErrorContractTest.class),
                         selectClass(DatagramContractTest.class),
                         selectClass(CompletionContractTest.class),
-                        selectClass(DynamicContractTest.class))
+                        selectClass(DynamicContractTest.class),
+                        // Last: whatever it does to the network is over then.
+                        selectClass(PortContractTest.class))
                 .build();
         SummaryGeneratingListener listener = new SummaryGeneratingListener();
         LauncherFactory.create().execute(suite, listener);

@@ -3,6 +3,7 @@ package dev.rackcall.rdma.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rdma.RdmaCarriers;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.shm.Pool;
@@ -13,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -92,6 +94,11 @@ class ALockArenaTest {
         @Override
         public void take(Carrier taken) {
             seated.complete(taken);
+        }
+
+        @Override
+        public ByteBuffer refusal(Status why) {
+            return ByteBuffer.wrap(why.toString().getBytes(StandardCharsets.UTF_8));
         }
 
         @Override

@@ -231,6 +231,11 @@ final class RemoteServer extends PolledServer {
         }
 
         @Override
+        public ByteBuffer refusal(Status why) {
+            return RemoteServer.refusal(why).welcome();
+        }
+
+        @Override
         public void leave() {
             mapping.close();
             file.close();

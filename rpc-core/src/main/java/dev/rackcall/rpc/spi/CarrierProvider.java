@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.rpc.Status;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.ByteBuffer;
@@ -18,7 +19,7 @@ public interface CarrierProvider {
      * @param memory of this end, all of it reserved; the caller keeps it mapped until the carrier is closed
      * @param hello handed to the peer's {@link Reception}
      * @param publications that may be on their way to this end at a time
-     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if nobody answers there in time, FAILED_PRECONDITION if it is somebody else or this host has no device for it
+     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if nobody answers there in time or the port of this host's device is down, FAILED_PRECONDITION if it is somebody else or this host has no device for it
      */
     Greeted connect(URI address, MemorySegment memory, ByteBuffer hello, int publications, Duration timeout);
 
@@ -81,6 +82,9 @@ public interface CarrierProvider {
 
         /** The peer is connected; the carrier is the seat's now. */
         void take(Carrier carrier);
+
+        /** What a peer is told that cannot be connected for this reason; {@link #leave} follows. */
+        ByteBuffer refusal(Status why);
 
         /** The peer could not be connected. */
         void leave();

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** What goes wrong on a software device, for tests; may be changed while it works. Any thread may use it. */
@@ -15,6 +16,7 @@ public final class FaultPlan {
     private volatile long latencyNanos;
     private volatile double datagramLoss;
     private volatile Runnable insideAtomics = () -> {};
+    private final AtomicBoolean portDown = new AtomicBoolean();
 
     private FaultPlan(long seed) {
         random = new Random(seed);
@@ -65,6 +67,25 @@ public final class FaultPlan {
     }
 
     /**
+     * Takes the device's port down until {@link #portUp}, as pulling its cable does: its state says so, a PORT_ERROR is raised, all connections end as by
+     * {@link #cutConnections}, and no new one comes about, in either direction. Does nothing if it is down.
+     */
+    public FaultPlan portDown() {
+        if (portDown.compareAndSet(false, true)) {
+            contexts.forEach(SoftContext::portWentDown);
+        }
+        return this;
+    }
+
+    /** Brings the port up again, which raises a PORT_ACTIVE. Connections are made anew when they are needed. Does nothing if it is up. */
+    public FaultPlan portUp() {
+        if (portDown.compareAndSet(true, false)) {
+            contexts.forEach(SoftContext::portCameUp);
+        }
+        return this;
+    }
+
+    /**
      * Runs this whenever the device, doing an atomic on its memory, has read the word and not yet written it: what a program does to the word meanwhile gets
      * lost, as on hardware, but by intention instead of by bad luck. It runs on a thread of the device, under its lock, and must not wait for the device.
      */
@@ -83,6 +104,10 @@ public final class FaultPlan {
 
     void detach(SoftContext context) {
         contexts.remove(context);
+    }
+
+    boolean isPortDown() {
+        return portDown.get();
     }
 
     long latencyNanos() {

@@ -29,6 +29,7 @@ import java.util.stream.Stream;
 /** An open software device: what was made in it, and the connections to others. */
 final class SoftContext implements Context {
     private static final int PORT = 1;
+    private static final String PORT_DOWN = "the port is down";
     private static final int MAX_EVENTS = 1024;
     /** Connections that may be saying hello beside those that have. */
     private static final int MAX_NEWCOMERS = 16;
@@ -128,7 +129,13 @@ final class SoftContext implements Context {
         RequesterLink link = requesters.compute(
                 target, (key, old) -> old == null || old.isEnded() ? new RequesterLink(this, target) : old);
         if (link.isFresh()) {
-            network.connect(address, link);
+            // It is among the requesters by now: who takes the port down finds either it, or is found here.
+            if (options.faults().isPortDown()) {
+                // Not here: the caller may hold a queue pair's monitor, and the end tells all queue pairs.
+                eventLoop().execute(() -> link.end(PORT_DOWN));
+            } else {
+                network.connect(address, link);
+            }
         }
         return link;
     }
@@ -139,6 +146,11 @@ final class SoftContext implements Context {
         }
         ResponderLink link = new ResponderLink(this, from);
         responders.add(link);
+        // As in linkTo.
+        if (options.faults().isPortDown()) {
+            responders.remove(link);
+            return Optional.empty();
+        }
         return Optional.of(link);
     }
 
@@ -188,6 +200,21 @@ final class SoftContext implements Context {
             link.end("cut by the fault plan");
         }
         return open.length;
+    }
+
+    /** By the fault plan, which says by now that it is. */
+    void portWentDown() {
+        raise(new AsyncEvent(AsyncEvent.Type.PORT_ERROR, PORT));
+        endLinks(PORT_DOWN);
+    }
+
+    void portCameUp() {
+        raise(new AsyncEvent(AsyncEvent.Type.PORT_ACTIVE, PORT));
+    }
+
+    private void endLinks(String why) {
+        requesters.values().forEach(link -> link.end(why));
+        responders.forEach(link -> link.end(why));
     }
 
     /** Reads all connections on the calling thread. Returns whether anything came. */
@@ -243,7 +270,8 @@ final class SoftContext implements Context {
     @Override
     public PortAttributes port(int port) {
         checkPort(port);
-        return new PortAttributes(PortState.ACTIVE, Mtu.MTU_4096, 0, 1, SoftLimits.MAX_MESSAGE_BYTES, true);
+        PortState state = options.faults().isPortDown() ? PortState.DOWN : PortState.ACTIVE;
+        return new PortAttributes(state, Mtu.MTU_4096, 0, 1, SoftLimits.MAX_MESSAGE_BYTES, true);
     }
 
     @Override
@@ -284,8 +312,7 @@ final class SoftContext implements Context {
             options.faults().detach(this);
             // One by one: an event loop that ends may leave connections open that came at the last moment.
             network.stopListening();
-            requesters.values().forEach(link -> link.end("the device is closed"));
-            responders.forEach(link -> link.end("the device is closed"));
+            endLinks("the device is closed");
             network.close();
         }
     }

@@ -17,6 +17,8 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Connections that are cut, slow, lossy or silent. */
 class FaultPlanTest {
@@ -55,10 +57,7 @@ class FaultPlanTest {
             assertThat(ended.stream().map(Bench.Done::id)).containsExactly(0L, 1L, 2L, 3L, 4L);
 
             slow.latency(Duration.ZERO);
-            pair.qa.toReset();
-            pair.qb.toReset();
-            pair.a.connect(pair.qa, pair.b, pair.qb);
-            pair.b.connect(pair.qb, pair.a, pair.qa);
+            connectAnew(pair);
             assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
         }
     }
@@ -71,6 +70,33 @@ class FaultPlanTest {
                 plan.cutConnections();
             }
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldCarryNothingWhileAPortIsDown(boolean own) throws Exception {
+        FaultPlan peers = FaultPlan.none();
+        SoftDevice peer = SoftDevice.of("peer", SoftOptions.local().withFaults(peers));
+        FaultPlan hit = own ? plan : peers;
+        try (Connected pair =
+                new Connected(new Bench(device), new Bench(peer), ReadyToSend.defaults(), InitAttributes.connected())) {
+            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+            hit.portDown();
+            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
+            connectAnew(pair);
+            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
+
+            hit.portUp();
+            connectAnew(pair);
+            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+        }
+    }
+
+    private static void connectAnew(Connected pair) {
+        pair.qa.toReset();
+        pair.qb.toReset();
+        pair.a.connect(pair.qa, pair.b, pair.qb);
+        pair.b.connect(pair.qb, pair.a, pair.qa);
     }
 
     /** What is done is done: a peer that ends later does not make it fail. */

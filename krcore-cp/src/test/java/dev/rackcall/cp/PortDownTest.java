@@ -1,0 +1,60 @@
+package dev.rackcall.cp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.verbs.Device;
+import dev.rackcall.verbs.VerbsException;
+import dev.rackcall.verbs.soft.FaultPlan;
+import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.SoftOptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What the control plane says of a device whose port is down, at once instead of after waiting for answers. */
+@Timeout(60)
+class PortDownTest {
+    private static final HostId SELF = HostId.named("self");
+    private static final HostId OTHER = HostId.named("other");
+    private static final String DOWN = "port 1 of soft:hit is DOWN: ENETDOWN; plug it in";
+
+    private final FaultPlan plan = FaultPlan.none();
+    private final Device device = SoftDevice.of("hit", SoftOptions.local().withFaults(plan));
+
+    @Test
+    void shouldOpenNothingOverIt() {
+        plan.portDown();
+        assertThatThrownBy(() -> Agent.open(device, AgentOptions.of(SELF)))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining(DOWN);
+        assertThatThrownBy(() -> MetaServer.open(device, 8))
+                .isInstanceOf(VerbsException.class)
+                .hasMessageContaining(DOWN);
+
+        plan.portUp();
+        try (MetaServer meta = MetaServer.open(device, 8);
+                Agent agent = Agent.open(device, AgentOptions.of(SELF).withMeta(meta::address))) {
+            assertThat(agent.host()).isEqualTo(SELF);
+        }
+    }
+
+    @Test
+    void shouldSayThatNobodyCanBeAskedOverIt() {
+        try (MetaServer meta = MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 8);
+                Agent agent = Agent.open(device, AgentOptions.of(SELF).withMeta(meta::address));
+                Tenant tenant = agent.admit("tenant")) {
+            plan.portDown();
+            assertThatThrownBy(() -> tenant.connect(OTHER))
+                    .isInstanceOfSatisfying(
+                            ControlPlaneException.class,
+                            e -> assertThat(e.kind()).isEqualTo(ControlPlaneException.Kind.UNREACHABLE))
+                    .hasMessageContaining(DOWN);
+
+            plan.portUp();
+            assertThatThrownBy(() -> tenant.connect(OTHER))
+                    .isInstanceOfSatisfying(
+                            ControlPlaneException.class,
+                            e -> assertThat(e.kind()).isEqualTo(ControlPlaneException.Kind.UNKNOWN_HOST));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package dev.rackcall.verbs;
+
+import dev.rackcall.verbs.soft.FaultPlan;
+import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.SoftOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/**
+ * A device whose port a test takes down and brings up again: that of the software device by its fault plan, that of a real one by its network interface, which is
+ * only done where {@code -Drackcall.verbs.ports=true} says that nobody else needs it.
+ *
+ * @param down takes the port down
+ * @param up brings it up again; does nothing if it is up
+ */
+record PortSwitch(Device device, Runnable down, Runnable up) {
+    private static final boolean REAL = Boolean.getBoolean("rackcall.verbs.ports");
+
+    static Stream<PortSwitch> all() {
+        return ContractDevices.all()
+                .filter(device -> REAL || !ContractDevices.isReal(device))
+                .map(PortSwitch::of);
+    }
+
+    private static PortSwitch of(Device device) {
+        if (!ContractDevices.isReal(device)) {
+            FaultPlan plan = FaultPlan.none();
+            return new PortSwitch(
+                    SoftDevice.of("contract", SoftOptions.local().withFaults(plan)), plan::portDown, plan::portUp);
+        }
+        String network = networkOf(device);
+        return new PortSwitch(device, () -> set(network, "down"), () -> set(network, "up"));
+    }
+
+    private static String networkOf(Device device) {
+        try {
+            return Files.readString(
+                            Path.of("/sys/class/infiniband", device.name(), "ports", "1", "gid_attrs", "ndevs", "0"))
+                    .strip();
+        } catch (IOException e) {
+            throw new UncheckedIOException(device.name() + " has no network interface", e);
+        }
+    }
+
+    private static void set(String network, String state) {
+        try {
+            int status = new ProcessBuilder("ip", "link", "set", network, state)
+                    .inheritIO()
+                    .start()
+                    .waitFor();
+            if (status != 0) {
+                throw new IllegalStateException("ip link set " + network + " " + state + " ended with " + status);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return device.name();
+    }
+}
