@@ -28,7 +28,8 @@ final class LinkHandler extends ChannelInboundHandlerAdapter {
             if (handshake.isSuccess()) {
                 link.connected((LinkChannel) channel.channel(), false);
             } else {
-                link.fail("TLS failed: " + handshake.cause().getMessage());
+                // Some have no message, as that of a peer that has hung up.
+                link.fail("TLS failed: " + handshake.cause());
                 channel.close().addListener(Network::logFailure);
             }
         }
