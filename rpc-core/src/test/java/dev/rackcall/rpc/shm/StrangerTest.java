@@ -1,0 +1,107 @@
+package dev.rackcall.rpc.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.rackcall.rpc.Echo;
+import dev.rackcall.rpc.EchoService;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.shm.os.Message;
+import dev.rackcall.shm.os.Uid;
+import dev.rackcall.shm.os.UnixSocket;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A client that runs as another user and gets as far as the server's socket, since somebody has opened folder and socket to all: the server asks the kernel who it is. */
+@Timeout(60)
+class StrangerTest {
+    private static final int NOBODY = 65_534;
+    /** The same user as before. */
+    private static final int SAME = -1;
+
+    private static final boolean IS_ARM = System.getProperty("os.arch").equals("aarch64");
+
+    @TempDir
+    Path directory;
+
+    /**
+     * Of the calling thread only: users belong to threads, and the C library's function of that name would change all of them. Who connects to a socket is who the connecting thread is.
+     */
+    private static void effectiveUser(int uid) throws Throwable {
+        MethodHandle syscall = Linker.nativeLinker()
+                .downcallHandle(
+                        Linker.nativeLinker().defaultLookup().findOrThrow("syscall"),
+                        FunctionDescriptor.of(
+                                ValueLayout.JAVA_LONG,
+                                ValueLayout.JAVA_LONG,
+                                ValueLayout.JAVA_LONG,
+                                ValueLayout.JAVA_LONG,
+                                ValueLayout.JAVA_LONG),
+                        Linker.Option.firstVariadicArg(1));
+        long setresuid = IS_ARM ? 147 : 117;
+        assertThat((long) syscall.invokeExact(setresuid, (long) SAME, (long) uid, (long) SAME))
+                .as("setresuid")
+                .isZero();
+    }
+
+    private static UnixSocket connectAs(int uid, Path socket) {
+        CompletableFuture<UnixSocket> connected = new CompletableFuture<>();
+        // Ends afterwards: nothing else is to run as that user.
+        Thread.ofPlatform().start(() -> {
+            try {
+                effectiveUser(uid);
+                try {
+                    connected.complete(UnixSocket.connect(socket));
+                } finally {
+                    effectiveUser(0);
+                }
+            } catch (Throwable e) {
+                connected.completeExceptionally(e);
+            }
+        });
+        return connected.orTimeout(30, TimeUnit.SECONDS).join();
+    }
+
+    @Test
+    void shouldRefuseClientsOfOtherUsers() throws Exception {
+        assumeTrue(Uid.current() == 0, "NOT TESTED: only root can be somebody else");
+        try (RpcServer server = RpcServer.builder()
+                .service(Echo.class, new EchoService())
+                .directory(directory)
+                .start()) {
+            Path socket = RuntimeDirectory.at(directory).socket("/test/echo");
+            Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx--x--x"));
+            Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw-rw-"));
+            try (UnixSocket stranger = connectAs(NOBODY, socket)) {
+                Message answer = stranger.receive(Duration.ofSeconds(30)).orElseThrow();
+                Handshake.Welcome welcome = Handshake.Welcome.decode(answer.bytes());
+                assertThat(welcome.status().code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+                assertThat(welcome.status().description()).contains("/test/echo", "uid 0", "uid " + NOBODY);
+                assertThat(answer.fds()).as("descriptors that came with it").isEmpty();
+                assertThat(stranger.receive(Duration.ofSeconds(30))
+                                .orElseThrow()
+                                .isEnd())
+                        .isTrue();
+            }
+            assertThat(server.connections()).isZero();
+            try (RpcChannel channel =
+                    RpcChannel.builder("/test/echo").directory(directory).open()) {
+                assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
+            }
+        }
+    }
+}
