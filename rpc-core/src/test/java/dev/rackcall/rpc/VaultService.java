@@ -23,6 +23,9 @@ final class VaultService implements Vault {
 
     Scope temporary;
 
+    /** Who has run {@link #plain} last. */
+    volatile long plainThread;
+
     @Override
     public long sum(Coin first) {
         kept = first;
@@ -136,6 +139,7 @@ final class VaultService implements Vault {
 
     @Override
     public long plain(long value) {
+        plainThread = Thread.currentThread().threadId();
         return value;
     }
 }
