@@ -64,6 +64,11 @@ final class RdmaCarrier implements Carrier {
         return socket;
     }
 
+    /** As {@link #queuePair}: this end's, at the same offsets as the peer's. */
+    MemorySegment memory() {
+        return end.memory;
+    }
+
     PeerGreeting greeting(ByteBuffer packet) {
         return end.greeting(packet);
     }

@@ -1,11 +1,13 @@
 package dev.rackcall.rdma;
 
+import dev.rackcall.rpc.Await;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.soft.FaultPlan;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -74,6 +76,37 @@ public final class Faults implements AutoCloseable {
                 throw new UncheckedIOException(e);
             }
         }
+    }
+
+    /**
+     * Writes these bytes of one end's memory over what the other end has there, whatever is agreed about who may write when; returns when they are there. For the only connection, both ends of which
+     * are of this process.
+     *
+     * @param bytes 8-aligned, unlike all else in that memory
+     */
+    public void overwrite(MemorySegment bytes) {
+        List<RdmaCarrier> ends = List.copyOf(device.carriers());
+        if (ends.size() != 2) {
+            throw new AssertionError(ends.size() + " ends of connections instead of two");
+        }
+        int mine = find(ends.getFirst().memory(), bytes) < 0 ? 1 : 0;
+        RdmaCarrier sender = ends.get(mine);
+        long offset = find(sender.memory(), bytes);
+        MemorySegment there = ends.get(1 - mine).memory().asSlice(offset, bytes.byteSize());
+        if (!sender.carry(offset, bytes.byteSize()) || !sender.flush()) {
+            throw new AssertionError("the connection has ended");
+        }
+        Await.equal("the first byte that has not arrived", -1L, () -> there.mismatch(bytes));
+    }
+
+    /** An end's memory is mapped once more by whoever uses it. Returns where in it these bytes are; -1 if nowhere. */
+    private static long find(MemorySegment memory, MemorySegment bytes) {
+        for (long at = 0; at <= memory.byteSize() - bytes.byteSize(); at += Long.BYTES) {
+            if (MemorySegment.mismatch(memory, at, at + bytes.byteSize(), bytes, 0, bytes.byteSize()) < 0) {
+                return at;
+            }
+        }
+        return -1;
     }
 
     /** Bytes of memory that have travelled over the connections that are open, to and from clients of this host: pushed because they had changed, or fetched. */
