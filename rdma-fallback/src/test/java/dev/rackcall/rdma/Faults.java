@@ -127,6 +127,7 @@ public final class Faults implements AutoCloseable {
         return device.carriers().size();
     }
 
+    /** Also those that cannot be closed because something is left in them: memory that is still registered, a queue pair. */
     public static int openDevices() {
         return RdmaDevice.open();
     }

@@ -168,7 +168,8 @@ class RdmaFaultTest {
         }
         assertThat(wrong).as("seed %d", seed).isEmpty();
         assertThat(unavailable).as("calls that were hit").hasPositiveValue();
-        // A connection gives its device back after it has left it.
+        // A connection gives its device back after it has left it; a device in which memory is still registered cannot
+        // be closed.
         until("no device is open", () -> Faults.openDevices() == 0);
         // Fewer, if what an earlier test had was still being unmapped when this one began.
         until("all memory is unmapped", () -> Faults.mappings() <= mappedBefore);
