@@ -16,7 +16,7 @@ import jdk.net.ExtendedSocketOptions;
 
 /**
  * How two ends get to know each other over TCP: the client's greeting, the server's, a byte of the client's when its queue pair can receive, a byte of the server's
- * when its can. Used by one thread. Every wait ends with the time limit, and all of them together with twice that: a peer that says a byte now and then does not keep its place.
+ * when its can. Then the client tries whether its device reaches the server's. Used by one thread. Every wait ends with the time limit, and all of them together with twice that: a peer that says a byte now and then does not keep its place.
  */
 final class Meeting {
     private static final int READY = 1;
@@ -54,12 +54,17 @@ final class Meeting {
     }
 
     private void limit() throws IOException {
-        long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+        long left = left();
         if (left <= 0) {
             throw new SocketTimeoutException(
                     "the peer has not said all that is needed to meet within " + 2L * millis + " ms");
         }
         socket.setSoTimeout((int) Math.min(millis, left));
+    }
+
+    /** Milliseconds for all that is still to be said. */
+    private long left() {
+        return TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
     }
 
     static Meeting over(Socket socket, Duration timeout) throws IOException {
@@ -101,6 +106,7 @@ final class Meeting {
         say();
         hear();
         carrier.watch();
+        carrier.tryWay(TimeUnit.MILLISECONDS.toNanos(Math.min(millis, left())));
         return server.packet();
     }
 

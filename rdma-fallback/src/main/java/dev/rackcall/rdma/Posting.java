@@ -18,6 +18,12 @@ final class Posting implements Shadow.Pieces {
     /** How long an end waits for what was posted last to arrive. */
     private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** So often a request that tries the way is sent anew, and how many may be on theirs: a device may lose the completion of one. */
+    private static final long TRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private static final int TRIES = 32;
+    private static final long TRY_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
+
     /** So often whoever fetches looks before he pauses between his looks: a peer that stands still does not take a processor. */
     private static final int FETCH_LOOKS = 5000;
 
@@ -60,6 +66,53 @@ final class Posting implements Shadow.Pieces {
             connected = true;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /**
+     * Whether the peer's device acknowledges a request that changes nothing. That two ends have met over TCP does not say so. To be called once, before anything else is posted.
+     *
+     * @return false if none was acknowledged within that time, or the connection has ended
+     */
+    boolean isAcknowledged(long nanos) {
+        long begin = System.nanoTime();
+        int tries = 0;
+        while (!isAcknowledgedNow()) {
+            long waited = System.nanoTime() - begin;
+            if (waited >= nanos || carrier.hasEnded()) {
+                return false;
+            }
+            if (tries < TRIES && waited >= tries * TRY_NANOS) {
+                tryOnce();
+                tries++;
+            }
+            LockSupport.parkNanos(TRY_PAUSE_NANOS);
+        }
+        return true;
+    }
+
+    private boolean isAcknowledgedNow() {
+        lock.lock();
+        try {
+            out.reap();
+            return out.completed() > 0;
+        } catch (VerbsException e) {
+            return failed(e);
+        } finally {
+            leave();
+        }
+    }
+
+    private void tryOnce() {
+        lock.lock();
+        try {
+            if (out.isAlive() && out.add(write(0, 0).from(end.region, 0, 0).signaled())) {
+                out.flush();
+            }
+        } catch (VerbsException e) {
+            failed(e);
+        } finally {
+            leave();
         }
     }
 

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +29,9 @@ final class RdmaCarrier implements Carrier {
     private final AtomicBoolean over = new AtomicBoolean();
     private long clockAhead;
     private volatile boolean ended;
+    /** Why; written before {@link #ended} is. */
+    private volatile String reason = "";
+
     private volatile boolean closed;
 
     private RdmaCarrier(RdmaDevice device, Socket socket, RdmaEnd end) {
@@ -82,6 +86,18 @@ final class RdmaCarrier implements Carrier {
         clockAhead = ahead;
         end.connect(peer);
         posting.connect(peer);
+    }
+
+    /**
+     * Waits until the peer's device has acknowledged something, which the meeting over TCP does not show. Before {@link #start}.
+     *
+     * @throws SilentDeviceException if it does not within that time, or the connection has ended
+     */
+    void tryWay(long nanos) throws SilentDeviceException {
+        if (!posting.isAcknowledged(nanos)) {
+            String why = ended ? reason : "nothing came back within " + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms";
+            throw new SilentDeviceException(device.describe(), why, device.adviceIfUnreachable());
+        }
     }
 
     @Override
@@ -198,6 +214,7 @@ final class RdmaCarrier implements Carrier {
     void end(String why) {
         if (!ended && !closed) {
             LOG.debug("the peer at {} is gone: {}", socket.getRemoteSocketAddress(), why);
+            reason = why;
         }
         ended = true;
     }

@@ -100,6 +100,10 @@ public final class RdmaCarriers implements CarrierProvider {
                                 "%s did not answer within %s; it may be stopped or overloaded%s",
                                 address, timeout, RdmaDevice.portsDown())
                         .asException(e);
+            case SilentDeviceException e ->
+                Status.Code.UNAVAILABLE
+                        .with("%s answers, but %s", address, e.getMessage())
+                        .asException(e);
             case IOException e ->
                 Status.Code.UNAVAILABLE
                         .with("%s cannot be reached: %s%s", address, e, RdmaDevice.portsDown())

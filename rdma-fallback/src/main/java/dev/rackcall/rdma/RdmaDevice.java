@@ -211,6 +211,18 @@ final class RdmaDevice {
         }
     }
 
+    /** For messages: its name and the address that it has here. */
+    String describe() {
+        return context.device().name() + " at " + address.getHostAddress();
+    }
+
+    /** What to look at where it sends and nothing comes back. */
+    String adviceIfUnreachable() {
+        return isSoftware
+                ? "do both sides use TLS, or neither, and does each trust the other's certificate (RdmaSettings.softwareDevices)? The log says what failed"
+                : "is the port of both devices up (./rackcall doctor), and does each reach the other's address?";
+    }
+
     Gid gid() {
         return context.gid(PORT, gidIndex);
     }

@@ -24,6 +24,7 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -112,6 +113,25 @@ class RdmaBadInputTest {
                         client.gid(), 0xabcdef, 1, 4096, 1, QUOTA, System.nanoTime(), client.packet())
                 .write(out))) {
             assertThat(refused(peer.address()).code()).isIn(Status.Code.FAILED_PRECONDITION, Status.Code.UNAVAILABLE);
+        }
+        Await.equal("devices that are open", 0, RdmaDevice::open);
+    }
+
+    /** Two ends that have met over TCP need not reach each other's device. */
+    @Test
+    void shouldSayThatTheServersDeviceAcknowledgesNothing() throws IOException {
+        Semaphore told = new Semaphore(0);
+        try (FakePeer peer = FakePeer.start((client, out) -> {
+            new PeerGreeting(client.gid(), 0xabcdef, 1, 4096, 1, QUOTA, System.nanoTime(), client.packet()).write(out);
+            out.write(1);
+            told.acquireUninterruptibly();
+        })) {
+            assertThatThrownBy(() -> channel(peer.address(), QUOTA, Duration.ofMillis(300)))
+                    .isInstanceOf(RpcException.class)
+                    .hasMessageContainingAll(
+                            "UNAVAILABLE", peer.address() + " answers", "acknowledges nothing", "127.0.0.1", "TLS");
+        } finally {
+            told.release();
         }
         Await.equal("devices that are open", 0, RdmaDevice::open);
     }
