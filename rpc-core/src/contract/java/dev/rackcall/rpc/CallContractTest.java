@@ -399,6 +399,28 @@ public class CallContractTest {
         assertThat(echo.bytes(new byte[1000])).hasSize(1000);
     }
 
+    /** Where both sides spin nobody wakes anybody: each has to find answers, deadlines and ends by looking. */
+    @Test
+    void shouldServeWhereBothSidesSpin() {
+        Mode spinning = new Mode(Dispatch.direct(), WaitStrategy.busySpin());
+        RpcServer server = serve(spinning);
+        RpcChannel channel = channel(spinning).open();
+        Echo echo = stub(channel);
+        for (int i = 0; i < 100; i++) {
+            assertThat(echo.add(i, 1)).isEqualTo(i + 1);
+        }
+        byte[] bytes = new byte[300_000];
+        new Random(3).nextBytes(bytes);
+        assertThat(echo.bytes(bytes)).isEqualTo(bytes);
+        assertThat(echo.later(5, 10).join()).isEqualTo(5);
+        Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(100)));
+        assertThat(codeOf(() -> hurried.block(30_000))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        assertThat(echo.add(1, 1)).isEqualTo(2);
+        await(() -> service.cancelled.get() == service.blocking.get());
+        assertThat(server.shutdown(Duration.ofSeconds(10))).isTrue();
+        assertThat(codeOf(() -> echo.add(1, 1))).isEqualTo(Status.Code.UNAVAILABLE);
+    }
+
     // ---- metadata and interceptors
 
     @Test

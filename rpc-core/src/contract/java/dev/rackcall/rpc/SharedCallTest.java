@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Shared objects as arguments and results: by pointer, never copied, owned by whom the documentation says. */
-@Timeout(30)
+@Timeout(60)
 class SharedCallTest {
     @TempDir
     Path directory;
