@@ -10,6 +10,7 @@ interface ClientSide extends AutoCloseable {
      *
      * @param sequence differs from call to call; the reply must show it
      * @throws WrongReplyException if the reply is not the one to this call
+     * @throws NoReplyException if there is none in {@link #CALL_BOUND_NANOS}
      */
     void call(long sequence) throws Exception;
 

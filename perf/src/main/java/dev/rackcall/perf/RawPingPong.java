@@ -139,7 +139,8 @@ final class RawPingPong extends Subject {
                 }
                 Thread.yield();
             } while (System.nanoTime() - since < CALL_BOUND_NANOS);
-            throw new WrongReplyException("raw-pingpong", request, response);
+            throw new NoReplyException(
+                    "raw-pingpong", CALL_BOUND_NANOS, request, response, "the server side hangs, or has ended");
         }
 
         @Override

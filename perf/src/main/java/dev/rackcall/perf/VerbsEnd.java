@@ -7,7 +7,7 @@ import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.Context;
-import dev.rackcall.verbs.Devices;
+import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.MemoryRegion;
@@ -59,9 +59,9 @@ final class VerbsEnd implements AutoCloseable {
     private long received;
 
     /** @param writes by WRITE into the peer's memory instead of SEND */
-    VerbsEnd(boolean writes) {
+    VerbsEnd(Device device, boolean writes) {
         this.writes = writes;
-        context = Devices.find("soft:bench").open();
+        context = device.open();
         domain = context.allocateProtectionDomain();
         completions =
                 context.createCompletionQueue(CompletionQueueSpec.of(4 * DEPTH).polledBusily());
@@ -119,11 +119,31 @@ final class VerbsEnd implements AutoCloseable {
         if (++sent % SIGNAL_EVERY == 0) {
             message.signaled();
         }
-        require(queuePair.postSend(message), "room for a send request");
+        if (!queuePair.postSend(message)) {
+            awaitRoom(message);
+        }
+    }
+
+    /**
+     * A message of the peer's says that it has seen what was sent, but not that its device's acknowledgement of that is here: they come by two connections, and one
+     * may stand still for hundreds of messages while the other does not, as when the device's thread lost its processor with it in hand.
+     */
+    private void awaitRoom(WorkRequest message) {
+        long since = System.nanoTime();
+        do {
+            require(System.nanoTime() - since < ClientSide.CALL_BOUND_NANOS, "room for a send request within 10 s");
+            takeCompletions();
+        } while (!queuePair.postSend(message));
     }
 
     /** Looks once. Returns the number of the newest message that has arrived. */
     long poll() {
+        takeCompletions();
+        // Pairs with the device's release of a WRITE's last word.
+        return writes ? (long) WORD.getAcquire(region.memory(), IN + NUMBER) : received;
+    }
+
+    private void takeCompletions() {
         int count = completions.poll(batch);
         for (int i = 0; i < count; i++) {
             // The words are put together only if they are needed: polling allocates nothing.
@@ -135,8 +155,6 @@ final class VerbsEnd implements AutoCloseable {
                 require(queuePair.postReceive(receive), "room for a receive request");
             }
         }
-        // Pairs with the device's release of a WRITE's last word.
-        return writes ? (long) WORD.getAcquire(region.memory(), IN + NUMBER) : received;
     }
 
     private static void require(boolean condition, String what) {

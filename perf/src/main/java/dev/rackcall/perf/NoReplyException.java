@@ -1,0 +1,17 @@
+package dev.rackcall.perf;
+
+/** A call had no reply in time: the subject is broken, or its processes got no processor for as long. */
+final class NoReplyException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * @param boundNanos how long it was waited for
+     * @param number what was sent
+     * @param last what the last reply showed
+     * @param why what is known of it
+     */
+    NoReplyException(String subject, long boundNanos, long number, long last, String why) {
+        super(subject + ": no reply to " + number + " within " + boundNanos / 1_000_000_000L
+                + " s, the last one was to " + last + "; " + why);
+    }
+}
