@@ -9,87 +9,34 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedObject;
-import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Several nodes that share no memory use their channel's arena: one writes, the server is the home, the others fetch what they read. */
 @Timeout(60)
-class RdmaHoldersTest {
+class RdmaHoldersTest extends ShelfNodes {
     private static final int PAGES = 20_000;
-    private static final long SEED = 815;
     private static final String HOST = "127.0.0.11";
 
     @TempDir
     Path directory;
 
-    private Faults faults;
-    private final ShelfService shelf = new ShelfService();
-    private RpcServer server;
-    private RpcChannel writer;
-    private RpcChannel reader;
-    private Shelf written;
-    private Shelf read;
+    private final Faults faults = Faults.at(HOST, SEED);
 
-    @BeforeEach
-    void start() {
-        faults = Faults.at(HOST, SEED);
-        server = RpcServer.builder()
-                .directory(OwnDirectory.path())
-                .service(Shelf.class, shelf)
-                .listen(URI.create("rdma://" + HOST + ":0"))
-                .start();
-        writer = open();
-        reader = open();
-        written = writer.stub(Shelf.class);
-        read = reader.stub(Shelf.class);
+    RdmaHoldersTest() {
+        super(HOST, channel -> channel);
     }
 
     @AfterEach
-    void stop() {
-        reader.close();
-        writer.close();
-        server.close();
+    void closeFaults() {
         faults.close();
-    }
-
-    private RpcChannel open() {
-        return RpcChannel.builder("/test/shelf")
-                .address(server.address().orElseThrow())
-                .arenaQuota(8 << 20)
-                .open();
-    }
-
-    /** So many pages, each anywhere in the scope; their numbers are their places in the chain, from {@code from} on. */
-    static List<Page> chain(Scope scope, int count, long from) {
-        List<Page> pages = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            Page page = scope.create(Page.class);
-            page.text("page " + i);
-            pages.add(page);
-        }
-        Collections.shuffle(pages, new Random(SEED));
-        for (int i = 0; i < count; i++) {
-            pages.get(i).number(from + i);
-            pages.get(i).next(i + 1 < count ? Ref.to(pages.get(i + 1)) : Ref.nullRef());
-        }
-        return pages;
-    }
-
-    static List<Long> numbers(long from, int count) {
-        return LongStream.range(from, from + count).boxed().toList();
     }
 
     /** Required: bytes are fetched on demand. */
@@ -236,14 +183,6 @@ class RdmaHoldersTest {
         Await.until("the reader has heard", () -> isGoneAtAll(found));
     }
 
-    static boolean isGoneAtAll(Page page) {
-        try {
-            return SharedObject.liveRefOf(page) == 0;
-        } catch (RefException e) {
-            return true;
-        }
-    }
-
     @Test
     void shouldReadOthersObjectsThatCameByAFuture() throws Exception {
         try (Scope scope = writer.newSharedScope()) {
@@ -280,7 +219,7 @@ class RdmaHoldersTest {
                         .directory(directory)
                         .service(Shelf.class, shelf)
                         .stuckAfter(Duration.ofMinutes(1))
-                        .listen(URI.create("rdma://" + HOST + ":0"))
+                        .listen(anyPort())
                         .start();
                 RpcChannel node = openAt(slow);
                 RpcChannel other = openAt(slow)) {
@@ -304,11 +243,7 @@ class RdmaHoldersTest {
     }
 
     private static RpcChannel openAt(RpcServer slow) {
-        return RpcChannel.builder("/test/shelf")
-                .address(slow.address().orElseThrow())
-                .arenaQuota(8 << 20)
-                .defaultTimeout(Duration.ofMillis(300))
-                .open();
+        return channelTo(slow).defaultTimeout(Duration.ofMillis(300)).open();
     }
 
     @Test

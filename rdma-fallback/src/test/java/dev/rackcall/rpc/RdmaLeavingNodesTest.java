@@ -45,10 +45,7 @@ class RdmaLeavingNodesTest {
     }
 
     private RpcChannel open(long quota) {
-        return RpcChannel.builder("/test/shelf")
-                .address(server.address().orElseThrow())
-                .arenaQuota(quota)
-                .open();
+        return ShelfNodes.channelTo(server).arenaQuota(quota).open();
     }
 
     private static long mappingsOfHeldMemory() {
@@ -82,12 +79,12 @@ class RdmaLeavingNodesTest {
         List<Page> found = new ArrayList<>();
         for (int round = 0; round < 12; round++) {
             try (RpcChannel node = open(8 << 20)) {
-                List<Page> pages = RdmaHoldersTest.chain(node.newSharedScope(), 10, round);
+                List<Page> pages = ShelfNodes.chain(node.newSharedScope(), 10, round);
                 node.stub(Shelf.class).put(round, pages.getFirst());
                 found.add(read.get(round));
-                assertThat(ShelfService.numbers(found.getLast(), 10)).isEqualTo(RdmaHoldersTest.numbers(round, 10));
+                assertThat(ShelfService.numbers(found.getLast(), 10)).isEqualTo(ShelfNodes.numbers(round, 10));
             }
-            Await.until("the reader has heard", () -> RdmaHoldersTest.isGoneAtAll(found.getLast()));
+            Await.until("the reader has heard", () -> ShelfNodes.isGoneAtAll(found.getLast()));
         }
         Await.equal("descriptors of held memory", 0L, RdmaLeavingNodesTest::descriptorsOfHeldMemory);
         Await.until("few of them are kept", () -> mappingsOfHeldMemory() <= 8);
@@ -108,10 +105,10 @@ class RdmaLeavingNodesTest {
     /** Reads what a node has put; returns the number of its arena. */
     private int readNumberOfANode(long quota, long from) {
         try (RpcChannel node = open(quota)) {
-            List<Page> pages = RdmaHoldersTest.chain(node.newSharedScope(), 10, from);
+            List<Page> pages = ShelfNodes.chain(node.newSharedScope(), 10, from);
             node.stub(Shelf.class).put(1, pages.getFirst());
             Page found = read.get(1);
-            assertThat(ShelfService.numbers(found, 10)).isEqualTo(RdmaHoldersTest.numbers(from, 10));
+            assertThat(ShelfService.numbers(found, 10)).isEqualTo(ShelfNodes.numbers(from, 10));
             return Ref.arenaId(SharedObject.refOf(found));
         }
     }

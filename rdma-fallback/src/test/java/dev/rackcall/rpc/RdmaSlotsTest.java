@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedObject;
-import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,50 +13,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What a connection over RDMA asks for by itself finds a slot also where calls have all of theirs. */
 @Timeout(60)
-class RdmaSlotsTest {
+class RdmaSlotsTest extends ShelfNodes {
     private static final int SLOTS = 2;
     private static final int PAGES = 300;
 
-    private final ShelfService shelf = new ShelfService();
-    private RpcServer server;
-    private RpcChannel writer;
-    private RpcChannel reader;
-    private Shelf written;
-    private Shelf read;
-
-    @BeforeEach
-    void start() {
-        server = RpcServer.builder()
-                .directory(OwnDirectory.path())
-                .service(Shelf.class, shelf)
-                .listen(URI.create("rdma://127.0.0.15:0"))
-                .start();
-        writer = open();
-        reader = open();
-        written = writer.stub(Shelf.class);
-        read = reader.stub(Shelf.class);
-    }
-
-    @AfterEach
-    void stop() {
-        reader.close();
-        writer.close();
-        server.close();
-    }
-
-    private RpcChannel open() {
-        return RpcChannel.builder("/test/shelf")
-                .address(server.address().orElseThrow())
-                .arenaQuota(8 << 20)
-                .slots(SLOTS)
-                .open();
+    RdmaSlotsTest() {
+        super("127.0.0.15", channel -> channel.slots(SLOTS));
     }
 
     private static Status.Code codeOf(Runnable call) {
@@ -76,10 +42,10 @@ class RdmaSlotsTest {
     @Test
     void shouldFollowRefsToAnothersObjectsWhileCallsHaveAllSlots() {
         try (Scope scope = writer.newSharedScope()) {
-            written.put(1, RdmaHoldersTest.chain(scope, PAGES, 0).getFirst());
+            written.put(1, chain(scope, PAGES, 0).getFirst());
             Page found = read.get(1);
             List<CompletableFuture<Page>> under = takeAll(read);
-            assertThat(ShelfService.numbers(found, PAGES)).isEqualTo(RdmaHoldersTest.numbers(0, PAGES));
+            assertThat(ShelfService.numbers(found, PAGES)).isEqualTo(numbers(0, PAGES));
             // What is kept for that is nobody else's.
             Shelf hasty = reader.stub(Shelf.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(50)));
             assertThat(codeOf(() -> hasty.get(1))).isIn(Status.Code.RESOURCE_EXHAUSTED, Status.Code.DEADLINE_EXCEEDED);
@@ -93,11 +59,11 @@ class RdmaSlotsTest {
     @Test
     void shouldOpenAndEndSharedScopesWhileCallsHaveAllSlots() {
         Scope scope = writer.newSharedScope();
-        written.put(1, RdmaHoldersTest.chain(scope, PAGES, 0).getFirst());
+        written.put(1, chain(scope, PAGES, 0).getFirst());
         Page found = read.get(1);
         List<CompletableFuture<Page>> under = takeAll(written);
         scope.close();
-        Await.until("the reader has heard", () -> RdmaHoldersTest.isGoneAtAll(found));
+        Await.until("the reader has heard", () -> isGoneAtAll(found));
         writer.newSharedScope().close();
         assertThat(under).noneMatch(CompletableFuture::isDone);
         shelf.never.completeExceptionally(new IllegalStateException("nobody has put it there"));
@@ -110,14 +76,14 @@ class RdmaSlotsTest {
         int threads = 4 * SLOTS;
         try (Scope scope = writer.newSharedScope();
                 ExecutorService pool = Executors.newFixedThreadPool(threads)) {
-            written.put(1, RdmaHoldersTest.chain(scope, PAGES, 0).getFirst());
+            written.put(1, chain(scope, PAGES, 0).getFirst());
             List<CompletableFuture<Void>> done = new ArrayList<>();
             for (int i = 0; i < threads; i++) {
                 done.add(CompletableFuture.runAsync(
                         () -> {
                             for (int round = 0; round < 20; round++) {
                                 assertThat(ShelfService.numbers(read.get(1), 10))
-                                        .isEqualTo(RdmaHoldersTest.numbers(0, 10));
+                                        .isEqualTo(numbers(0, 10));
                             }
                         },
                         pool));
@@ -132,11 +98,7 @@ class RdmaSlotsTest {
     void shouldRefuseNumbersOfSlotsByTheirName() {
         for (int slots : new int[] {1, 3, 4095}) {
             RpcException refused = catchThrowableOfType(
-                    RpcException.class,
-                    () -> RpcChannel.builder("/test/shelf")
-                            .address(server.address().orElseThrow())
-                            .slots(slots)
-                            .open());
+                    RpcException.class, () -> channelTo(server).slots(slots).open());
             assertThat(refused).hasMessageContaining(slots + " slots asked");
         }
     }
