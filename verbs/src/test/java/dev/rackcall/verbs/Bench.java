@@ -12,6 +12,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** One end of a test: an open device with a protection domain, memory and a completion queue. Closes what it made, last first. */
@@ -21,6 +22,9 @@ public final class Bench implements AutoCloseable {
     public static final ReadyToSend PATIENT = ReadyToSend.defaults().withRetries(18, 6);
 
     public static final int MEMORY_BYTES = 64 << 10;
+
+    private static final int EAGER_LOOKS = 500;
+    private static final long PAUSE_NANOS = 200_000;
 
     public final Context context;
     public final int gidIndex;
@@ -136,14 +140,16 @@ public final class Bench implements AutoCloseable {
         List<Done> all = new ArrayList<>();
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         Completions single = Completions.create(1);
+        int looks = 0;
         while (all.size() < count) {
             if (queue.poll(single) == 1) {
                 all.add(done(single, 0));
+                looks = 0;
             } else {
                 assertThat(System.nanoTime())
                         .as("%d of %d completions: %s", all.size(), count, all)
                         .isLessThan(deadline);
-                Thread.yield();
+                pause(++looks);
             }
         }
         return all;
@@ -174,9 +180,18 @@ public final class Bench implements AutoCloseable {
 
     public static void waitUntil(String what, BooleanSupplier condition) {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
-        while (!condition.getAsBoolean()) {
+        for (int looks = 1; !condition.getAsBoolean(); looks++) {
             assertThat(System.nanoTime()).as("waiting until " + what).isLessThan(deadline);
+            pause(looks);
+        }
+    }
+
+    /** What a device does is there soon; who waits for a peer that is given up must not take a processor from all else that is tested meanwhile. */
+    private static void pause(int looks) {
+        if (looks < EAGER_LOOKS) {
             Thread.yield();
+        } else {
+            LockSupport.parkNanos(PAUSE_NANOS);
         }
     }
 

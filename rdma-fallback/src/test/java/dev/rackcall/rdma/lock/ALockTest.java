@@ -284,7 +284,7 @@ class ALockTest {
     void shouldSayThatTheConnectionIsLostWhileWaiting() throws Exception {
         ALock holder = local().lock(0);
         holder.lock();
-        LockSession session = remote();
+        LockSession session = LockTable.remoteSession(home.newHastyLink(), ME);
         ALock lock = session.lock(0);
         LockWords words = new ProcessorWords(memory);
         long tail = LockLayout.lock(DESCRIPTORS, 0) + LockLayout.REMOTE_TAIL;

@@ -18,6 +18,11 @@ import java.util.EnumSet;
 
 /** The queue pair of somebody who reaches the locks of a {@link LockHome}, perhaps in another process. */
 final class LockEnd implements AutoCloseable {
+    /** Seven seconds, where the defaults wait for half a second: on a busy machine a device may get no processor for so long. */
+    static final int PATIENT = 18;
+    /** Two seconds, for who is to be cut off. */
+    static final int HASTY = 16;
+
     private final Context context;
     private final boolean stranger;
     private final ProtectionDomain domain;
@@ -54,10 +59,12 @@ final class LockEnd implements AutoCloseable {
     }
 
     static void connect(Context context, QueuePair from, String gid, String number) {
+        connect(context, from, gid, number, PATIENT);
+    }
+
+    private static void connect(Context context, QueuePair from, String gid, String number, int timeout) {
         from.toReadyToReceive(ReadyToReceive.from(LockDevice.pathTo(context, gid), Integer.parseInt(number)));
-        // Seven seconds, where the defaults wait for half a second: on a busy machine a device may get no processor for
-        // so long.
-        from.toReadyToSend(ReadyToSend.defaults().withRetries(18, 6));
+        from.toReadyToSend(ReadyToSend.defaults().withRetries(timeout, 6));
     }
 
     /** For {@link LockHome#accept}. */
@@ -67,8 +74,13 @@ final class LockEnd implements AutoCloseable {
 
     /** Connects to what {@link LockHome.Accepted#describe} says. */
     LockEnd connectTo(String description) {
+        return connectTo(description, PATIENT);
+    }
+
+    /** As {@link #connectTo(String)}, with one of the patiences above. */
+    LockEnd connectTo(String description, int timeout) {
         String[] words = description.split(" ");
-        connect(context, queuePair, words[0], words[1]);
+        connect(context, queuePair, words[0], words[1], timeout);
         address = Long.parseLong(words[2]);
         key = Integer.parseInt(words[3]);
         return this;

@@ -64,17 +64,22 @@ final class LockHome implements AutoCloseable {
 
     /** A queue pair of somebody else in this process. */
     synchronized LockLink newLink() {
-        return link(LockEnd.stranger());
+        return link(LockEnd.stranger(), LockEnd.PATIENT);
+    }
+
+    /** One that soon notices that it is {@link Accepted#cut}. */
+    synchronized LockLink newHastyLink() {
+        return link(LockEnd.stranger(), LockEnd.HASTY);
     }
 
     /** A queue pair from this device to itself. */
     synchronized LockLink newLoopback() {
-        return link(LockEnd.on(context));
+        return link(LockEnd.on(context), LockEnd.PATIENT);
     }
 
-    private LockLink link(LockEnd end) {
+    private LockLink link(LockEnd end, int timeout) {
         ends.add(end);
-        return end.connectTo(accept(end.describe()).describe()).link();
+        return end.connectTo(accept(end.describe()).describe(), timeout).link();
     }
 
     MemoryRegion region() {
