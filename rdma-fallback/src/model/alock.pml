@@ -10,6 +10,7 @@
  *   READERS       each acquisition is to hold the lock alone or to read, as chance wants; a reader has a second descriptor
  *   DEATHS        how many threads may die, between any two steps; then a keeper is there
  *   DIES          which one, if only one may; undefined: any
+ *   TOGETHER      who dies is the last two threads at once: they are two descriptors of one that does not wait for its unlocks
  *   KEEPER_DEATHS how often the keeper may die, between any two steps, and another one begins anew; with one death and without STUCK
  *   STUCK         who hands over may leave it to the keeper if who comes next has not linked himself
  *   BUG_...       a mistake that must be found
@@ -504,6 +505,9 @@ proctype Killer() {
 #if KEEPER_DEATHS > 0
     :: d_step { deaths > 0 && keepers < KEEPER_DEATHS && !keeperDead -> keeperDead = true; keepers++ }
 #endif
+#ifdef TOGETHER
+    :: atomic { deaths < DEATHS -> d_step { dead[N - 1] = true; dead[N] = true; deaths++; passes(N - 1); passes(N) } run Keeper(N - 1); run Keeper(N) }
+#else
 #ifdef DIES
     :: deaths < DEATHS -> x = DIES;
 #else
@@ -513,6 +517,7 @@ proctype Killer() {
        :: !dead[x] -> atomic { d_step { dead[x] = true; deaths++; passes(x) } run Keeper(x); x = 0 }
        :: else -> x = 0
        fi
+#endif
     :: break
     od;
     x = 0; deaths = 0

@@ -15,6 +15,8 @@ import java.util.stream.Stream;
  */
 final class LockComparison {
     private static final String ALOCK = "alock";
+    /** What is compared: the longer name first. */
+    private static final List<String> OURS = List.of(LockTarget.WAITING, ALOCK);
 
     private final List<Result> results;
     private final Map<String, Result> byName;
@@ -27,7 +29,11 @@ final class LockComparison {
     /** The same results; those of ALock with what can be said by the others. */
     List<Result> compared() {
         return results.stream()
-                .map(result -> result.name().startsWith(ALOCK + "-") ? compared(result) : result)
+                .map(result -> OURS.stream()
+                        .filter(ours -> result.name().startsWith(ours + "-"))
+                        .findFirst()
+                        .map(ours -> compared(ours, result))
+                        .orElse(result))
                 .toList();
     }
 
@@ -67,16 +73,16 @@ final class LockComparison {
         return Optional.ofNullable(result.more().get(LockContest.LOCALITY)).map(Integer.class::cast);
     }
 
-    private Result compared(Result result) {
+    private Result compared(String ours, Result result) {
         Result compared = result;
-        String shape = result.name().substring(ALOCK.length());
+        String shape = result.name().substring(ours.length());
         for (String other : List.of("spin", "mcs", "reentrantlock")) {
             Result beside = byName.get(other + shape);
             if (beside != null) {
                 compared = compared.with("x_" + other, result.opsPerS() / beside.opsPerS());
             }
             if (result.more().get(LockContest.LOCALITY) instanceof Integer percent) {
-                double own = mean(percent, ALOCK + LockTarget.ALONE, ALOCK + LockTarget.FAR);
+                double own = mean(percent, ALOCK + LockTarget.ALONE, ours + LockTarget.FAR);
                 double others = mean(percent, other + LockTarget.LOOPBACK, other + LockTarget.FAR);
                 compared = own > 0 && others > 0 ? compared.with("alone_x_" + other, others / own) : compared;
             }

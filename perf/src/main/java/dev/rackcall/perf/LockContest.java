@@ -47,6 +47,9 @@ record LockContest(String kind, int locality, int locks, int threads) {
         for (int locks : TABLES) {
             for (int locality : LOCALITIES) {
                 kinds.forEach(kind -> all.add(new LockContest(kind, locality, locks, FEW_THREADS)));
+                if (locality == CLAIMED_LOCALITY) {
+                    all.add(new LockContest(LockTarget.WAITING, locality, locks, FEW_THREADS));
+                }
             }
         }
         for (int threads : MANY_THREADS) {

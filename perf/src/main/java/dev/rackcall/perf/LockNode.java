@@ -1,6 +1,7 @@
 package dev.rackcall.perf;
 
 import dev.rackcall.rdma.lock.LockBell;
+import dev.rackcall.rdma.lock.LockFinisher;
 import dev.rackcall.rdma.lock.LockTable;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionQueue;
@@ -37,11 +38,17 @@ final class LockNode implements LockHome, AutoCloseable {
     private final MemoryRegion region;
     private final LockTable table;
     private final Layout layout;
+    private final LockFinisher finisher = LockFinisher.start();
 
     /** Where things lie in a node's memory. */
     record Layout(int locks, int allThreads, int threads) {
+        /** Two for each thread: one for its lock, and one for that before, if its unlock is open. */
+        int descriptors() {
+            return 2 * allThreads;
+        }
+
         long word(int index) {
-            return LockTable.bytes(allThreads, locks) + (long) LINE * index;
+            return LockTable.bytes(descriptors(), locks) + (long) LINE * index;
         }
 
         long thread(int thread) {
@@ -52,12 +59,17 @@ final class LockNode implements LockHome, AutoCloseable {
     LockNode(int locks, int allThreads, int threads) {
         layout = new Layout(locks, allThreads, threads);
         memory = arena.allocate(layout.thread(threads), LINE);
-        table = LockTable.create(memory, allThreads, locks);
+        table = LockTable.create(memory, layout.descriptors(), locks);
         region = domain.register(memory, EnumSet.allOf(Access.class));
     }
 
     LockTable table() {
         return table;
+    }
+
+    /** For the sessions of this node's threads. */
+    LockFinisher finisher() {
+        return finisher;
     }
 
     @Override
@@ -132,6 +144,7 @@ final class LockNode implements LockHome, AutoCloseable {
 
     @Override
     public void close() {
+        finisher.close();
         accepted.forEach(QueuePair::close);
         region.close();
         completions.close();

@@ -22,9 +22,19 @@ final class LockTarget {
     /** No lock, but what all of them consist of: one compare-and-set by RDMA that is waited for. */
     static final String VERB = "verb";
 
+    /** ALock with unlocks that are waited for. */
+    static final String WAITING = "alock-waiting";
+
     /** One thread without others. ALock's has no loopback: it needs none. */
     private static final List<String> REMOTE = List.of(
-            VERB + FAR, VERB + LOOPBACK, "alock" + FAR, "spin" + FAR, "spin" + LOOPBACK, "mcs" + FAR, "mcs" + LOOPBACK);
+            VERB + FAR,
+            VERB + LOOPBACK,
+            "alock" + FAR,
+            WAITING + FAR,
+            "spin" + FAR,
+            "spin" + LOOPBACK,
+            "mcs" + FAR,
+            "mcs" + LOOPBACK);
 
     static final Map<String, Function<LockUser.Place, LockUser>> KINDS = kinds();
     private static final int ALONE_OPERATIONS = 2000;
@@ -40,6 +50,7 @@ final class LockTarget {
         kinds.put("alock", LockUser::alock);
         kinds.put("spin", LockUser::spin);
         kinds.put("mcs", LockUser::mcs);
+        kinds.put(WAITING, LockUser::waitingAlock);
         kinds.put(VERB, LockUser::verb);
         return kinds;
     }
@@ -64,8 +75,9 @@ final class LockTarget {
     }
 
     private static List<LockContest> contests() {
-        return LockContest.all(
-                KINDS.keySet().stream().filter(kind -> !kind.equals(VERB)).toList());
+        return LockContest.all(KINDS.keySet().stream()
+                .filter(kind -> !kind.equals(VERB) && !kind.equals(WAITING))
+                .toList());
     }
 
     private List<Result> once() {
@@ -113,7 +125,7 @@ final class LockTarget {
         plan.say("alock: " + name);
         List<LockNode> nodes = List.of(new LockNode(1, 1, 1), new LockNode(1, 1, 1));
         try {
-            LockUser user = KINDS.get(name.substring(0, name.indexOf('-')))
+            LockUser user = KINDS.get(name.substring(0, name.lastIndexOf('-')))
                     .apply(new LockUser.Place(nodes, nodes.getFirst(), 0, 0, 1));
             int[] keys = {name.endsWith(LOOPBACK) ? 0 : 1};
             CyclicBarrier start = new CyclicBarrier(1);

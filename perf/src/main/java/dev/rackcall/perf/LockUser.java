@@ -1,6 +1,8 @@
 package dev.rackcall.perf;
 
 import dev.rackcall.rdma.lock.ALock;
+import dev.rackcall.rdma.lock.LockBell;
+import dev.rackcall.rdma.lock.LockLink;
 import dev.rackcall.rdma.lock.LockPeers;
 import dev.rackcall.rdma.lock.LockSession;
 import dev.rackcall.rdma.lock.LockTable;
@@ -26,11 +28,15 @@ interface LockUser {
         }
 
         /** To the table of a node. */
-        private LockSession session(int other, LockPeers peers) {
-            return other == node
-                    ? own.table().localSession(number())
-                    : LockTable.remoteSession(
-                            nodes.get(other).pathFrom(own).link(), number(), own.bell(node, thread, other), peers);
+        private LockSession session(int other, LockPeers peers, boolean waits) {
+            if (other == node) {
+                return own.table().localSession(number());
+            }
+            LockLink link = nodes.get(other).pathFrom(own).link();
+            LockBell bell = own.bell(node, thread, other);
+            return waits
+                    ? LockTable.remoteSession(link, number(), bell, peers)
+                    : LockTable.remoteSession(link, number(), bell, peers, own.finisher());
         }
 
         List<LockPath> paths() {
@@ -38,15 +44,24 @@ interface LockUser {
         }
     }
 
-    /** Locks of the own node by the processor, others by RDMA; who waits for those waits at his own node. */
-    @SuppressWarnings("LockNotBeforeTry") // there is nothing in between that could fail
+    /** Locks of the own node by the processor, others by RDMA; who waits for those waits at his own node. Their unlocks are not waited for. */
     static LockUser alock(Place place) {
+        return alock(place, false);
+    }
+
+    /** As {@link #alock}, but each unlock is waited for. */
+    static LockUser waitingAlock(Place place) {
+        return alock(place, true);
+    }
+
+    @SuppressWarnings("LockNotBeforeTry") // there is nothing in between that could fail
+    private static LockUser alock(Place place, boolean waits) {
         LockPeers peers = LockPeers.create();
         for (int node = 0; node < place.nodes.size(); node++) {
             place.nodes.get(node).pathFrom(place.own).addTo(peers, node);
         }
         List<LockSession> sessions = IntStream.range(0, place.nodes.size())
-                .mapToObj(node -> place.session(node, peers))
+                .mapToObj(node -> place.session(node, peers, waits))
                 .toList();
         ALock[][] locks = sessions.stream()
                 .map(session -> IntStream.range(0, place.nodes.getFirst().locks())

@@ -47,8 +47,8 @@ class LockTargetTest {
     void shouldHaveOneNameForEachMeasurement() {
         assertThat(LockTarget.names())
                 .doesNotHaveDuplicates()
-                .hasSize(2 + 7 + 2 + 3 * 4 * 3 + 3 * 3 * 3)
-                .contains("alock-uncontended", "mcs-loopback", "spin-85-1000", "mcs-95-20-12");
+                .hasSize(2 + 8 + 2 + 3 * 4 * 3 + 3 + 3 * 3 * 3)
+                .contains("alock-uncontended", "mcs-loopback", "spin-85-1000", "mcs-95-20-12", "alock-waiting-95-20");
     }
 
     @Test
@@ -56,9 +56,11 @@ class LockTargetTest {
         Map<String, Result> compared = new LockComparison(List.of(
                         result("alock-uncontended", 100, 1e7),
                         result("alock-remote", 20_000, 5e4),
+                        result("alock-waiting-remote", 40_000, 2.5e4),
                         result("spin-remote", 10_000, 1e5),
                         result("spin-loopback", 10_000, 1e5),
                         result("alock-90-20", 100, 3e6).with(LockContest.LOCALITY, 90),
+                        result("alock-waiting-90-20", 100, 2e6).with(LockContest.LOCALITY, 90),
                         result("spin-90-20", 100, 1e6).with(LockContest.LOCALITY, 90)))
                 .compared().stream().collect(Collectors.toMap(Result::name, Function.identity()));
         // 10,000 ns beside 0.9 * 100 + 0.1 * 20,000.
@@ -67,6 +69,9 @@ class LockTargetTest {
                 .contains(entry("x_spin", 0.5))
                 .doesNotContainKey("alone_x_spin");
         assertThat(compared.get("spin-90-20").more()).doesNotContainKey("x_spin");
+        // 10,000 ns beside 0.9 * 100 + 0.1 * 40,000.
+        assertThat(compared.get("alock-waiting-90-20").more())
+                .contains(entry("x_spin", 2.0), entry("alone_x_spin", 2.44));
     }
 
     @Test

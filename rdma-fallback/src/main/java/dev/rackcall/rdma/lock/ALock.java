@@ -56,6 +56,15 @@ public final class ALock extends TimedLock {
 
     /** Takes the lock, though others may read. */
     boolean enter(boolean ifFree) {
+        session.resume();
+        try {
+            return join(ifFree);
+        } finally {
+            session.settleAll();
+        }
+    }
+
+    private boolean join(boolean ifFree) {
         try {
             Descriptor descriptor = session.claim(line);
             int got = ifFree
@@ -79,7 +88,8 @@ public final class ALock extends TimedLock {
     }
 
     /**
-     * Hands it over. If the next in the queue has been stopped just as it entered, this takes 1 s at most, and then the keeper hands over.
+     * Hands it over. If the next in the queue has been stopped just as it entered, this takes 1 s at most, and then the keeper hands over. With a {@link LockFinisher} this may
+     * return before that is done.
      *
      * @throws IllegalMonitorStateException if this thread does not hold it through this object
      */
@@ -89,10 +99,10 @@ public final class ALock extends TimedLock {
         Descriptor descriptor = requireHeld();
         held = null;
         try {
-            if (session.queue().release(line, descriptor, budget - 1)) {
-                session.freed(descriptor);
-            } else {
-                session.leaveToKeeper(descriptor);
+            session.resume();
+            session.settle();
+            if (!session.unlockLater(line, descriptor, budget - 1)) {
+                session.released(descriptor, session.queue().release(line, descriptor, budget - 1));
             }
         } catch (LockConnectionException e) {
             session.lose();
@@ -117,6 +127,8 @@ public final class ALock extends TimedLock {
     public long token() {
         session.requireUsable();
         requireHeld();
+        session.resume();
+        session.settle();
         if (token == 0) {
             // Only the holder writes it, so a read and a write are enough for both cohorts.
             try {

@@ -50,6 +50,8 @@ public final class ALockReader extends TimedLock {
         if (reading == null) {
             throw new IllegalMonitorStateException(this + " is not held by this thread");
         }
+        session.resume();
+        session.settle();
     }
 
     private Descriptor claim() {

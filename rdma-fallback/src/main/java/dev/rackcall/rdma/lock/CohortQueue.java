@@ -42,10 +42,17 @@ final class CohortQueue {
     private final long ownTail;
     private final long otherTail;
     private final int fullBudget;
+    private final Runnable beforeWaiting;
     /** Whether somebody else was in the queue the last time. */
     private boolean crowded;
 
     CohortQueue(LockWords words, Waiting waiting, boolean remote, int fullBudget) {
+        this(words, waiting, remote, fullBudget, () -> {});
+    }
+
+    /** @param beforeWaiting is called before each wait for others, when they can see what they have to know of this thread */
+    CohortQueue(LockWords words, Waiting waiting, boolean remote, int fullBudget, Runnable beforeWaiting) {
+        this.beforeWaiting = beforeWaiting;
         this.words = words;
         this.waiting = waiting;
         local = !remote;
@@ -110,6 +117,7 @@ final class CohortQueue {
         } else {
             words.store(descriptorOf(previous) + NEXT, descriptor.own);
             words.flush();
+            beforeWaiting.run();
             long granted = awaitTurn(descriptor.own);
             if (kind(granted) != HEAD) {
                 return QUEUED;
@@ -196,6 +204,7 @@ final class CohortQueue {
         if (words.seen(line + otherTail) == 0) {
             return true;
         }
+        beforeWaiting.run();
         words.publish(line + VICTIM, cohort);
         waiting.start();
         while (true) {
@@ -216,6 +225,29 @@ final class CohortQueue {
      */
     boolean release(long line, Descriptor descriptor, int grant) {
         return (local && leaveAlone(line, descriptor.own)) || handOver(line, descriptor, grant);
+    }
+
+    /**
+     * Begins {@link #release} by RDMA without waiting for what its compare-and-set finds; {@link #endLeaving} does the rest. Not if others were about: then what it finds is
+     * needed at once.
+     */
+    boolean leaveLater(LaterWords later, long line, long own) {
+        if (crowded) {
+            return false;
+        }
+        later.swapLater(line + ownTail, own, 0);
+        return true;
+    }
+
+    /** The rest of {@link #release} after {@link #leaveLater}, when it is known what was found. */
+    boolean endLeaving(long line, Descriptor descriptor, int grant, long found) {
+        if (found == descriptor.own) {
+            words.store(descriptorOf(found) + STATE, freed(found));
+            return true;
+        }
+        // Somebody follows: from the beginning, with a look at him.
+        crowded = true;
+        return handOver(line, descriptor, grant);
     }
 
     private boolean handOver(long line, Descriptor descriptor, int grant) {

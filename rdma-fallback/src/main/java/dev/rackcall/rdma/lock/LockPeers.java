@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How a thread rings the bells of those who wait behind it in the queues of locks: a queue pair to each node that has such threads. Used by one thread at a time, whose
- * sessions may share it, or by a keeper. A ring is a hint that saves time: who is not rung, since his node is not here or its queue pair has failed, finds out by
+ * How a thread rings the bells of those who wait behind it in the queues of locks: a queue pair to each node that has such threads. Used by one thread, whose
+ * sessions may share it, and their {@link LockFinisher}, or by a keeper. Thread-safe. A ring is a hint that saves time: who is not rung, since his node is not here or its queue pair has failed, finds out by
  * himself, 2 ms later at most. A queue pair that has failed is not used again: {@link #isReachable} says so, and {@link #add} puts another one in its place.
  */
 public final class LockPeers {
@@ -50,7 +50,7 @@ public final class LockPeers {
      * @param queuePair to the device of that node, reliable and connected, with room for 32 sends and 8 bytes inline
      * @param completions where its sends complete, and nothing else; with room for 32
      */
-    public LockPeers add(int node, QueuePair queuePair, CompletionQueue completions) {
+    public synchronized LockPeers add(int node, QueuePair queuePair, CompletionQueue completions) {
         peers.removeIf(before -> before.node == node);
         peers.add(new Peer(node, queuePair, completions));
         return this;
@@ -60,7 +60,7 @@ public final class LockPeers {
      * Whether the threads of this node can be rung as far as is known: there is a queue pair to it, and nothing that was sent over it has failed. To be asked now and then by
      * who can connect anew: that a peer has gone is known only some time after something was sent to it.
      */
-    public boolean isReachable(int node) {
+    public synchronized boolean isReachable(int node) {
         for (Peer peer : peers) {
             if (peer.node == node) {
                 reap(peer);
@@ -70,8 +70,8 @@ public final class LockPeers {
         return false;
     }
 
-    /** Sends it off, if there is a way; never waits. */
-    void ring(int node, long address, int key, long word) {
+    /** Sends it off, if there is a way; never waits for the network. */
+    synchronized void ring(int node, long address, int key, long word) {
         for (int i = 0; i < peers.size(); i++) {
             Peer peer = peers.get(i);
             if (peer.node == node && !peer.failed) {

@@ -29,6 +29,8 @@ public final class LockSession implements AutoCloseable {
         boolean linked = true;
 
         boolean used;
+        /** Of an {@link OpenUnlock}: still used, but its lock is not held any more. */
+        boolean leaves;
         /** Given up in the queue: may be used again once whoever came before it has freed it. */
         boolean gone;
 
@@ -44,10 +46,15 @@ public final class LockSession implements AutoCloseable {
     private final CohortQueue queue;
     private final Waiting waiting;
     private final Optional<Readers> readers;
+    private final int budget;
     private final List<Descriptor> own = new ArrayList<>();
+    private Optional<OpenUnlock> open = Optional.empty();
     private Thread thread;
     private boolean closed;
-    private boolean lost;
+    /** Also set by the finisher. */
+    private volatile boolean lost;
+    /** Why, if that has not been said yet. */
+    private Optional<LockConnectionException> loss = Optional.empty();
 
     LockSession(LockWords words, Waiting waiting, long owner, int budget, LockTable.Sizes sizes) {
         this.words = words;
@@ -56,7 +63,17 @@ public final class LockSession implements AutoCloseable {
         descriptors = sizes.descriptors();
         locks = sizes.locks();
         readers = sizes.readers() ? Optional.of(new Readers(words, waiting, descriptors)) : Optional.empty();
-        queue = new CohortQueue(words, waiting, words.isRemote(), budget);
+        this.budget = budget;
+        queue = new CohortQueue(words, waiting, words.isRemote(), budget, this::settleAll);
+    }
+
+    /** From now on it does not wait for its unlocks. To be called before it is used. */
+    LockSession finishedBy(LockFinisher finisher, LaterWords later) {
+        CohortQueue finishing = new CohortQueue(later, finisher.waiting(), true, budget);
+        OpenUnlock unlock = new OpenUnlock(this, later, waiting, finisher, finishing);
+        open = Optional.of(unlock);
+        finisher.add(unlock);
+        return this;
     }
 
     /**
@@ -115,8 +132,22 @@ public final class LockSession implements AutoCloseable {
         if (closed) {
             throw new IllegalStateException("the session of this lock is closed");
         }
+        requireTable();
+    }
+
+    private void requireTable() {
         if (lost) {
+            throwLoss();
             throw new IllegalStateException("the session of this lock has lost its table; close it and make a new one");
+        }
+    }
+
+    /** What the finisher has seen and nobody was told yet. */
+    private void throwLoss() {
+        if (loss.isPresent()) {
+            LockConnectionException first = loss.get();
+            loss = Optional.empty();
+            throw first;
         }
     }
 
@@ -130,6 +161,48 @@ public final class LockSession implements AutoCloseable {
     /** A step failed half-way: nothing more can be done with what this session has in the table. */
     void lose() {
         lost = true;
+        open.ifPresent(OpenUnlock::forget);
+    }
+
+    /** The same by the finisher: the thread is told by its next call. */
+    void lose(LockConnectionException why) {
+        loss = Optional.of(why);
+        // After the reason: whoever sees this sees that.
+        lose();
+    }
+
+    boolean isLost() {
+        return lost;
+    }
+
+    /** Before anything is done in the table: from now on the finisher keeps away. An unlock that is open is seen to by {@link #settle}, which must follow. */
+    void resume() {
+        if (open.isPresent()) {
+            open.get().resume();
+            requireTable();
+        }
+    }
+
+    /**
+     * Ends an unlock that is open, after {@link #resume}.
+     *
+     * @throws LockConnectionException if that fails
+     */
+    void settle() {
+        if (open.isPresent()) {
+            open.get().settle();
+        }
+    }
+
+    /** The same for all sessions of this thread: before it waits for others, who may wait for it, and after each acquisition. */
+    void settleAll() {
+        if (open.isPresent()) {
+            open.get().settleAll();
+        }
+    }
+
+    boolean isOf(Thread user) {
+        return thread == user;
     }
 
     /**
@@ -150,7 +223,7 @@ public final class LockSession implements AutoCloseable {
         Descriptor free = null;
         for (int i = 0; i < own.size(); i++) {
             Descriptor candidate = own.get(i);
-            if (candidate.used && candidate.line == line && !beside) {
+            if (candidate.used && candidate.line == line && !beside && !candidate.leaves) {
                 throw new IllegalMonitorStateException("this session holds that lock already, and it is not reentrant");
             }
             if (free == null && !candidate.used && (!candidate.gone || isFreed(candidate))) {
@@ -160,7 +233,28 @@ public final class LockSession implements AutoCloseable {
         return take(free == null ? claimNew() : free, line);
     }
 
+    /** Whether there is a descriptor for the next lock. */
+    boolean hasSpare() {
+        for (int i = 0; i < own.size(); i++) {
+            if (!own.get(i).used && !own.get(i).gone) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private Descriptor claimNew() {
+        Descriptor claimed = findNew()
+                .orElseThrow(() -> new IllegalStateException("all " + descriptors
+                        + " descriptors of this cohort are in use; make the table with more, or close sessions"));
+        if (open.isPresent() && own.size() == 1) {
+            // For the next lock, while the unlock of this one is open.
+            findNew();
+        }
+        return claimed;
+    }
+
+    private Optional<Descriptor> findNew() {
         int first = words.isRemote() ? descriptors + 1 : 1;
         for (int number = first; number < first + descriptors; number++) {
             // A look costs local threads less; by RDMA it costs what the attempt costs.
@@ -170,11 +264,10 @@ public final class LockSession implements AutoCloseable {
                 words.introduce(descriptor(number));
                 found.own = reference(generation(words.load(descriptor(number) + STATE)), number);
                 own.add(found);
-                return found;
+                return Optional.of(found);
             }
         }
-        throw new IllegalStateException("all " + descriptors
-                + " descriptors of this cohort are in use; make the table with more, or close sessions");
+        return Optional.empty();
     }
 
     private boolean isFreed(Descriptor descriptor) {
@@ -197,6 +290,20 @@ public final class LockSession implements AutoCloseable {
         descriptor.used = false;
     }
 
+    /** The lock was handed over, or if not the keeper has to do that. */
+    void released(Descriptor descriptor, boolean released) {
+        if (released) {
+            freed(descriptor);
+        } else {
+            leaveToKeeper(descriptor);
+        }
+    }
+
+    /** Unlocks without waiting; false if that is to be waited for. */
+    boolean unlockLater(long line, Descriptor descriptor, int grant) {
+        return open.isPresent() && open.get().begin(line, descriptor, grant);
+    }
+
     /** The descriptor stays in its queue until its predecessor skips it. */
     void gone(Descriptor descriptor) {
         freed(descriptor);
@@ -212,28 +319,33 @@ public final class LockSession implements AutoCloseable {
     }
 
     /**
-     * Gives the descriptors back. What is still in a queue, because its waiter gave up, the keeper gives back later.
+     * Ends an unlock that is open, and gives the descriptors back. What is still in a queue, because its waiter gave up, the keeper gives back later.
      *
      * @throws IllegalStateException if a lock is held
+     * @throws LockConnectionException if the connection was lost while an unlock was open, and no call has said so before
      */
     @Override
     public void close() {
         if (closed) {
             return;
         }
-        if (lost) {
-            closed = true;
-            return;
-        }
-        if (thread != null) {
+        if (!lost && thread != null) {
             requireUsable();
         }
+        open.ifPresent(OpenUnlock::resume);
+        if (lost) {
+            closed = true;
+            throwLoss();
+            return;
+        }
+        settle();
         for (Descriptor descriptor : own) {
             if (descriptor.used) {
                 throw new IllegalStateException("a lock of this session is held; unlock it before closing");
             }
         }
         closed = true;
+        open.ifPresent(OpenUnlock::forget);
         for (Descriptor descriptor : own) {
             boolean free = !descriptor.gone || isFreed(descriptor);
             words.store(descriptor(descriptor.number) + OWNER, free ? 0 : NOBODY);

@@ -153,6 +153,18 @@ public final class LockTable {
     }
 
     /**
+     * The same for a thread that does not wait for its unlocks.
+     *
+     * @param finisher who sees to them if the thread does not come back
+     * @throws LockConnectionException if it cannot be reached
+     * @throws IllegalArgumentException if there is no lock table at that address, or the owner is not positive
+     */
+    public static LockSession remoteSession(LockLink link, long owner, LockFinisher finisher) {
+        RdmaWords words = new RdmaWords(link);
+        return remoteSession(words, link, owner).finishedBy(finisher, words);
+    }
+
+    /**
      * The same for a thread that waits at a word of its own memory, and not at the table's home.
      *
      * @param bell that word, which whoever hands over to this session writes
@@ -162,6 +174,21 @@ public final class LockTable {
      */
     public static LockSession remoteSession(LockLink link, long owner, LockBell bell, LockPeers peers) {
         return remoteSession(new RdmaWords(link, Optional.of(bell), peers), link, owner);
+    }
+
+    /**
+     * Both: a thread that waits at a word of its own memory, and does not wait for its unlocks.
+     *
+     * @param bell as above
+     * @param peers as above; used by the finisher, too
+     * @param finisher who sees to unlocks if the thread does not come back
+     * @throws LockConnectionException if it cannot be reached
+     * @throws IllegalArgumentException if there is no lock table at that address, or the owner is not positive
+     */
+    public static LockSession remoteSession(
+            LockLink link, long owner, LockBell bell, LockPeers peers, LockFinisher finisher) {
+        RdmaWords words = new RdmaWords(link, Optional.of(bell), peers);
+        return remoteSession(words, link, owner).finishedBy(finisher, words);
     }
 
     private static LockSession remoteSession(LockWords words, LockLink link, long owner) {

@@ -13,16 +13,17 @@ import java.util.Optional;
 
 /**
  * By a queue pair that only this uses, with a completion queue of its own. Confined to one thread at a time. Requests of a queue pair take effect in order,
- * so stores are collected and sent together with the next request that is waited for.
+ * so stores are collected and sent together with the next request that is waited for, and their answers come in order, too.
  */
-final class RdmaWords implements LockWords {
-    /** Scratch memory: lines that were looked at, then a word for the results of atomics. */
+final class RdmaWords implements LaterWords {
+    /** Scratch memory: lines that were looked at, then a word for the results of atomics, and one for those that are waited for later. */
     static final long SCRATCH_BYTES = (MOST_LINES + 1L) * LockLayout.LINE;
     /** Requests that may be in the send queue. */
     static final int DEPTH = 32;
 
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
     private static final long RESULT = (long) MOST_LINES * LockLayout.LINE;
+    private static final long RESULT_LATER = RESULT + Long.BYTES;
     private static final long PATIENCE_NANOS = 30_000_000_000L;
     private static final int BATCH = 8;
     private static final int SPINS = 50;
@@ -40,6 +41,9 @@ final class RdmaWords implements LockWords {
     private int collected;
     private long number;
     private int unsignaled;
+    /** Whether a compare-and-set was sent whose answer was not fetched yet. */
+    private boolean open;
+
     private long line;
     /** Where the last of what is collected goes. */
     private long lastStore;
@@ -98,6 +102,38 @@ final class RdmaWords implements LockWords {
         swapping(offset, expected, desired);
         collected++;
         return run(reading(at, 1));
+    }
+
+    @Override
+    public void swapLater(long offset, long expected, long desired) {
+        if (unsignaled + collected >= DEPTH - BATCH) {
+            // Whatever is waited for next needs room, too.
+            load(0);
+        }
+        next().compareAndSwap(address + offset, key, expected, desired)
+                .from(scratch, RESULT_LATER, Long.BYTES)
+                .id(++number)
+                .signaled();
+        collected++;
+        open = true;
+        post();
+    }
+
+    @Override
+    public boolean isAnswered() {
+        if (open && completions.poll(batch) > 0) {
+            open = false;
+            requireSuccess();
+        }
+        return !open;
+    }
+
+    @Override
+    public long answer() {
+        if (open) {
+            await();
+        }
+        return scratch.memory().get(ValueLayout.JAVA_LONG, RESULT_LATER);
     }
 
     @Override
@@ -190,6 +226,15 @@ final class RdmaWords implements LockWords {
         collected++;
         post();
         unsignaled = 0;
+        if (open) {
+            await();
+        }
+        await();
+        return scratch.memory().get(ValueLayout.JAVA_LONG, RESULT);
+    }
+
+    /** The next answer. */
+    private void await() {
         long start = System.nanoTime();
         int polls = 0;
         while (completions.poll(batch) == 0) {
@@ -204,10 +249,14 @@ final class RdmaWords implements LockWords {
                         "the lock table's device has not answered for 30 s; close the session and connect anew");
             }
         }
+        open = false;
+        requireSuccess();
+    }
+
+    private void requireSuccess() {
         if (!batch.isSuccess(0)) {
             throw unreachable();
         }
-        return scratch.memory().get(ValueLayout.JAVA_LONG, RESULT);
     }
 
     private LockConnectionException unreachable() {

@@ -16,6 +16,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,12 +35,14 @@ class ALockTest {
     private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, LOCKS), 64);
     private final LockTable table = LockTable.create(memory, DESCRIPTORS, LOCKS);
     private final LockHome home = new LockHome(memory);
+    private final LockFinisher finisher = LockFinisher.start();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private int counter;
 
     @AfterEach
     void close() {
         threads.close();
+        finisher.close();
         home.close();
     }
 
@@ -47,6 +52,11 @@ class ALockTest {
 
     private LockSession remote() {
         return LockTable.remoteSession(home.newLink(), ME);
+    }
+
+    /** Does not wait for its unlocks. */
+    private LockSession finished() {
+        return LockTable.remoteSession(home.newLink(), ME, finisher);
     }
 
     /** What a thread does with a lock, as often as asked. Returns how often it had it. */
@@ -63,10 +73,14 @@ class ALockTest {
 
     /** Two local and two remote threads; returns how often any of them had the lock. */
     private int together(Work work) throws Exception {
+        return together(this::remote, work);
+    }
+
+    private int together(Supplier<LockSession> remote, Work work) throws Exception {
         int sum = 0;
         List<Future<Integer>> results = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            LockSession session = i < 2 ? local() : remote();
+            LockSession session = i < 2 ? local() : remote.get();
             int seed = i;
             Callable<Integer> task = () -> {
                 Random random = new Random(seed);
@@ -102,23 +116,104 @@ class ALockTest {
         assertThat(counter).isEqualTo(had);
     }
 
+    private int lockedPerhaps(ALock lock, Random random) throws InterruptedException {
+        if (random.nextBoolean()) {
+            return locked(lock);
+        }
+        if (!lock.tryLock(random.nextInt(200), TimeUnit.MICROSECONDS)) {
+            return 0;
+        }
+        try {
+            return count();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     @Test
     void shouldKeepItsQueueWhenWaitersGiveUp() throws Exception {
-        int had = together((lock, random) -> {
-            if (random.nextBoolean()) {
-                return locked(lock);
+        int had = together(this::lockedPerhaps);
+        assertThat(counter).isEqualTo(had);
+        assertThat(local().lock(0).tryLock()).as("the lock is free in the end").isTrue();
+    }
+
+    @Test
+    void shouldExcludeThreadsThatDoNotWaitForTheirUnlocks() throws Exception {
+        int had = together(this::finished, (lock, random) -> {
+            int once = lockedPerhaps(lock, random);
+            if (random.nextInt(8) == 0) {
+                // Longer than the finisher sleeps.
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
             }
-            if (!lock.tryLock(random.nextInt(200), TimeUnit.MICROSECONDS)) {
-                return 0;
-            }
-            try {
-                return count();
-            } finally {
-                lock.unlock();
-            }
+            return once;
         });
         assertThat(counter).isEqualTo(had);
         assertThat(local().lock(0).tryLock()).as("the lock is free in the end").isTrue();
+    }
+
+    /** Whether nobody has a descriptor. */
+    private boolean isUnused() {
+        LockWords words = new ProcessorWords(memory);
+        return IntStream.rangeClosed(1, 2 * DESCRIPTORS)
+                .mapToLong(LockLayout::descriptor)
+                .allMatch(at -> words.load(at + LockLayout.OWNER) == 0
+                        && LockLayout.kind(words.load(at + LockLayout.STATE)) == LockLayout.FREE);
+    }
+
+    @Test
+    void shouldTakeTheSameLockAgainAndCloseWhileItsUnlockIsOpen() {
+        try (LockSession session = finished()) {
+            ALock first = session.lock(0);
+            ALock second = session.lock(1);
+            for (int i = 0; i < COUNTS; i++) {
+                first.lock();
+                assertThatThrownBy(session.lock(0)::lock).isInstanceOf(IllegalMonitorStateException.class);
+                if (i % 2 == 0) {
+                    second.lock();
+                    second.unlock();
+                }
+                assertThat(first.token()).isEqualTo(i + 1);
+                first.unlock();
+                assertThatThrownBy(first::unlock).isInstanceOf(IllegalMonitorStateException.class);
+                assertThat(i % 3 != 0 || first.tryLock())
+                        .as("its unlock is before this")
+                        .isTrue();
+                if (first.isHeld()) {
+                    first.unlock();
+                }
+            }
+        }
+        long start = System.nanoTime();
+        while (!isUnused() && System.nanoTime() - start < TimeUnit.SECONDS.toNanos(10)) {
+            // What the session has sent last is under way.
+            Thread.onSpinWait();
+        }
+        assertThat(isUnused()).as("all descriptors are free").isTrue();
+    }
+
+    @Test
+    void shouldWaitForItsUnlocksWithoutASecondDescriptorOrAFinisher() throws Exception {
+        MemorySegment small = Arena.ofAuto().allocate(LockTable.bytes(1, 1), 64);
+        LockTable.create(small, 1, 1);
+        try (LockHome its = new LockHome(small);
+                LockSession session = LockTable.remoteSession(its.newLink(), ME, finisher)) {
+            LockWords words = new ProcessorWords(small);
+            ALock lock = session.lock(0);
+            for (int i = 0; i < 3; i++) {
+                lock.lock();
+                lock.unlock();
+                assertThat(words.load(LockLayout.lock(1, 0) + LockLayout.REMOTE_TAIL))
+                        .as("tail")
+                        .isZero();
+            }
+        }
+        LockSession session = finished();
+        ALock lock = session.lock(0);
+        lock.lock();
+        finisher.close();
+        lock.unlock();
+        assertThat(local().lock(0).tryLock()).as("nobody has to finish it").isTrue();
+        session.close();
     }
 
     @Test

@@ -2,7 +2,9 @@ package dev.rackcall.rdma.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import dev.rackcall.verbs.soft.FaultPlan;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -13,6 +15,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -34,7 +37,8 @@ class LockBellTest {
     private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 2), 64);
     private final LockTable table = LockTable.create(memory, DESCRIPTORS, 2);
     private final LockWords words = new ProcessorWords(memory);
-    private final LockHome home = new LockHome(memory);
+    private final FaultPlan faults = FaultPlan.none();
+    private final LockHome home = new LockHome(memory, faults);
     /** Where who waits has his memory. */
     private final LockHome waiters = new LockHome(Arena.ofAuto().allocate(64, 64));
 
@@ -117,6 +121,64 @@ class LockBellTest {
             int at = number;
             await(() -> words.load(LockLayout.descriptor(at) + LockLayout.OWNER) == 0);
             assertThat(LockLayout.kind(words.load(LockLayout.descriptor(at)))).isEqualTo(LockLayout.FREE);
+        }
+    }
+
+    /** Its session has a second descriptor, and nobody was there when it locked. */
+    private ALock heldToBeFinished(LockLink link, LockFinisher finisher) {
+        LockSession session =
+                LockTable.remoteSession(link, 1, new LockBell(NODE, waiters.region(), 16), peers(), finisher);
+        ALock lock = session.lock(1);
+        lockAndUnlock(lock);
+        lock.lock();
+        return lock;
+    }
+
+    @Test
+    void shouldNotWaitForItsUnlockAndSendNothingMoreForIt() {
+        assumeFalse(LockDevice.isReal(), "a real device does not stop in an atomic");
+        Semaphore go = new Semaphore(0);
+        // Whose thread does not run: what is counted is the session's thread's.
+        try (LockFinisher finisher = new LockFinisher(new Waiting(true))) {
+            ALock lock = heldToBeFinished(ownLink, finisher);
+            sent.reset();
+            faults.insideAtomics(go::acquireUninterruptibly);
+            lock.unlock();
+            assertThat(last(1)).as("the lock is not free yet").isNotZero();
+            assertThat(lock.isHeld()).isFalse();
+            faults.insideAtomics(() -> {});
+            go.release();
+            lock.lock();
+            // One W of each says that the descriptor before is free.
+            assertThat(sent.counts()).isEqualTo("2 trips: 2 W, 2 C, 1 R");
+            sent.reset();
+            lock.unlock();
+            await(() -> last(1) == 0);
+            assertThat(sent.counts()).isEqualTo("1 trips: 1 W, 1 C, 0 R");
+        }
+    }
+
+    @Test
+    void shouldHandOverThoughTheThreadDoesNotComeBack() throws Exception {
+        try (LockFinisher finisher = LockFinisher.start()) {
+            ALock held = heldToBeFinished(home.newLink(), finisher);
+            for (int i = 0; i < 3; i++) {
+                long first = last(1);
+                LockSession session = LockTable.remoteSession(
+                        home.newLink(), 2, new LockBell(NODE, waiters.region(), 8), LockPeers.create());
+                Future<?> waiter = threads.submit(() -> {
+                    lockAndUnlock(session.lock(1));
+                    session.close();
+                });
+                awaitFollower(first);
+                held.unlock();
+                waiter.get(30, TimeUnit.SECONDS);
+                await(() -> last(1) == 0);
+                // Nothing is open: the finisher sleeps until it is woken, and the next unlock does.
+                await(finisher::isAsleep);
+                held.lock();
+            }
+            held.unlock();
         }
     }
 

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A process that takes locks until it is killed, or is told to end by the end of its input. Each time it has the lock it writes its number behind the last one in a list
- * that the lock guards. Arguments: file, then local, or remote and the owner that was claimed for it.
+ * that the lock guards. Arguments: file, then local, or remote or finished (which does not wait for its unlocks) and the owner that was claimed for it.
  */
 final class LockChild {
     /** Behind the lock table: how many entries the list has, then its entries. */
@@ -40,12 +40,16 @@ final class LockChild {
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         LockWords words;
         LockSession session;
-        if (arguments[1].equals("remote")) {
+        boolean finished = arguments[1].equals("finished");
+        if (finished || arguments[1].equals("remote")) {
             LockEnd end = LockEnd.stranger();
             System.out.println(end.describe());
             end.connectTo(orders.readLine());
             words = new RdmaWords(end.link());
-            session = LockTable.remoteSession(end.link(), Long.parseLong(arguments[2]));
+            long owner = Long.parseLong(arguments[2]);
+            session = finished
+                    ? LockTable.remoteSession(end.link(), owner, LockFinisher.start())
+                    : LockTable.remoteSession(end.link(), owner);
         } else {
             // Its locks end with this process, however it ends: that is how others know.
             LockOwners owners = LockOwners.of(file);

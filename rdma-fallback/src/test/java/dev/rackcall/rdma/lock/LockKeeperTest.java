@@ -90,8 +90,8 @@ class LockKeeperTest {
                         () -> keeper.recover(owners::isDead), 1, 1, TimeUnit.MILLISECONDS);
                 long seed = Long.getLong("rackcall.seed", System.nanoTime());
                 Random random = new Random(seed);
-                for (int i = 0; i < 4; i++) {
-                    children.start(i >= 2);
+                for (String kind : List.of("local", "local", "remote", "finished")) {
+                    children.start(kind);
                 }
                 long start = System.nanoTime();
                 for (int i = 0; i < KILLS || System.nanoTime() - start < TimeUnit.SECONDS.toNanos(SECONDS); i++) {
@@ -124,10 +124,13 @@ class LockKeeperTest {
         }
     }
 
-    /** Two local and two remote processes at a time. */
+    /** Two local and two remote processes at a time, one of which does not wait for its unlocks. */
     private static final class Children implements AutoCloseable {
-        private record Child(
-                long owner, Process process, BufferedReader output, boolean remote, LockHome.Accepted end) {}
+        private record Child(String kind, long owner, Process process, BufferedReader output, LockHome.Accepted end) {
+            boolean remote() {
+                return !kind.equals("local");
+            }
+        }
 
         private final Path file;
         private final LockHome home;
@@ -140,11 +143,12 @@ class LockKeeperTest {
             this.owners = owners;
         }
 
-        void start(boolean remote) throws IOException {
-            children.add(launch(remote));
+        void start(String kind) throws IOException {
+            children.add(launch(kind));
         }
 
-        private Child launch(boolean remote) throws IOException {
+        private Child launch(String kind) throws IOException {
+            boolean remote = !kind.equals("local");
             // This process vouches for those that share no memory with it.
             long owner = remote ? owners.claim() : 0;
             Process process = new ProcessBuilder(
@@ -158,7 +162,7 @@ class LockKeeperTest {
                             System.getProperty("java.class.path"),
                             LockChild.class.getName(),
                             file.toString(),
-                            remote ? "remote" : "local",
+                            kind,
                             Long.toString(owner))
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
@@ -171,18 +175,18 @@ class LockKeeperTest {
                 process.outputWriter().write(end.describe() + "\n");
                 process.outputWriter().flush();
             }
-            return new Child(remote ? owner : Long.parseLong(greeting), process, output, remote, end);
+            return new Child(kind, remote ? owner : Long.parseLong(greeting), process, output, end);
         }
 
         /** Kills it and starts another one. The kernel's lock on its number ends with it; what it has sent is cut off here. */
         void kill(int index) throws IOException, InterruptedException {
             Child child = children.get(index);
             child.process.destroyForcibly().waitFor();
-            if (child.remote) {
+            if (child.remote()) {
                 child.end.cut();
                 owners.release(child.owner);
             }
-            children.set(index, launch(child.remote));
+            children.set(index, launch(child.kind));
         }
 
         void awaitProgress(MemorySegment memory, long count) {

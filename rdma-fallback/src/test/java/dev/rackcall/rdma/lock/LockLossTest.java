@@ -2,15 +2,18 @@ package dev.rackcall.rdma.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.SharedBytes;
+import dev.rackcall.verbs.soft.FaultPlan;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BooleanSupplier;
@@ -133,6 +136,75 @@ class LockLossTest {
             assertThat(keeper.recover(owner -> owner == HOLDER)).isZero();
             assertThat(next.tryLock()).isTrue();
         }
+    }
+
+    /** An unlock was sent, and its answer will not come: the next call says so, whether the finisher has seen it by then or not. */
+    @Test
+    void shouldSayAtTheNextCallThatTheConnectionWasLostWhileAnUnlockWasOpen() throws InterruptedException {
+        assumeFalse(LockDevice.isReal(), "a real device does not stop in an atomic");
+        for (boolean known : new boolean[] {true, false}) {
+            FaultPlan faults = FaultPlan.none();
+            MemorySegment its = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 1), 64);
+            LockTable other = LockTable.create(its, DESCRIPTORS, 1);
+            Semaphore stop = new Semaphore(0);
+            try (LockFinisher finisher = LockFinisher.start();
+                    LockHome host = new LockHome(its, faults)) {
+                LockLink link = host.newLink();
+                LockHome.Accepted end = host.last();
+                LockSession session = LockTable.remoteSession(link, HOLDER, finisher);
+                ALock held = session.lock(0);
+                held.lock();
+                faults.insideAtomics(stop::acquireUninterruptibly);
+                held.unlock();
+                link.queuePair().toError();
+                if (known) {
+                    await(session::isLost);
+                }
+                assertThatThrownBy(held::lock)
+                        .isInstanceOf(LockConnectionException.class)
+                        .hasMessageContaining("cannot be reached");
+                assertThat(held.isHeld()).isFalse();
+                assertThatThrownBy(held::lock)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("lost");
+                session.close();
+                faults.insideAtomics(() -> {});
+                stop.release(100);
+                end.cut();
+                // Whether its unlock has arrived or not, the keeper takes out what is left of it.
+                try (LockKeeper keeper = other.keeper(host.newLoopback(), KEEPER, owner -> false)) {
+                    await(() -> keeper.recover(owner -> owner == HOLDER) == 0);
+                    ALock next = other.localSession(WAITER).lock(0);
+                    assertThat(next.tryLock(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldHandOverWhatTheDeadHasLeftOpen() throws Exception {
+        LockLink link = home.newLink();
+        LockHome.Accepted end = home.last();
+        // Its thread never runs, as if it had died just then, too.
+        LockFinisher finisher = new LockFinisher(new Waiting(true));
+        LockSession session = LockTable.remoteSession(link, HOLDER, finisher);
+        ALock held = session.lock(0);
+        held.lock();
+        long first = last();
+        ALock next = remote(WAITER).lock(0);
+        Future<?> waiting = waiter.submit(next::lock);
+        awaitFollower(first);
+        held.unlock();
+        end.cut();
+        try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
+            assertThat(waiting.isDone()).as("nobody has handed over").isFalse();
+            assertThat(keeper.recover(owner -> owner == HOLDER)).isZero();
+            waiting.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        }
+        get(() -> {
+            next.unlock();
+            return true;
+        });
     }
 
     @Test

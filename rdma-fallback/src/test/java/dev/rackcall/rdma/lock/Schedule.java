@@ -113,6 +113,10 @@ final class Schedule {
         if (next != self) {
             give(next);
             awaitTurn(self);
+            if (mortal.dead) {
+                // Another thread of the same process was killed meanwhile.
+                throw new Death();
+            }
         }
     }
 
@@ -127,7 +131,7 @@ final class Schedule {
         }
     }
 
-    /** A thread of the schedule, as far as its life goes. */
+    /** A thread of the schedule, or a process of several, as far as its life goes. */
     static final class Mortal {
         private final boolean canDie;
         private boolean dead;

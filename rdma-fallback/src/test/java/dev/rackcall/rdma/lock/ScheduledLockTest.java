@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.rdma.lock.Schedule.Mortal;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -18,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
  * {@code -Drackcall.schedules} says how many orders, {@code -Drackcall.seed} which. */
 @Timeout(900)
 class ScheduledLockTest {
-    private static final int DESCRIPTORS = 12;
+    private static final int DESCRIPTORS = 32;
     private static final int LOCKS = 2;
     private static final int ROUNDS = 6;
     private static final int CASES = Integer.getInteger("rackcall.schedules", 240);
@@ -79,22 +81,86 @@ class ScheduledLockTest {
             }
         }
 
+        /** Threads that die together. */
+        private final class OneProcess {
+            private final Mortal mortal = new Mortal(true);
+            private final LockFinisher finisher = new LockFinisher(new ScheduledWaiting(mortal));
+            private final List<Runnable> deaths = new ArrayList<>();
+            private int threads;
+            private int sessions;
+
+            /** With something to do when all of them are dead, and nothing more is sent by any of them. */
+            private void add(Schedule.Work work, Runnable onDeath) {
+                threads++;
+                schedule.add(
+                        () -> {
+                            work.run();
+                            threads--;
+                            if (threads == 0) {
+                                deaths.forEach(Runnable::run);
+                            }
+                        },
+                        () -> {
+                            deaths.add(onDeath);
+                            threads--;
+                            if (threads == 0) {
+                                deaths.forEach(Runnable::run);
+                            }
+                        });
+            }
+
+            /** Its sessions do not wait for their unlocks. To be called after they were added. */
+            void finish() {
+                add(
+                        () -> {
+                            while (sessions > 0) {
+                                schedule.step(mortal);
+                                finisher.finish();
+                            }
+                        },
+                        () -> {});
+            }
+        }
+
         void add(long owner, boolean remote, int budget, boolean hasBell) {
-            Mortal mortal = new Mortal(true);
+            add(owner, remote, budget, hasBell, new OneProcess(), false);
+        }
+
+        void add(long owner, boolean remote, int budget, boolean hasBell, OneProcess process, boolean finished) {
+            Mortal mortal = process.mortal;
             ScheduledWords own = new ScheduledWords(words, schedule, mortal, nic, remote, hasBell ? (int) owner : 0);
             LockSession session = LockTable.session(own, new ScheduledWaiting(mortal), owner, budget, table.sizes());
+            ScheduledWords others = new ScheduledWords(words, schedule, mortal, nic, remote, 0);
+            LockSession other = session;
+            if (finished) {
+                session.finishedBy(process.finisher, own);
+                // Another session of the same thread.
+                other = LockTable.session(others, new ScheduledWaiting(mortal), owner, budget, table.sizes())
+                        .finishedBy(process.finisher, others);
+            }
+            List<LockSession> sessions = List.of(session, other);
             working++;
-            schedule.add(
+            process.sessions++;
+            process.add(
                     () -> {
                         for (int i = 0; i < ROUNDS; i++) {
-                            use(session, mortal, owner);
+                            use(sessions.get(finished ? random.nextInt(2) : 0), mortal, owner);
+                            if (finished) {
+                                // The finisher may come by.
+                                for (int pauses = random.nextInt(40); pauses > 0; pauses--) {
+                                    schedule.step(mortal);
+                                }
+                            }
                         }
-                        session.close();
+                        sessions.forEach(LockSession::close);
                         own.end();
+                        others.end();
+                        process.sessions--;
                         working--;
                     },
                     () -> {
                         own.die();
+                        others.die();
                         dead.add(owner);
                         for (int i = 0; i < LOCKS; i++) {
                             inside[i] = inside[i] == owner ? 0 : inside[i];
@@ -250,18 +316,45 @@ class ScheduledLockTest {
 
     /** Returns how many readers were there at a time, at most. */
     private static int explore(int cases, boolean givesUp, boolean reads, int deaths) throws InterruptedException {
+        return explore(cases, givesUp, reads, deaths, ScheduledLockTest::addAlone);
+    }
+
+    /** Local and remote threads, each a process of its own. */
+    private static void addAlone(Case one, Random shape) {
+        int locals = shape.nextInt(5);
+        for (int owner = 1; owner <= 4; owner++) {
+            boolean remote = owner > locals;
+            one.add(owner, remote, 1 + shape.nextInt(2), remote && shape.nextInt(4) != 0);
+        }
+    }
+
+    /** Local threads, and remote ones of which most do not wait for their unlocks: of one process or of two. */
+    private static void addFinished(Case one, Random shape) {
+        int locals = shape.nextInt(3);
+        List<Case.OneProcess> processes = List.of(one.new OneProcess(), one.new OneProcess());
+        for (int owner = 1; owner <= 4; owner++) {
+            boolean remote = owner > locals;
+            Case.OneProcess process = remote ? processes.get(shape.nextInt(2)) : one.new OneProcess();
+            one.add(
+                    owner,
+                    remote,
+                    1 + shape.nextInt(2),
+                    remote && shape.nextInt(4) != 0,
+                    process,
+                    remote && shape.nextInt(5) != 0);
+        }
+        processes.forEach(Case.OneProcess::finish);
+    }
+
+    private static int explore(int cases, boolean givesUp, boolean reads, int deaths, BiConsumer<Case, Random> adding)
+            throws InterruptedException {
         long first = Long.getLong("rackcall.seed", System.nanoTime());
         int readers = 0;
         for (int i = 0; i < cases; i++) {
             long seed = first + i;
             Case one = new Case(seed, givesUp, reads, deaths == 0 ? 0 : 60);
             one.schedule.letDie(deaths);
-            Random shape = new Random(seed);
-            int locals = shape.nextInt(5);
-            for (int owner = 1; owner <= 4; owner++) {
-                boolean remote = owner > locals;
-                one.add(owner, remote, 1 + shape.nextInt(2), remote && shape.nextInt(4) != 0);
-            }
+            adding.accept(one, new Random(seed));
             one.addKeepers(deaths == 0 ? 0 : 1);
             try {
                 one.run();
@@ -286,6 +379,19 @@ class ScheduledLockTest {
     @Test
     void shouldTakeTheDeadOutInAnyOrder() throws InterruptedException {
         explore(CASES, true, false, 3);
+    }
+
+    @Test
+    void shouldExcludeInAnyOrderWhenUnlocksAreNotWaitedFor() throws InterruptedException {
+        explore(CASES, false, false, 0, ScheduledLockTest::addFinished);
+        explore(CASES, true, false, 0, ScheduledLockTest::addFinished);
+        explore(CASES / 5, true, true, 0, ScheduledLockTest::addFinished);
+    }
+
+    @Test
+    void shouldTakeOutTheDeadWhoseUnlocksAreOpen() throws InterruptedException {
+        explore(CASES, true, false, 3, ScheduledLockTest::addFinished);
+        explore(CASES / 5, true, true, 3, ScheduledLockTest::addFinished);
     }
 
     @Test

@@ -5,15 +5,19 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 
 /**
  * Words as unkind as the hardware may be, one step of a schedule each: a processor's stores wait in its store buffer, and are seen even if the thread dies; a
  * device's atomics read and write in two steps, atomic only among themselves, and end even if the thread dies; its READs of a line are not of one moment; what
- * was not yet posted is lost with the thread. What was rung arrives at any time later.
+ * was not yet posted is lost with the thread. What was rung arrives at any time later, and what was sent without being waited for takes effect at any time later, or not at all
+ * if the thread dies.
  */
-final class ScheduledWords implements LockWords {
+final class ScheduledWords implements LaterWords {
     private record Store(long offset, long value) {}
+
+    private record Swap(long offset, long expected, long desired) {}
 
     private record Ring(int bell, long value) {}
 
@@ -21,6 +25,7 @@ final class ScheduledWords implements LockWords {
     static final class Nic {
         private final long[] bells;
         private final List<Ring> underWay = new ArrayList<>();
+        private final List<ScheduledWords> senders = new ArrayList<>();
         private boolean busy;
 
         /** @param bells their numbers begin with 1 */
@@ -32,6 +37,11 @@ final class ScheduledWords implements LockWords {
             while (!underWay.isEmpty() && random.nextInt(4) == 0) {
                 Ring ring = underWay.remove(random.nextInt(underWay.size()));
                 bells[ring.bell()] = ring.value();
+            }
+            for (ScheduledWords sender : senders) {
+                if (sender.isSending() && random.nextInt(4) == 0) {
+                    sender.sendOne();
+                }
             }
         }
     }
@@ -45,6 +55,15 @@ final class ScheduledWords implements LockWords {
     private final long[] line = new long[MOST_LINES * LockLayout.LINE / Long.BYTES];
     private final int bell;
     private long lineAt;
+    /** Sent before what was not waited for, which is the last. */
+    private final Deque<Store> sent = new ArrayDeque<>();
+
+    private Optional<Swap> later = Optional.empty();
+    /** Whether the device has read for it, and not yet written. */
+    private boolean halfDone;
+
+    private long found;
+    private boolean answered;
 
     /** @param bell its number at the device, 0 for none */
     ScheduledWords(LockWords memory, Schedule schedule, Mortal mortal, Nic nic, boolean remote, int bell) {
@@ -54,6 +73,31 @@ final class ScheduledWords implements LockWords {
         this.mortal = mortal;
         this.nic = nic;
         this.remote = remote;
+        nic.senders.add(this);
+    }
+
+    private boolean isSending() {
+        return later.isPresent();
+    }
+
+    /** Half of an atomic, or a store. */
+    private void sendOne() {
+        Swap swap = later.orElseThrow();
+        if (!sent.isEmpty()) {
+            Store store = sent.removeFirst();
+            memory.store(store.offset(), store.value());
+        } else if (halfDone) {
+            if (found == swap.expected()) {
+                memory.store(swap.offset(), swap.desired());
+            }
+            nic.busy = false;
+            halfDone = false;
+            later = Optional.empty();
+        } else if (!nic.busy) {
+            nic.busy = true;
+            halfDone = true;
+            found = memory.load(swap.offset());
+        }
     }
 
     private void step() {
@@ -71,6 +115,11 @@ final class ScheduledWords implements LockWords {
         while (!remote && !stores.isEmpty()) {
             drainOne();
         }
+        // What the device has begun it ends. Of the rest some arrives before the queue pair is closed.
+        while (halfDone || (isSending() && !nic.busy && schedule.random().nextInt(3) != 0)) {
+            sendOne();
+        }
+        later = Optional.empty();
     }
 
     private void drainOne() {
@@ -79,6 +128,9 @@ final class ScheduledWords implements LockWords {
     }
 
     private void drain() {
+        while (isSending()) {
+            step();
+        }
         while (!stores.isEmpty()) {
             if (remote) {
                 step();
@@ -140,6 +192,30 @@ final class ScheduledWords implements LockWords {
             nic.busy = false;
         }
         return old;
+    }
+
+    @Override
+    public void swapLater(long offset, long expected, long desired) {
+        step();
+        sent.addAll(stores);
+        stores.clear();
+        later = Optional.of(new Swap(offset, expected, desired));
+        answered = false;
+    }
+
+    @Override
+    public boolean isAnswered() {
+        step();
+        answered |= !isSending() && schedule.random().nextBoolean();
+        return answered;
+    }
+
+    @Override
+    public long answer() {
+        while (isSending()) {
+            step();
+        }
+        return found;
     }
 
     @Override

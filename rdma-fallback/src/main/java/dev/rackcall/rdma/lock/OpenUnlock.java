@@ -1,0 +1,174 @@
+package dev.rackcall.rdma.lock;
+
+import dev.rackcall.rdma.lock.LockSession.Descriptor;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * An unlock by RDMA that was sent and that nobody has waited for; a session has one at a time. What follows from its answer is done by the session's thread with whatever that
+ * does next, or if it does nothing by the {@link LockFinisher}. The two take turns: all that belongs to the session, its queue pair as well as its descriptors, is used by the
+ * thread while the state is OWN, by the finisher while it is FINISHING, and by nobody while it is OPEN.
+ */
+final class OpenUnlock {
+    /** Nothing is open, or the session's thread has come back and sees to it. */
+    private static final int OWN = 0;
+    /** Sent; whoever comes first sees to it. */
+    private static final int OPEN = 1;
+
+    /** The finisher sees to it, or the session's thread from another session. */
+    private static final int FINISHING = 2;
+
+    /** So many unlocks are waited for after somebody was in the way: where locks are wanted by many, whoever follows gains more by being told at once. */
+    private static final int WAITED_FOR = 16;
+
+    private static final long PATIENCE_NANOS = 30_000_000_000L;
+
+    private final LockSession session;
+    private final LaterWords words;
+    private final Waiting waiting;
+    private final LockFinisher finisher;
+    private final CohortQueue finishing;
+    /** Who sets it gives all the rest to whoever sees that: each change is a volatile store or a compare-and-set, and pairs with the other side's compare-and-set or load. */
+    private final AtomicInteger state = new AtomicInteger(OWN);
+
+    /** That is leaving its queue; null if nothing is open. */
+    private Descriptor leaving;
+
+    private long line;
+    private int grant;
+    private long since;
+    /** How many unlocks are still to be waited for. */
+    private int waitedFor;
+
+    /** @param waiting of the session's thread */
+    OpenUnlock(LockSession session, LaterWords words, Waiting waiting, LockFinisher finisher, CohortQueue finishing) {
+        this.session = session;
+        this.words = words;
+        this.waiting = waiting;
+        this.finisher = finisher;
+        this.finishing = finishing;
+    }
+
+    /**
+     * Begins to hand the lock over, by the session's thread, which does nothing more before it has called {@link #resume}.
+     *
+     * @return false if the unlock is to be waited for: others were about lately, or there is no other descriptor for the next lock, or no finisher any more
+     */
+    boolean begin(long line, Descriptor descriptor, int grant) {
+        if (finisher.isClosed() || !session.hasSpare()) {
+            return false;
+        }
+        if (waitedFor > 0) {
+            waitedFor--;
+            return false;
+        }
+        if (!session.queue().leaveLater(words, line, descriptor.own)) {
+            waitedFor = WAITED_FOR;
+            return false;
+        }
+        this.line = line;
+        this.grant = grant;
+        leaving = descriptor;
+        leaving.leaves = true;
+        since = System.nanoTime();
+        // Before the look at the finisher's state, which in turn is set before it looks here for the last time.
+        state.set(OPEN);
+        if (finisher.isClosed()) {
+            resume();
+            settle();
+        } else {
+            finisher.wake();
+        }
+        return true;
+    }
+
+    /** By the session's thread, before it uses anything of the session's: from now on the finisher keeps away. */
+    void resume() {
+        if (state.get() == OWN) {
+            return;
+        }
+        waiting.start();
+        while (!state.compareAndSet(OPEN, OWN) && state.get() != OWN) {
+            waiting.pause();
+        }
+        waiting.end();
+    }
+
+    /**
+     * By the session's thread: does what follows from the answer, and waits for that if need be. It may wait for whoever comes next to link himself. So it is not to be called between
+     * the tail's compare-and-set and that: threads that link themselves wait for nobody, and there is no circle.
+     */
+    void settle() {
+        if (leaving == null || session.isLost()) {
+            return;
+        }
+        try {
+            settle(session.queue());
+        } catch (LockConnectionException e) {
+            session.lose();
+            throw e;
+        }
+    }
+
+    /** The same, and what is open in other sessions of this thread, which has been answered meanwhile as a rule. */
+    void settleAll() {
+        settle();
+        finisher.finishOwn();
+    }
+
+    private void settle(CohortQueue queue) {
+        Descriptor descriptor = leaving;
+        long found = words.answer();
+        if (found != descriptor.own) {
+            waitedFor = WAITED_FOR;
+        }
+        boolean released = queue.endLeaving(line, descriptor, grant, found);
+        leaving = null;
+        descriptor.leaves = false;
+        session.released(descriptor, released);
+    }
+
+    /** The session has ended: the finisher does not come any more. */
+    void forget() {
+        finisher.remove(this);
+    }
+
+    boolean isOpen() {
+        return state.get() == OPEN;
+    }
+
+    /** By the finisher: the same, if the answer is there. Returns whether something was open. */
+    boolean finish() {
+        return finish(finishing);
+    }
+
+    /** By the session's thread if that is this one, in a call of another session. */
+    void finishOf(Thread current) {
+        if (session.isOf(current)) {
+            finish(session.queue());
+        }
+    }
+
+    private boolean finish(CohortQueue queue) {
+        if (!isOpen() || !state.compareAndSet(OPEN, FINISHING)) {
+            return false;
+        }
+        int after = OWN;
+        try {
+            if (words.isAnswered()) {
+                settle(queue);
+            } else if (System.nanoTime() - since < PATIENCE_NANOS) {
+                after = OPEN;
+            } else {
+                throw new LockConnectionException(
+                        "the lock table's device has not answered an unlock for 30 s; close the session and connect anew");
+            }
+        } catch (LockConnectionException e) {
+            session.lose(e);
+        } catch (RuntimeException e) {
+            session.lose(new LockConnectionException("an unlock could not be finished: " + e.getMessage(), e));
+        } finally {
+            state.set(after);
+        }
+        return true;
+    }
+}
