@@ -42,7 +42,9 @@ final class ConnectSubject extends Subject {
                 "connect-fresh-rc",
                 "an RC queue pair made, told to the server over a TCP connection that is open already, connected at both"
                         + " ends, and closed; devices stay open"),
-        READ("connect-read", "one READ of 512 bytes, half of what is READ of the meta table, over an RC queue pair that is there");
+        READ(
+                "connect-read",
+                "one READ of 512 bytes, half of what is READ of the meta table, over an RC queue pair that is there");
 
         private final String word;
         private final String settings;
