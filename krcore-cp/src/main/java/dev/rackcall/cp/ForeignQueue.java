@@ -128,6 +128,11 @@ final class ForeignQueue implements VirtualQueue {
         return count;
     }
 
+    @Override
+    public void look() {
+        // The agent's process does.
+    }
+
     private int take(Completions batch) {
         long number = popped;
         int count = 0;

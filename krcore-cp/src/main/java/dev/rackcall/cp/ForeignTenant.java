@@ -95,6 +95,13 @@ final class ForeignTenant implements Tenant {
     }
 
     @Override
+    public MessagePort bind(int port, Runnable arrival) {
+        throw new ControlPlaneException(
+                Kind.UNSUPPORTED,
+                "the agent is another process, which tells nobody here that a message has come; bind without that, and look");
+    }
+
+    @Override
     public boolean ping(Duration atMost) {
         // Without the monitor: who connects may hold it for seconds, waiting for the next agent.
         return attachment.ping(atMost.toNanos());

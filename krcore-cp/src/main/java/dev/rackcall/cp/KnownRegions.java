@@ -1,6 +1,10 @@
 package dev.rackcall.cp;
 
 import dev.rackcall.cp.TableReader.StaleTableException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
@@ -8,15 +12,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.function.LongSupplier;
-import java.util.stream.Stream;
 
 /**
  * What one life of a peer has said of its memory regions, believed for a while. What is used is asked for again before it expires, in the background, so
  * that only the first request to a region waits; of many who need the same answer one asks. Any thread may use it.
  */
 final class KnownRegions {
-    /** Regions that are known at a time; one more takes the place of the oldest. */
-    private static final int KEPT = 16;
+    /** Regions that are known at a time, of those that were used within {@link #validNanos}; one more takes the place of the oldest. */
+    static final int KEPT = 512;
+
+    private static final int SPREAD = 0x9E3779B9;
 
     /** The Optional is kept, too: requests are checked without making objects. */
     private record Known(int key, Optional<RegionRecord> region, long since) {}
@@ -25,8 +30,8 @@ final class KnownRegions {
     private final long validNanos;
     private final LongSupplier clock;
     private final Map<Integer, FutureTask<Optional<RegionRecord>>> asked = new ConcurrentHashMap<>();
-    /** Replaced, never changed. */
-    private volatile Known[] known = {};
+    /** Open-addressed by key, half empty at least. Replaced, never changed. */
+    private volatile Known[] known = new Known[2];
     /** How often it was cleared; what was asked for before is not believed after. */
     private volatile int doubts;
 
@@ -43,17 +48,30 @@ final class KnownRegions {
      * @return empty if nothing is, which does not mean that there is no such region
      */
     Optional<RegionRecord> known(int key) {
-        long now = clock.getAsLong();
-        for (Known candidate : known) {
-            long age = now - candidate.since();
-            if (candidate.key() == key && age < validNanos) {
-                if (age > validNanos / 2) {
-                    refresh(key);
-                }
-                return candidate.region();
-            }
+        Known[] table = known;
+        int at = place(key, table);
+        while (table[at] != null && table[at].key() != key) {
+            at = next(at, table);
         }
-        return Optional.empty();
+        if (table[at] == null) {
+            return Optional.empty();
+        }
+        long age = clock.getAsLong() - table[at].since();
+        if (age >= validNanos) {
+            return Optional.empty();
+        }
+        if (age > validNanos / 2) {
+            refresh(key);
+        }
+        return table[at].region();
+    }
+
+    private static int place(int key, Known[] table) {
+        return (key * SPREAD) >>> (Integer.numberOfLeadingZeros(table.length) + 1);
+    }
+
+    private static int next(int at, Known[] table) {
+        return (at + 1) & (table.length - 1);
     }
 
     private void refresh(int key) {
@@ -148,14 +166,36 @@ final class KnownRegions {
             // Doubted while it was asked for.
             return;
         }
-        Stream<Known> others = Stream.of(known).filter(each -> each.key() != key);
-        Stream<Known> fresh = found.stream().map(region -> new Known(key, found, since));
-        known = Stream.concat(fresh, others).limit(KEPT).toArray(Known[]::new);
+        List<Known> kept = new ArrayList<>();
+        for (Known each : known) {
+            if (each != null && each.key() != key && since - each.since() < validNanos) {
+                kept.add(each);
+            }
+        }
+        if (kept.size() == KEPT) {
+            kept.remove(Collections.min(kept, Comparator.comparingLong(each -> each.since() - since)));
+        }
+        if (found.isPresent()) {
+            kept.add(new Known(key, found, since));
+        }
+        known = table(kept);
+    }
+
+    private static Known[] table(List<Known> entries) {
+        Known[] table = new Known[Math.max(2, Integer.highestOneBit(Math.max(1, entries.size())) * 4)];
+        for (Known each : entries) {
+            int at = place(each.key(), table);
+            while (table[at] != null) {
+                at = next(at, table);
+            }
+            table[at] = each;
+        }
+        return table;
     }
 
     /** Nothing is known any more. */
     synchronized void clear() {
         doubts++;
-        known = new Known[0];
+        known = new Known[2];
     }
 }

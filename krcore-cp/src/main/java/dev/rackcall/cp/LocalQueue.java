@@ -363,6 +363,11 @@ final class LocalQueue implements VirtualQueue {
         return count;
     }
 
+    @Override
+    public void look() {
+        route.lane().poll();
+    }
+
     private synchronized boolean isUnderWay() {
         return underWay > 0 || window.unanswered() > 0;
     }

@@ -196,7 +196,8 @@ final class LocalTenant implements Tenant {
     }
 
     /** @param watcher runs when a message has come, with the port's monitor */
-    LocalPort bind(int port, Runnable watcher) {
+    @Override
+    public LocalPort bind(int port, Runnable watcher) {
         LocalPort made = agent.messages().bind(this, port, agent.queueDepth(), watcher);
         synchronized (this) {
             if (!closed && ports.size() < maxQueues) {

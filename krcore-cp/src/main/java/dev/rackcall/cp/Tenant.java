@@ -67,6 +67,14 @@ public sealed interface Tenant extends AutoCloseable permits LocalTenant, Foreig
     MessagePort bind(int port);
 
     /**
+     * The same, and says when something has come, so that nobody need look for it again and again.
+     *
+     * @param arrival runs on a thread of the agent's, which must not be held up, after messages that {@link MessagePort#receive} then has
+     * @throws ControlPlaneException as {@link #bind(int)}; UNSUPPORTED if the agent is another process
+     */
+    MessagePort bind(int port, Runnable arrival);
+
+    /**
      * Asks the agent for a sign of life, which has taken by then all that this tenant has pushed before.
      *
      * @return false if it has died or takes longer; always true of an agent in this process

@@ -131,4 +131,26 @@ class KnownRegionsTest {
         assertThat(early.get(20, TimeUnit.SECONDS)).isEqualTo(OLD);
         assertThat(regions.known(KEY)).isEmpty();
     }
+
+    /** As many as the connections of a busy host need; one more takes the place of the oldest. */
+    @Test
+    void shouldKnowManyRegionsAtATime() throws Exception {
+        KnownRegions regions = new KnownRegions(
+                key -> {
+                    asked.incrementAndGet();
+                    return Optional.of(new RegionRecord(key, 64, 1));
+                },
+                VALID,
+                clock::get);
+        for (int key = 0; key <= KnownRegions.KEPT; key++) {
+            clock.set(key == 0 ? 0 : 1);
+            // As a device draws them.
+            regions.find(key << 16 | key);
+        }
+        assertThat(regions.known(0)).as("the oldest").isEmpty();
+        for (int key = 1; key <= KnownRegions.KEPT; key++) {
+            assertThat(regions.known(key << 16 | key)).hasValue(new RegionRecord(key << 16 | key, 64, 1));
+        }
+        assertThat(asked).hasValue(KnownRegions.KEPT + 1);
+    }
 }

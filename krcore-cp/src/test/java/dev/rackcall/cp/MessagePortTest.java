@@ -19,6 +19,7 @@ import java.util.Deque;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -105,6 +106,23 @@ class MessagePortTest {
         assertThat(receive(port, 1)).containsExactly(new Came(5, 8, a.host()));
         assertThat(incoming.memory().get(ValueLayout.JAVA_LONG, 64)).isEqualTo(0xC0FFEE);
         assertThat(Hosts.pop(queue, 1)).containsExactly(done(1));
+    }
+
+    @Test
+    void shouldSayThatAMessageHasComeToWhoeverDoesNotLook() {
+        AtomicInteger came = new AtomicInteger();
+        if (!(receiver instanceof LocalTenant)) {
+            assertThatThrownBy(() -> receiver.bind(PORT + 2, came::incrementAndGet))
+                    .isInstanceOfSatisfying(
+                            ControlPlaneException.class,
+                            e -> assertThat(e.kind()).isEqualTo(Kind.UNSUPPORTED));
+            return;
+        }
+        MessagePort told = receiver.bind(PORT + 2, came::incrementAndGet);
+        told.give(incoming, 0, 100, 5);
+        queue.push(request.sendWithImmediate(PORT + 2).inline(7).id(1).signaled());
+        Hosts.waitUntil("the word of it", () -> came.get() == 1);
+        assertThat(receive(told, 1)).containsExactly(new Came(5, 8, a.host()));
     }
 
     @Test
