@@ -125,8 +125,8 @@ class ArchitectureTest {
 
     /** Nobody uses it: like any transport it is found. Of shared memory's transport it sees the SPI only, which another rule says. */
     @Test
-    void shouldLetCallsOverRdmaUseVerbsAndTheRuntime() {
-        mayUseOnly(RDMA, RDMA, RPC, VERBS, SANDBOX, MEMORY);
+    void shouldLetCallsOverRdmaUseVerbsTheControlPlaneAndTheRuntime() {
+        mayUseOnly(RDMA, RDMA, CONTROL_PLANE, RPC, VERBS, SANDBOX, MEMORY);
     }
 
     /** Nobody uses it either: who names channels by hand needs no directory. It picks between transports without knowing any. */

@@ -12,9 +12,9 @@ import java.lang.foreign.ValueLayout;
  *
  * <p>Not thread-safe: of a connection's pushes only one looks for changes at a time. Both segments are the caller's, who keeps them mapped.
  */
-final class Shadow {
+public final class Shadow {
     /** Unchanged bytes between two changed words that travel rather than begin another piece. With 1 % of all words changed, 2 % of all bytes travel. */
-    static final int JOINED_BYTES = 128;
+    public static final int JOINED_BYTES = 128;
 
     private static final int WORD = Long.BYTES;
 
@@ -23,7 +23,7 @@ final class Shadow {
 
     /** Takes pieces of the copy, in ascending order. */
     @FunctionalInterface
-    interface Pieces {
+    public interface Pieces {
         /** The peer lacks {@code length} bytes from {@code offset} on, both multiples of 8. The copy has them. */
         void add(long offset, long length);
     }
@@ -38,7 +38,7 @@ final class Shadow {
      *
      * @throws IllegalArgumentException if the two differ in length, or it is no multiple of 8
      */
-    static Shadow of(MemorySegment memory, MemorySegment copy) {
+    public static Shadow of(MemorySegment memory, MemorySegment copy) {
         if (memory.byteSize() != copy.byteSize() || memory.byteSize() % WORD != 0) {
             throw new IllegalArgumentException("memory of " + memory.byteSize() + " bytes cannot have a shadow of "
                     + copy.byteSize() + " bytes: both must have the same length, a multiple of 8");
@@ -54,7 +54,7 @@ final class Shadow {
      * @return bytes in all pieces
      * @throws IndexOutOfBoundsException if that is not inside the memory
      */
-    long update(long offset, long length, Pieces pieces) {
+    public long update(long offset, long length, Pieces pieces) {
         if (offset % WORD != 0) {
             throw new IllegalArgumentException("a push cannot begin at " + offset + ", which is no multiple of 8");
         }

@@ -1,120 +1,40 @@
 package dev.rackcall.rpc;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.rackcall.rdma.Faults;
 import java.net.URI;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Queue;
-import java.util.Random;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 
-/**
- * Calls over RDMA while connections break beneath them: each ends once, by its deadline, with its result or with UNAVAILABLE; none is executed twice; the next ones find a
- * connection; and in the end nothing is left of any.
- */
-@Timeout(300)
-class RdmaFaultTest {
+/** Calls over RDMA while the network is cut, completions are lost, queue pairs fail and TCP connections end. */
+class RdmaFaultTest extends FaultContract {
     private static final int FAULTS = Integer.getInteger("rackcall.kills", 60);
     private static final String CLIENT = "127.0.0.1";
     private static final String SERVER = "127.0.0.2";
-    private static final int CALLERS = 3;
-    private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-    private final long seed = Long.getLong("rackcall.seed", System.nanoTime());
-    private final Random random = new Random(seed);
-    private final Queue<String> wrong = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger results = new AtomicInteger();
-    private final AtomicInteger unavailable = new AtomicInteger();
-    private final AtomicInteger unanswered = new AtomicInteger();
-    private final Queue<CompletableFuture<Integer>> answers = new ConcurrentLinkedQueue<>();
-    private volatile boolean over;
+    private long mappedBefore;
+    private Faults client;
+    private Faults server;
+    private boolean closed;
 
-    /** Notes each call that it executes. */
-    private final class Counting extends EchoService {
-        final Set<Long> executed = ConcurrentHashMap.newKeySet();
-
-        @Override
-        public long add(long first, long second) {
-            if (!executed.add(first)) {
-                wrong.add("call " + first + " was executed twice");
-            }
-            LockSupport.parkNanos(second);
-            return first + second;
-        }
+    @BeforeEach
+    void open() {
+        mappedBefore = Faults.mappings();
+        client = Faults.at(CLIENT, seed);
+        server = Faults.at(SERVER, seed);
     }
 
-    private void call(Echo echo, long id, long nanos) {
-        long begin = System.nanoTime();
-        try {
-            long sum = echo.add(id, nanos);
-            results.incrementAndGet();
-            if (sum != id + nanos) {
-                wrong.add("call " + id + " returned " + sum);
-            }
-        } catch (RpcException e) {
-            failed(id, e);
-        }
-        if (System.nanoTime() - begin > TIMEOUT.toNanos()) {
-            wrong.add("call " + id + " took longer than " + TIMEOUT);
-        }
+    @Override
+    URI anyPort() {
+        return URI.create("rdma://" + SERVER + ":0");
     }
 
-    private void failed(long id, Throwable e) {
-        if (e instanceof RpcException rpc && rpc.code() == Status.Code.UNAVAILABLE) {
-            unavailable.incrementAndGet();
-        } else {
-            wrong.add("call " + id + " ended with " + e);
-        }
+    @Override
+    int faults() {
+        return FAULTS;
     }
 
-    private void callLater(Echo echo, int id) {
-        unanswered.incrementAndGet();
-        AtomicInteger ends = new AtomicInteger();
-        CompletableFuture<Integer> answer;
-        try {
-            answer = echo.later(id, 1);
-        } catch (RpcException e) {
-            answer = CompletableFuture.failedFuture(e);
-        }
-        answers.add(answer.whenComplete((value, e) -> {
-            if (ends.incrementAndGet() != 1) {
-                wrong.add("call " + id + " ended twice");
-            }
-            if (e != null) {
-                failed(id, e);
-            } else {
-                results.incrementAndGet();
-            }
-            unanswered.decrementAndGet();
-        }));
-    }
-
-    private Thread caller(Echo echo, int number) {
-        return Thread.ofPlatform().start(() -> {
-            Random own = new Random(seed + number);
-            for (int i = 0; !over; i++) {
-                long id = (long) number << 32 | i;
-                if (unanswered.get() < CALLERS && i % 3 == 0) {
-                    callLater(echo, i);
-                }
-                call(echo, id, own.nextInt(2_000_000));
-            }
-        });
-    }
-
-    private void inject(Faults client, Faults server) {
+    @Override
+    void inject() {
         Faults side = random.nextBoolean() ? client : server;
         switch (random.nextInt(5)) {
             case 0 -> side.cut();
@@ -128,46 +48,14 @@ class RdmaFaultTest {
         }
     }
 
-    @Test
-    void shouldEndEachCallOnceWhateverBreaksAndLeaveNothing() throws InterruptedException {
-        long mappedBefore = Faults.mappings();
-        Counting service = new Counting();
-        try (Faults client = Faults.at(CLIENT, seed);
-                Faults server = Faults.at(SERVER, seed)) {
-            try (RpcServer endpoint = RpcServer.builder()
-                            .directory(OwnDirectory.path())
-                            .service(Echo.class, service)
-                            .dispatch(Dispatch.virtualThreads())
-                            .listen(URI.create("rdma://" + SERVER + ":0"))
-                            .start();
-                    RpcChannel channel = RpcChannel.builder("/test/echo")
-                            .address(endpoint.address().orElseThrow())
-                            .arenaQuota(1 << 20)
-                            .open()) {
-                Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT));
-                List<Thread> callers = new ArrayList<>();
-                for (int i = 0; i < CALLERS; i++) {
-                    callers.add(caller(echo, i));
-                }
-                for (int i = 0; i < FAULTS && wrong.isEmpty(); i++) {
-                    awaitMoreResults();
-                    LockSupport.parkNanos(random.nextInt(5_000_000));
-                    inject(client, server);
-                }
-                awaitMoreResults();
-                over = true;
-                for (Thread caller : callers) {
-                    caller.join(2 * TIMEOUT.toMillis());
-                    assertThat(caller.isAlive()).as("a caller hangs").isFalse();
-                }
-                until("each call has ended", () -> unanswered.get() == 0);
-                assertThat(answers).allMatch(CompletableFuture::isDone);
-                until("the server keeps one connection", () -> server.connections() <= 1);
-            }
-            until("no connection is left", () -> client.connections() + server.connections() == 0);
-        }
-        assertThat(wrong).as("seed %d", seed).isEmpty();
-        assertThat(unavailable).as("calls that were hit").hasPositiveValue();
+    @Override
+    int connections() {
+        return client.connections() + server.connections();
+    }
+
+    @Override
+    void checkThatNothingIsLeft() {
+        close();
         // A connection gives its device back after it has left it; a device in which memory is still registered cannot
         // be closed.
         until("no device is open", () -> Faults.openDevices() == 0);
@@ -175,20 +63,12 @@ class RdmaFaultTest {
         until("all memory is unmapped", () -> Faults.mappings() <= mappedBefore);
     }
 
-    /** As long as it takes to be connected again. */
-    private void awaitMoreResults() {
-        int before = results.get();
-        until("calls succeed", () -> results.get() > before || !wrong.isEmpty());
-    }
-
-    private void until(String what, BooleanSupplier condition) {
-        long end = System.nanoTime() + 2 * TIMEOUT.toNanos();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - end > 0) {
-                throw new AssertionError(what + ": not within " + TIMEOUT.multipliedBy(2) + ", seed " + seed + "; "
-                        + results + " results, " + unavailable + " unavailable, " + wrong);
-            }
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+    @AfterEach
+    void close() {
+        if (!closed) {
+            closed = true;
+            client.close();
+            server.close();
         }
     }
 }

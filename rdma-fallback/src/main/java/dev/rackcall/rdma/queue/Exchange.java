@@ -1,0 +1,268 @@
+package dev.rackcall.rdma.queue;
+
+import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.rpc.spi.LogLimit;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What all connections of one tenant in this process have in common: a port where messages for them arrive, and a thread that takes those, sees to publications that nobody else does, and looks
+ * once a second whether peers are there. Open as long as there is a connection or a listener, and a moment longer, since the next connection may come soon. Thread-safe.
+ */
+final class Exchange {
+    private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final SecureRandom RANDOM = new SecureRandom();
+    /** How often it looks after those that want attention. */
+    private static final long TICK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
+
+    private static final long BEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final Map<Tenant, Exchange> OPEN = new HashMap<>();
+
+    private final Tenant tenant;
+    private final Inbox inbox;
+    private final Map<Long, QueueCarrier> carriers = new ConcurrentHashMap<>();
+    private final List<QueueListener> listeners = new CopyOnWriteArrayList<>();
+    private final Queue<QueueCarrier> wanting = new ConcurrentLinkedQueue<>();
+    /** Of the thread. */
+    private final List<QueueCarrier> attended = new ArrayList<>();
+
+    private final Thread thread;
+    /** Guarded by OPEN, with what follows. */
+    private int users;
+
+    private long leftAt;
+    /** The thread sleeps until it is woken. */
+    private volatile boolean asleep;
+
+    private volatile long looks;
+
+    private Exchange(Tenant tenant) {
+        this.tenant = tenant;
+        thread = Thread.ofPlatform().daemon().name("rackcall-queues").unstarted(this::run);
+        inbox = Inbox.bind(tenant, 0, this::wake);
+        thread.start();
+    }
+
+    /**
+     * That of a tenant. To be {@link #release released}.
+     *
+     * @throws ControlPlaneException if the tenant cannot bind a port
+     */
+    static Exchange of(Tenant tenant) {
+        synchronized (OPEN) {
+            Exchange exchange = OPEN.get(tenant);
+            if (exchange == null) {
+                exchange = new Exchange(tenant);
+                OPEN.put(tenant, exchange);
+            }
+            exchange.users++;
+            return exchange;
+        }
+    }
+
+    void release() {
+        synchronized (OPEN) {
+            users--;
+            leftAt = System.nanoTime();
+        }
+    }
+
+    /** Whether nobody has used it for a while; then nobody will. */
+    private boolean isLeft(long now) {
+        synchronized (OPEN) {
+            return users == 0 && now - leftAt >= LINGER_NANOS && OPEN.remove(tenant, this);
+        }
+    }
+
+    /** How many are open in this process. */
+    static int open() {
+        synchronized (OPEN) {
+            return OPEN.size();
+        }
+    }
+
+    /** The connections of a tenant, for those who want to see them fail. */
+    static List<QueueCarrier> carriersOf(Tenant tenant) {
+        synchronized (OPEN) {
+            Exchange exchange = OPEN.get(tenant);
+            return exchange == null ? List.of() : List.copyOf(exchange.carriers.values());
+        }
+    }
+
+    Tenant tenant() {
+        return tenant;
+    }
+
+    /** Where messages for its connections arrive. */
+    int port() {
+        return inbox.number();
+    }
+
+    VirtualQueue connect(HostId host) {
+        return QueueSettings.address(host)
+                .map(address -> tenant.connect(host, address))
+                .orElseGet(() -> tenant.connect(host));
+    }
+
+    /** From now on the carrier hears what comes for it; returns the number by which it is known. */
+    long add(QueueCarrier carrier) {
+        while (true) {
+            long number = RANDOM.nextLong();
+            if (number != 0 && carriers.putIfAbsent(number, carrier) == null) {
+                return number;
+            }
+        }
+    }
+
+    void remove(QueueCarrier carrier) {
+        carriers.remove(carrier.number(), carrier);
+    }
+
+    void add(QueueListener listener) {
+        listeners.add(listener);
+        wake();
+    }
+
+    void remove(QueueListener listener) {
+        listeners.remove(listener);
+    }
+
+    /** How often a thread that looks has moved the device's traffic, all connections' at once. */
+    long looks() {
+        return looks;
+    }
+
+    /** It is about to do so. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // two that count as one are one more that looks for itself
+    void looking() {
+        looks++;
+    }
+
+    /** The carrier is to be looked after a little later. */
+    void attend(QueueCarrier carrier) {
+        wanting.add(carrier);
+        // Partner: rest, which says that it sleeps, and then looks once more.
+        if (asleep) {
+            wake();
+        }
+    }
+
+    /** Something has come. */
+    void wake() {
+        LockSupport.unpark(thread);
+    }
+
+    // ---- the thread
+
+    private void run() {
+        long beaten = System.nanoTime();
+        boolean isOver = false;
+        while (!isOver) {
+            try {
+                long now = System.nanoTime();
+                if (now - beaten >= BEAT_NANOS) {
+                    beaten = now;
+                    isOver = isLeft(now);
+                    carriers.values().forEach(QueueCarrier::beat);
+                }
+                int came = inbox.take(this::hear);
+                for (QueueListener listener : listeners) {
+                    came += listener.take();
+                }
+                look(now);
+                if (came == 0 && !isOver) {
+                    rest(BEAT_NANOS - (now - beaten));
+                }
+            } catch (ControlPlaneException e) {
+                isOver = broken(e);
+            } catch (RuntimeException | Error e) {
+                if (LOG_LIMIT.allows()) {
+                    LOG.error("what came over virtual queues is not delivered; they go on{}", LOG_LIMIT.skipped(), e);
+                }
+                LockSupport.parkNanos(TICK_NANOS);
+            }
+        }
+        inbox.close();
+    }
+
+    /** Nothing is heard here any more, and nobody new comes. Returns whether all have left. */
+    private boolean broken(ControlPlaneException e) {
+        boolean isUsed;
+        synchronized (OPEN) {
+            OPEN.remove(tenant, this);
+            isUsed = users > 0;
+        }
+        carriers.values().forEach(carrier -> {
+            carrier.end("nothing is heard of it any more: " + e.getMessage());
+            carrier.tellEnd();
+        });
+        if (isUsed) {
+            LockSupport.parkNanos(BEAT_NANOS);
+        }
+        return !isUsed;
+    }
+
+    private void look(long now) {
+        for (QueueCarrier carrier = wanting.poll(); carrier != null; carrier = wanting.poll()) {
+            attended.add(carrier);
+        }
+        if (!attended.isEmpty()) {
+            attended.removeIf(carrier -> !carrier.attend(now));
+        }
+    }
+
+    private void rest(long untilBeat) {
+        if (!attended.isEmpty()) {
+            LockSupport.parkNanos(TICK_NANOS);
+            return;
+        }
+        asleep = true;
+        try {
+            // Volatile: whoever has not seen that it sleeps is seen here.
+            if (wanting.isEmpty()) {
+                LockSupport.parkNanos(Math.max(TICK_NANOS, untilBeat));
+            }
+        } finally {
+            asleep = false;
+        }
+    }
+
+    private void hear(HostId from, ByteBuffer bytes) {
+        try {
+            QueueMessage message = QueueMessage.read(bytes);
+            Optional<QueueCarrier> carrier = Optional.ofNullable(carriers.get(message.to()));
+            // Its peer's host alone knows the number; and even if not: agents vouch for hosts.
+            if (carrier.isPresent() && carrier.get().host().equals(from)) {
+                carrier.get().hear(message, bytes);
+            } else {
+                LOG.debug("{} has said something for a connection that is not there", from);
+            }
+        } catch (MalformedException e) {
+            turnedAway(from, e.getMessage());
+        }
+    }
+
+    static void turnedAway(HostId from, String why) {
+        if (LOG_LIMIT.allows()) {
+            LOG.warn("what a process of {} has said goes unheard: {}{}", from, why, LOG_LIMIT.skipped());
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package dev.rackcall.rdma.queue;
+
+import dev.rackcall.cp.Arrivals;
+import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.MessagePort;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.MemoryRegion;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.EnumSet;
+
+/** A port with memory for some messages at a time. Used by one thread, but for {@link #close}. */
+final class Inbox implements AutoCloseable {
+    private static final int PIECES = 8;
+    private static final int PIECE_BYTES = 100 << 10;
+    /** Below lie the numbers that people choose. */
+    private static final int FIRST_RANDOM = 1 << 16;
+
+    private static final int TRIES = 16;
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    static {
+        assert PIECE_BYTES >= QueueGreeting.MAX_BYTES;
+    }
+
+    private final MessagePort port;
+    private final MemoryRegion region;
+    private final Arrivals arrivals = Arrivals.create(PIECES);
+
+    /** What is done with a message; the buffer is worth nothing afterwards. */
+    @FunctionalInterface
+    interface Taker {
+        void take(HostId from, ByteBuffer message);
+    }
+
+    private Inbox(MessagePort port, MemoryRegion region) {
+        this.port = port;
+        this.region = region;
+    }
+
+    /**
+     * Binds a port.
+     *
+     * @param number 0 for any that nobody has
+     * @param arrival runs when something has come, on a thread that must not be held up
+     * @throws ControlPlaneException as {@link Tenant#bind(int, Runnable)} and {@link Tenant#allocate}
+     */
+    static Inbox bind(Tenant tenant, int number, Runnable arrival) {
+        MessagePort port = number == 0 ? bindAny(tenant, arrival) : tenant.bind(number, arrival);
+        MemoryRegion region = null;
+        try {
+            region = tenant.allocate((long) PIECES * PIECE_BYTES, EnumSet.of(Access.LOCAL_WRITE));
+            Inbox made = new Inbox(port, region);
+            for (int i = 0; i < PIECES && made.give(i); i++) {
+                // As many as the agent takes.
+            }
+            return made;
+        } catch (RuntimeException | Error e) {
+            port.close();
+            if (region != null) {
+                region.close();
+            }
+            throw e;
+        }
+    }
+
+    private static MessagePort bindAny(Tenant tenant, Runnable arrival) {
+        for (int i = 1; ; i++) {
+            try {
+                return tenant.bind(RANDOM.nextInt(FIRST_RANDOM, Integer.MAX_VALUE), arrival);
+            } catch (ControlPlaneException e) {
+                if (e.kind() != Kind.REFUSED || i == TRIES) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private boolean give(long piece) {
+        return port.give(region, piece * PIECE_BYTES, PIECE_BYTES, piece);
+    }
+
+    int number() {
+        return port.number();
+    }
+
+    /**
+     * Takes what has come.
+     *
+     * @return how many messages
+     * @throws ControlPlaneException QUEUE_FAILED if the port, its tenant or its agent was closed
+     */
+    int take(Taker taker) {
+        int count = port.receive(arrivals);
+        for (int i = 0; i < count; i++) {
+            long piece = arrivals.id(i);
+            try {
+                taker.take(
+                        arrivals.host(i),
+                        region.memory()
+                                .asSlice(piece * PIECE_BYTES, arrivals.bytes(i))
+                                .asByteBuffer());
+            } finally {
+                give(piece);
+            }
+        }
+        return count;
+    }
+
+    @Override
+    public void close() {
+        port.close();
+        region.close();
+    }
+}

@@ -1,0 +1,126 @@
+package dev.rackcall.rdma.queue;
+
+import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.WorkRequest;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+
+/**
+ * Messages of one end to the peer's process, over a virtual queue of their own: a message is done when the peer's process has taken it, and what is written into memory does not wait for that. In
+ * order; a number that is told also comes after all that was given before. All with the carrier's lock.
+ */
+final class Notes {
+    /** A process that takes none of so many messages is given up. */
+    private static final int MAX_WAITING = 4096;
+
+    /** @param after the request of {@link Outflow} that must be done before it sets out */
+    private record Note(QueueMessage message, long after) {}
+
+    private record Greeting(MemoryRegion region, int length) {}
+
+    private final QueueCarrier carrier;
+    private final VirtualQueue queue;
+    private int port;
+    private final WorkRequest request = WorkRequest.create(1, QueueMessage.BYTES);
+    private final MemorySegment bytes = Arena.ofAuto().allocate(QueueMessage.BYTES);
+    private final Completions done = Completions.create(8);
+    private final Deque<Note> waiting = new ArrayDeque<>();
+    private Optional<Greeting> greeting = Optional.empty();
+    private long pushed;
+    private long taken;
+
+    /** @param port where the peer's process hears */
+    Notes(QueueCarrier carrier, VirtualQueue queue, int port) {
+        this.carrier = carrier;
+        this.queue = queue;
+        this.port = port;
+    }
+
+    /** From now on they go there. */
+    void to(int newPort) {
+        port = newPort;
+    }
+
+    /** Whether there is still something to do for one of them. */
+    boolean areUnderWay() {
+        return greeting.isPresent() || !waiting.isEmpty() || taken < pushed;
+    }
+
+    /** Whether the peer's process has taken all of them. */
+    boolean areTaken() {
+        return !areUnderWay();
+    }
+
+    /** A greeting, which the peer's agent fetches if it is long; before all others. */
+    void greet(MemoryRegion region, int length, long completed) {
+        greeting = Optional.of(new Greeting(region, length));
+        step(completed);
+    }
+
+    /**
+     * Sends a message as soon as {@code after} is done.
+     *
+     * @param completed up to which the requests are
+     */
+    void add(QueueMessage message, long after, long completed) {
+        if (waiting.size() == MAX_WAITING) {
+            carrier.end("it has taken none of " + MAX_WAITING + " messages");
+            return;
+        }
+        waiting.add(new Note(message, after));
+        step(completed);
+    }
+
+    /** Sends what is due, and takes completions. */
+    void step(long completed) {
+        reap();
+        if (greeting.isPresent()) {
+            Greeting first = greeting.get();
+            if (!push(
+                    request.sendWithImmediate(port).from(first.region(), QueueEnd.greetingOffset(), first.length()))) {
+                return;
+            }
+            greeting = Optional.empty();
+        }
+        while (!waiting.isEmpty()
+                && waiting.peek().after() <= completed
+                && !carrier.hasEnded()
+                && push(inline(waiting.peek().message()))) {
+            waiting.poll();
+        }
+    }
+
+    private WorkRequest inline(QueueMessage message) {
+        ByteBuffer buffer = bytes.asByteBuffer();
+        message.write(buffer);
+        return request.sendWithImmediate(port).inline(bytes, 0, QueueMessage.BYTES);
+    }
+
+    private boolean push(WorkRequest message) {
+        if (!queue.push(message.id(pushed + 1).signaled())) {
+            return false;
+        }
+        pushed++;
+        return true;
+    }
+
+    private void reap() {
+        int count;
+        do {
+            count = queue.pop(done);
+            for (int i = 0; i < count; i++) {
+                taken++;
+                if (!done.isSuccess(i)) {
+                    carrier.end("a message ended with " + done.status(i) + ": "
+                            + queue.failure().orElse("the queue does not say why"));
+                }
+            }
+        } while (count == done.capacity());
+    }
+}

@@ -1,0 +1,331 @@
+package dev.rackcall.rdma.queue;
+
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.shm.os.SharedFile;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One end of a connection over two virtual queues: one for what is written into the peer's memory, by {@link QueuePosting}, and one for messages, which end only when the peer's process takes them.
+ * {@link Hearing} says what comes. The end of the peer's process shows by requests that fail; where nothing is posted a word is written once a second, to see.
+ */
+final class QueueCarrier implements Carrier {
+    private static final Logger LOG = LoggerFactory.getLogger(QueueCarrier.class);
+    /** As of the software device. A look at a real one costs less. */
+    private static final int PAUSES_PER_LOOK = 32;
+
+    private final Exchange exchange;
+    private final HostId host;
+    private final QueueEnd end;
+    private final QueuePosting posting;
+    private final Hearing hearing = new Hearing();
+    private final long number;
+    private final Deque<AutoCloseable> made = new ArrayDeque<>();
+    /** What a server has answered to this client, and with which kind of message. */
+    private final CompletableFuture<Reply> reply = new CompletableFuture<>();
+
+    private final AtomicBoolean over = new AtomicBoolean();
+    private final AtomicBoolean beating = new AtomicBoolean();
+    /** How often the peer has rung. */
+    private final AtomicLong heard = new AtomicLong();
+
+    private long clockAhead;
+    private volatile boolean ended;
+    private volatile boolean closed;
+    /** Why, once it has ended. Written before {@link #ended}. */
+    private String why = "";
+
+    /** A server's answer, and when it came ({@link System#nanoTime}). */
+    record Reply(int kind, QueueGreeting greeting, long at) {}
+
+    /**
+     * An end that is not connected yet. It owns one use of the exchange only when it was made.
+     *
+     * @param memory of the connection
+     * @param packetBytes length of what will be said in the greeting
+     * @param host where the peer is
+     * @param notePort where its process hears
+     * @throws dev.rackcall.cp.ControlPlaneException if the host cannot be connected to, or the tenant may have no more
+     */
+    QueueCarrier(Exchange exchange, MemorySegment memory, int packetBytes, HostId host, int notePort) {
+        this.exchange = exchange;
+        this.host = host;
+        end = new QueueEnd(exchange.tenant(), memory, QueueGreeting.FIXED_BYTES + packetBytes);
+        try {
+            VirtualQueue queue = keep(exchange.connect(host));
+            VirtualQueue notes = keep(exchange.connect(host));
+            posting = new QueuePosting(exchange, this, end, queue, notes, notePort);
+            number = exchange.add(this);
+        } catch (RuntimeException | Error e) {
+            closeParts();
+            throw e;
+        }
+    }
+
+    private <T extends AutoCloseable> T keep(T part) {
+        made.push(part);
+        return part;
+    }
+
+    HostId host() {
+        return host;
+    }
+
+    long number() {
+        return number;
+    }
+
+    /** Where messages for it arrive at its process. */
+    int port() {
+        return exchange.port();
+    }
+
+    // ---- meeting
+
+    /** Sends the greeting, which says where this end is. */
+    void greet(int kind, long to, ByteBuffer packet) {
+        QueueGreeting greeting = new QueueGreeting(
+                number,
+                port(),
+                end.region.remoteKey(),
+                end.region.address(),
+                end.memory.byteSize(),
+                end.words.remoteKey(),
+                end.words.address(),
+                System.nanoTime(),
+                packet);
+        end.write(greeting, new QueueMessage(kind, to, 0));
+        posting.greet(greeting.messageBytes());
+    }
+
+    /** Completes when a server has answered. */
+    CompletableFuture<Reply> reply() {
+        return reply;
+    }
+
+    /**
+     * Writes go to this peer from now on.
+     *
+     * @param ahead its clock less this one's
+     */
+    void connect(QueueGreeting peer, long ahead) {
+        clockAhead = ahead;
+        posting.connect(peer);
+    }
+
+    /** As {@link QueuePosting#probe}. */
+    long probe() {
+        return posting.probe();
+    }
+
+    /** As {@link QueuePosting#isDone}. */
+    boolean isDone(long request) {
+        return posting.isDone(request);
+    }
+
+    /** Whether the peer's process has taken all that it was told. */
+    boolean isHeard() {
+        return posting.isHeard();
+    }
+
+    @Override
+    public long clockAhead() {
+        return clockAhead;
+    }
+
+    // ---- posting
+
+    @Override
+    public boolean carry(long offset, long length) {
+        return posting.carry(offset, length);
+    }
+
+    @Override
+    public boolean carryChanged(long offset, long length) {
+        return posting.carryChanged(offset, length);
+    }
+
+    /** Bytes that {@link #carryChanged} has found changed and sent. */
+    long carriedBytes() {
+        return posting.carriedBytes();
+    }
+
+    @Override
+    public boolean store(long offset, long value) {
+        return posting.store(offset, value);
+    }
+
+    @Override
+    public boolean publish(long offset, long value) {
+        return posting.publish(offset, value, false);
+    }
+
+    @Override
+    public boolean proclaim(long offset, long value) {
+        return posting.publish(offset, value, true);
+    }
+
+    @Override
+    public boolean tell(long told) {
+        return posting.tell(told);
+    }
+
+    @Override
+    public boolean flush() {
+        return posting.flush();
+    }
+
+    @Override
+    public void fetchInto(SharedFile area) {
+        posting.fetchInto(area);
+    }
+
+    @Override
+    public boolean fetch(long offset, long areaOffset, long length, long deadline) {
+        return posting.fetch(offset, areaOffset, length, deadline);
+    }
+
+    /** Bytes that {@link #fetch} has asked for. */
+    long fetchedBytes() {
+        return posting.fetchedBytes();
+    }
+
+    // ---- delivering
+
+    @Override
+    public void start(Arrivals listener) {
+        hearing.start(listener, ended);
+    }
+
+    @Override
+    public void look() {
+        posting.look();
+    }
+
+    @Override
+    public int pausesPerLook() {
+        return PAUSES_PER_LOOK;
+    }
+
+    @Override
+    public void listen() {
+        posting.listen(heard.get());
+    }
+
+    // ---- threads of the exchange
+
+    /** A message for this end, from its peer's host. */
+    void hear(QueueMessage message, ByteBuffer rest) throws MalformedException {
+        switch (message.kind()) {
+            case QueueMessage.WELCOME, QueueMessage.REFUSAL ->
+                reply.complete(new Reply(message.kind(), QueueGreeting.read(rest), System.nanoTime()));
+            case QueueMessage.RING -> {
+                heard.incrementAndGet();
+                hearing.published();
+            }
+            case QueueMessage.TOLD -> {
+                if (!hearing.told(message.value())) {
+                    end("it tells more than it can have to tell");
+                    tellEnd();
+                }
+            }
+            case QueueMessage.BYE -> {
+                end("it has said goodbye");
+                tellEnd();
+            }
+            default -> throw new MalformedException("it says hello to an end of another connection");
+        }
+    }
+
+    /** Does what has to be done a little later; returns whether it is to be attended again. */
+    boolean attend(long now) {
+        if (posting.attend(now)) {
+            hearing.published();
+        }
+        if (ended) {
+            tellEnd();
+        }
+        return posting.isAttended();
+    }
+
+    void askForAttention() {
+        exchange.attend(this);
+    }
+
+    /** Once a second: sleepers look for themselves, since a device may lose what should wake them, and the peer is looked after. */
+    void beat() {
+        hearing.published();
+        if (!ended && !closed && beating.compareAndSet(false, true)) {
+            // It may wait for the peer's host, and others must not wait for that.
+            Thread.ofVirtual().name("rackcall-queue-beat").start(() -> {
+                try {
+                    posting.beat(true);
+                } finally {
+                    beating.set(false);
+                }
+            });
+        }
+    }
+
+    // ---- the end
+
+    boolean hasEnded() {
+        return ended;
+    }
+
+    /** Why it has ended. */
+    String whyEnded() {
+        return ended ? why : "it has not ended";
+    }
+
+    void end(String reason) {
+        synchronized (hearing) {
+            if (ended) {
+                return;
+            }
+            why = reason;
+            ended = true;
+        }
+        if (!closed) {
+            LOG.debug("the peer at {} is gone: {}", host, reason);
+        }
+    }
+
+    void tellEnd() {
+        hearing.ended();
+    }
+
+    @Override
+    public void close() {
+        if (!over.compareAndSet(false, true)) {
+            return;
+        }
+        posting.close();
+        closed = true;
+        hearing.close();
+        exchange.remove(this);
+        closeParts();
+        exchange.release();
+    }
+
+    /** Queues first, before the memory that their requests use. */
+    private void closeParts() {
+        while (!made.isEmpty()) {
+            try {
+                made.pop().close();
+            } catch (Exception e) {
+                LOG.warn("a virtual queue to {} cannot be closed: {}", host, e.toString());
+            }
+        }
+        end.close();
+    }
+}

@@ -1,0 +1,154 @@
+package dev.rackcall.rdma.queue;
+
+import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.verbs.VerbsException;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * {@code vq://host:port}: connections over virtual queues of the control plane. The host is a name in it ({@link HostId#named}), the port one that the server's tenant binds. Two ends meet by
+ * two messages, a hello and its answer, and then write into each other's memory.
+ */
+public final class QueueCarriers implements CarrierProvider {
+    static final String SCHEME = "vq";
+    private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
+
+    /** For {@code ServiceLoader}. */
+    public QueueCarriers() {}
+
+    @Override
+    public String scheme() {
+        return SCHEME;
+    }
+
+    @Override
+    public Listener listen(URI address, Reception reception) {
+        requirePlace(address);
+        Exchange exchange = null;
+        try {
+            exchange = Exchange.of(QueueSettings.tenant(address));
+            return new QueueListener(exchange, address, address.getPort(), reception);
+        } catch (ControlPlaneException | VerbsException e) {
+            release(exchange);
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("cannot listen at %s: %s", address, e.getMessage())
+                    .asException(e);
+        } catch (RuntimeException | Error e) {
+            release(exchange);
+            throw e;
+        }
+    }
+
+    private static void release(Exchange exchange) {
+        if (exchange != null) {
+            exchange.release();
+        }
+    }
+
+    @Override
+    public Greeted connect(URI address, MemorySegment memory, ByteBuffer hello, int publications, Duration timeout) {
+        requirePlace(address);
+        long end = System.nanoTime() + timeout.toNanos();
+        QueueCarrier carrier = null;
+        try {
+            HostId host = HostId.named(address.getHost());
+            carrier = carrier(QueueSettings.tenant(), memory, hello.remaining(), host, address.getPort());
+            carrier.greet(QueueMessage.HELLO, 0, hello);
+            return greeted(carrier, await(carrier, address, timeout, end));
+        } catch (ControlPlaneException | VerbsException e) {
+            giveUp(carrier);
+            throw failure(address, e);
+        } catch (RuntimeException | Error e) {
+            giveUp(carrier);
+            throw e;
+        }
+    }
+
+    private static Greeted greeted(QueueCarrier carrier, QueueCarrier.Reply reply) {
+        QueueGreeting server = reply.greeting();
+        if (reply.kind() == QueueMessage.REFUSAL) {
+            carrier.close();
+            return new Greeted(server.packet(), Optional.empty());
+        }
+        // Too little by the time that its greeting travelled: so no deadline comes later over there.
+        carrier.connect(server, server.clock() - reply.at());
+        // What the first call needs to know of the server's memory is looked up here; whether that is as it says shows
+        // later.
+        carrier.probe();
+        return new Greeted(server.packet(), Optional.of(carrier));
+    }
+
+    /** Looks meanwhile: the answer takes a few messages, most of the time is the server's. */
+    private static QueueCarrier.Reply await(QueueCarrier carrier, URI address, Duration timeout, long end) {
+        while (!carrier.reply().isDone()) {
+            // Says also whether the port is there.
+            carrier.isHeard();
+            if (carrier.hasEnded()) {
+                throw Status.Code.UNAVAILABLE
+                        .with(
+                                "nobody who gives connections listens at %s (%s); is the server running, and the port right?",
+                                address, carrier.whyEnded())
+                        .asException();
+            }
+            if (System.nanoTime() - end >= 0) {
+                throw Status.Code.UNAVAILABLE
+                        .with("%s did not answer within %s; it may be stopped or overloaded", address, timeout)
+                        .asException();
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+        return carrier.reply().join();
+    }
+
+    /** An end towards a process of that host, which owns a use of the tenant's exchange. */
+    static QueueCarrier carrier(Tenant tenant, MemorySegment memory, int packetBytes, HostId host, int notePort) {
+        Exchange exchange = Exchange.of(tenant);
+        try {
+            return new QueueCarrier(exchange, memory, packetBytes, host, notePort);
+        } catch (RuntimeException | Error e) {
+            exchange.release();
+            throw e;
+        }
+    }
+
+    private static void giveUp(QueueCarrier carrier) {
+        if (carrier != null) {
+            carrier.close();
+        }
+    }
+
+    /** What a failure of the control plane, or of its device, is to a call. */
+    static Status.Code code(RuntimeException cause) {
+        return cause instanceof ControlPlaneException e
+                ? switch (e.kind()) {
+                    case UNKNOWN_HOST, UNREACHABLE, QUEUE_FAILED -> Status.Code.UNAVAILABLE;
+                    case QUOTA_EXCEEDED, TABLE_FULL -> Status.Code.RESOURCE_EXHAUSTED;
+                    case REFUSED, UNSUPPORTED -> Status.Code.FAILED_PRECONDITION;
+                }
+                : Status.Code.FAILED_PRECONDITION;
+    }
+
+    private static RpcException failure(URI address, RuntimeException cause) {
+        return code(cause)
+                .with("no connection over virtual queues to %s from here: %s", address, cause.getMessage())
+                .asException(cause);
+    }
+
+    private static void requirePlace(URI address) {
+        if (address.getHost() == null || address.getPort() < 0) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with("'%s' is no address; write vq://host:port", address)
+                    .asException();
+        }
+    }
+}

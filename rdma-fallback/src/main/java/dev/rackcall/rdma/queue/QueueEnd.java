@@ -1,0 +1,114 @@
+package dev.rackcall.rdma.queue;
+
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.MemoryRegion;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What one end of a connection has of the tenant: its memory, and a few words beside that, which the peer writes:
+ *
+ * <pre>
+ *    +0 listens: not 0 if the peer wants to be told of the next publication | +64 beat: whatever the peer writes to see whether this end is there | +128 greeting, which the peer READs
+ * </pre>
+ */
+final class QueueEnd {
+    static final long LISTENS = 0;
+    static final long BEAT = 64;
+    private static final long GREETING = 128;
+
+    private static final Logger LOG = LoggerFactory.getLogger(QueueEnd.class);
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+    /** What the peer may do: push, and fetch. There is nothing in the memory that is not meant for it. */
+    private static final Set<Access> PEER = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE, Access.REMOTE_READ);
+
+    final MemorySegment memory;
+    final MemoryRegion region;
+    final MemoryRegion words;
+    private final Tenant tenant;
+    private final Deque<AutoCloseable> made = new ArrayDeque<>();
+
+    /**
+     * Registers the memory.
+     *
+     * @param greetingBytes how long the greeting will be
+     * @throws dev.rackcall.cp.ControlPlaneException if the tenant may have no more, or cannot register memory of this process
+     */
+    QueueEnd(Tenant tenant, MemorySegment memory, int greetingBytes) {
+        this.tenant = tenant;
+        this.memory = memory;
+        try {
+            region = keep(tenant.register(memory, PEER));
+            words = keep(tenant.allocate(GREETING + greetingBytes, PEER));
+        } catch (RuntimeException | Error e) {
+            close();
+            throw e;
+        }
+    }
+
+    private <T extends AutoCloseable> T keep(T part) {
+        made.push(part);
+        return part;
+    }
+
+    /** Where the greeting lies that is {@link #write written}. */
+    static long greetingOffset() {
+        return GREETING;
+    }
+
+    /** Writes the greeting where the peer's agent can READ it. */
+    void write(QueueGreeting greeting, QueueMessage header) {
+        ByteBuffer buffer =
+                words.memory().asSlice(GREETING, greeting.messageBytes()).asByteBuffer();
+        greeting.write(header, buffer);
+    }
+
+    /**
+     * Whether the peer listens, which it is then told of and has to say again. With the lock of whoever posts.
+     */
+    boolean takeListener() {
+        // Partner: the WRITE of QueuePosting.listen. Between what completed before, whose memory is the peer's, and
+        // this look lies a fence: one of both sides sees what the other has written.
+        VarHandle.fullFence();
+        if ((long) LONG.getAcquire(words.memory(), LISTENS) == 0) {
+            return false;
+        }
+        LONG.setRelease(words.memory(), LISTENS, 0L);
+        return true;
+    }
+
+    /** Memory as long as the connection's, all zero, from which the device may send; it lives as long as this end. */
+    MemoryRegion twin() {
+        try (SharedFile file = SharedFile.memfd("rackcall-shadow", memory.byteSize())) {
+            return own(file);
+        }
+    }
+
+    /** A mapping of a file of this process, known to the device as long as this end lives. The file stays the caller's. */
+    MemoryRegion own(SharedFile file) {
+        Mapping mapping = keep(file.map());
+        return keep(tenant.register(mapping.memory(), EnumSet.of(Access.LOCAL_WRITE)));
+    }
+
+    /** In the reverse order of their making. */
+    void close() {
+        while (!made.isEmpty()) {
+            try {
+                made.pop().close();
+            } catch (Exception e) {
+                LOG.warn("a part of a connection over a virtual queue cannot be closed: {}", e.toString());
+            }
+        }
+    }
+}

@@ -1,0 +1,295 @@
+package dev.rackcall.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.sun.management.ThreadMXBean;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What two carriers that have met do for a connection, whatever carries. */
+@Timeout(60)
+public abstract class CarrierContract {
+    protected static final int BYTES = 1 << 20;
+    protected static final long FLAG = BYTES - 8;
+
+    private final Arena arena = Arena.ofShared();
+    protected final MemorySegment near = arena.allocate(BYTES, 4096);
+    protected final MemorySegment far = arena.allocate(BYTES, 4096);
+    private final CompletableFuture<Carrier> seated = new CompletableFuture<>();
+    protected final News here = new News();
+    protected final News there = new News();
+    private CarrierProvider.Listener listener;
+    protected Carrier client;
+    protected Carrier server;
+    /** When the carriers were. */
+    private long started;
+
+    /** What one end has heard. */
+    protected static final class News implements Carrier.Arrivals {
+        private final Semaphore published = new Semaphore(0);
+        private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+
+        @Override
+        public void published() {
+            published.release();
+        }
+
+        @Override
+        public void told(long number) {
+            heard.add("told " + number);
+        }
+
+        @Override
+        public void ended() {
+            heard.add("ended");
+        }
+
+        public String next() throws InterruptedException {
+            return heard.poll(30, TimeUnit.SECONDS);
+        }
+    }
+
+    protected static long word(MemorySegment memory) {
+        return (long) ValueLayout.JAVA_LONG.varHandle().getAcquire(memory, FLAG);
+    }
+
+    /** Sleeps until the far end's word is there, as a poller does. */
+    protected final void awaitFar(long wanted) throws InterruptedException {
+        server.listen();
+        while (word(far) != wanted) {
+            assertThat(there.published.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+            there.published.drainPermits();
+            server.listen();
+        }
+    }
+
+    private final class OneSeat implements CarrierProvider.Seat {
+        @Override
+        public MemorySegment memory() {
+            return far;
+        }
+
+        @Override
+        public int publications() {
+            return 8;
+        }
+
+        @Override
+        public void take(Carrier carrier) {
+            seated.complete(carrier);
+        }
+
+        @Override
+        public ByteBuffer refusal(Status why) {
+            return text(why.toString());
+        }
+
+        @Override
+        public void leave() {
+            seated.completeExceptionally(new IllegalStateException("the seat was left"));
+        }
+    }
+
+    private static ByteBuffer text(String text) {
+        return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** What carries. */
+    protected abstract CarrierProvider provider();
+
+    /** Where one end listens, at any port. */
+    protected abstract URI anyPort();
+
+    /** From now on whatever is posted sets out so much later. */
+    protected abstract void slow(Duration delay);
+
+    /** Pieces that find no room, and are few enough to wait for at 20 ms each. */
+    protected abstract int manyPieces();
+
+    /** When nothing is open any more. */
+    protected abstract void closeProvider();
+
+    @BeforeEach
+    void meet() {
+        CarrierProvider provider = provider();
+        listener = provider.listen(
+                anyPort(),
+                hello -> new CarrierProvider.Answer(
+                        text("welcome to " + StandardCharsets.UTF_8.decode(hello)), Optional.of(new OneSeat())));
+        CarrierProvider.Greeted greeted =
+                provider.connect(listener.address(), near, text("me"), 8, Duration.ofSeconds(10));
+        assertThat(StandardCharsets.UTF_8.decode(greeted.welcome()).toString()).isEqualTo("welcome to me");
+        client = greeted.carrier().orElseThrow();
+        server = seated.join();
+        started = System.nanoTime();
+        client.start(here);
+        server.start(there);
+    }
+
+    @AfterEach
+    void part() {
+        client.close();
+        server.close();
+        listener.close();
+        closeProvider();
+        arena.close();
+    }
+
+    @Test
+    void shouldCarryPiecesBeforeTheWordThatTellsOfThem() throws Exception {
+        new Random(1).ints(BYTES / 8).forEach(i -> near.set(ValueLayout.JAVA_INT, (i & 0x7fff) * 4L, i));
+        for (long turn = 1; turn <= 100; turn++) {
+            near.set(ValueLayout.JAVA_LONG, 4096, turn);
+            assertThat(client.carry(0, 200_000)).isTrue();
+            assertThat(client.publish(FLAG, turn)).isTrue();
+            awaitFar(turn);
+            assertThat(far.asSlice(0, 200_000).mismatch(near.asSlice(0, 200_000)))
+                    .isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void shouldNotCarryWhatIsWrittenAfterwards() throws Exception {
+        near.set(ValueLayout.JAVA_LONG, 64, 1);
+        client.carryChanged(64, 8);
+        near.set(ValueLayout.JAVA_LONG, 64, 2);
+        client.publish(FLAG, 1);
+
+        awaitFar(1);
+        assertThat(far.get(ValueLayout.JAVA_LONG, 64)).isEqualTo(1);
+    }
+
+    @Test
+    void shouldWakeNobodyAsLongAsThoseWhoWaitLook() {
+        for (long turn = 1; turn <= 200; turn++) {
+            client.publish(FLAG, turn);
+            while (word(far) != turn) {
+                server.look();
+                assertThat(System.nanoTime() - started).isLessThan(TimeUnit.SECONDS.toNanos(30));
+            }
+        }
+        // But for reminders, and the start.
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - started);
+        assertThat((long) there.published.availablePermits()).isLessThanOrEqualTo(seconds + 3);
+    }
+
+    @Test
+    void shouldTellOfWhatIsProclaimedAlthoughNobodyListens() throws Exception {
+        // The start's announcement, and one that may follow it.
+        assertThat(there.published.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        there.published.drainPermits();
+        assertThat(client.proclaim(FLAG, 3)).isTrue();
+        while (word(far) != 3) {
+            assertThat(there.published.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    /** Needed in each call, at both ends. */
+    @Test
+    void shouldAllocateNothing() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long allocated = Long.MAX_VALUE;
+        long turn = 1;
+        // The first rounds make what is kept; and a round in which this thread was kept from polling for long takes the
+        // device over anew.
+        for (int round = 0; round < 500 && allocated > 0; round++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < 100; i++, turn++) {
+                near.set(ValueLayout.JAVA_LONG, 4096, turn);
+                client.carryChanged(4096, 64);
+                client.carry(64, 16);
+                client.store(128, turn);
+                client.publish(FLAG, turn);
+                while (word(far) != turn) {
+                    server.look();
+                }
+            }
+            allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        }
+        assertThat(allocated).isZero();
+    }
+
+    @Test
+    void shouldTellNumbersBothWaysInOrder() throws Exception {
+        for (long number = 0; number < 200; number++) {
+            assertThat(client.tell(number)).isTrue();
+            assertThat(server.tell(-number)).isTrue();
+        }
+        for (long number = 0; number < 200; number++) {
+            assertThat(there.next()).isEqualTo("told " + number);
+            assertThat(here.next()).isEqualTo("told " + -number);
+        }
+    }
+
+    /** Words that far apart travel each for itself. */
+    protected final void changeWords(int count) {
+        for (int i = 0; i < count; i++) {
+            near.set(ValueLayout.JAVA_LONG, i * 192L, i + 1);
+        }
+    }
+
+    /** Others share the connection, and have deadlines: a peer that takes nothing must not keep who posts. It is given up a little later. */
+    @Test
+    void shouldNotWaitForAPeerThatTakesNothing() throws Exception {
+        slow(Duration.ofMinutes(1));
+        changeWords(1000);
+        assertThat(client.carryChanged(0, 1000 * 192)).isTrue();
+        assertThat(client.publish(FLAG, 1)).isTrue();
+        assertThat(here.next()).isEqualTo("ended");
+        assertThat(client.publish(FLAG, 2)).isFalse();
+    }
+
+    @Test
+    void shouldPostInOrderWhatFoundNoRoom() throws Exception {
+        slow(Duration.ofMillis(20));
+        changeWords(manyPieces());
+        assertThat(client.carryChanged(0, manyPieces() * 192L)).isTrue();
+        for (long turn = 1; turn <= 100; turn++) {
+            assertThat(client.publish(FLAG, turn)).isTrue();
+        }
+        awaitFar(100);
+        assertThat(far.asSlice(0, manyPieces() * 192L).mismatch(near.asSlice(0, manyPieces() * 192L)))
+                .isEqualTo(-1);
+    }
+
+    @Test
+    void shouldLetArriveWhatWasGivenBeforeTheEndAndThenTellOfIt() throws Exception {
+        client.store(128, 5);
+        client.publish(FLAG, 9);
+        client.close();
+
+        awaitFar(9);
+        assertThat(there.next()).isEqualTo("ended");
+        assertThat(far.get(ValueLayout.JAVA_LONG, 128)).isEqualTo(5);
+        assertThat(client.publish(FLAG, 10)).isFalse();
+        assertThat(server.publish(FLAG, 10)).isFalse();
+    }
+
+    @Test
+    void shouldRefuseToCarryBeyondThePeersMemory() {
+        assertThatThrownBy(() -> client.store(BYTES, 1)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> client.carry(-8, 8)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThat(client.store(0, 1)).isTrue();
+    }
+}

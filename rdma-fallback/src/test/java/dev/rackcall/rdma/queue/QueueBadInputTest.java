@@ -1,0 +1,275 @@
+package dev.rackcall.rdma.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.cp.MessagePort;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.rpc.Await;
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Echo;
+import dev.rackcall.rpc.EchoService;
+import dev.rackcall.rpc.OwnDirectory;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.WorkRequest;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Peers that are broken, hostile or not there: each gets, or is, a clear error, and nobody else notices. */
+@Timeout(120)
+class QueueBadInputTest {
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+    private final QueueHosts hosts = QueueHosts.open();
+    /** Somebody else at the clients' host. */
+    private final Tenant stranger = hosts.near().admit("stranger");
+
+    private RpcServer server;
+
+    @BeforeEach
+    void serve() {
+        server = RpcServer.builder()
+                .directory(OwnDirectory.path())
+                .service(Echo.class, new EchoService())
+                .listen(hosts.anyPort())
+                .start();
+    }
+
+    @AfterEach
+    void end() {
+        server.close();
+        stranger.close();
+        hosts.close();
+    }
+
+    private static RpcChannel channel(URI address, Duration connectTimeout) {
+        return RpcChannel.builder("/test/echo")
+                .address(address)
+                .arenaQuota(1 << 20)
+                .connectTimeout(connectTimeout)
+                .open();
+    }
+
+    private RpcChannel channel() {
+        return channel(server.address().orElseThrow(), TIMEOUT);
+    }
+
+    private static Echo echo(RpcChannel channel) {
+        return channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT));
+    }
+
+    private static RpcException refused(String address) {
+        return catchThrowableOfType(RpcException.class, () -> channel(URI.create(address), TIMEOUT));
+    }
+
+    private int port() {
+        return server.address().orElseThrow().getPort();
+    }
+
+    // ---- what a client meets
+
+    @Test
+    void shouldRefuseAddressesThatNameNoPlace() {
+        assertThat(refused("vq://server")).hasMessageContainingAll("INVALID_ARGUMENT", "vq://host:port");
+    }
+
+    @Test
+    void shouldSayThatAHostOrAPortIsNotThere() {
+        assertThat(refused("vq://nowhere:7")).hasMessageContainingAll("UNAVAILABLE", "vq://nowhere:7", "agent");
+        assertThat(refused("vq://server:65001"))
+                .hasMessageContainingAll("UNAVAILABLE", "nobody who gives connections listens", "vq://server:65001");
+    }
+
+    @Test
+    void shouldSayThatThereIsNoTenant() {
+        QueueSettings.forget(hosts.clients());
+        assertThat(refused(server.address().orElseThrow().toString()))
+                .hasMessageContainingAll("FAILED_PRECONDITION", "QueueSettings");
+    }
+
+    @Test
+    void shouldRefuseToListenWhereSomebodyElseDoes() {
+        assertThatThrownBy(() -> RpcServer.builder()
+                        .directory(OwnDirectory.path().resolveSibling("rackcall-other"))
+                        .service(Echo.class, new EchoService())
+                        .listen(server.address().orElseThrow())
+                        .start())
+                .hasMessageContainingAll("FAILED_PRECONDITION", "cannot listen", "bound");
+    }
+
+    @Test
+    void shouldNotWaitLongerThanToldForWhoDoesNotAnswer() {
+        MemoryRegion memory = hosts.servers().allocate(8192, EnumSet.of(Access.LOCAL_WRITE));
+        try (MessagePort silent = hosts.servers().bind(65002)) {
+            silent.give(memory, 0, 8192, 1);
+            assertThatThrownBy(() -> channel(URI.create("vq://server:65002"), Duration.ofMillis(100)))
+                    .isInstanceOfSatisfying(
+                            RpcException.class, e -> assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE))
+                    .hasMessageContaining("did not answer");
+        }
+    }
+
+    @Test
+    void shouldSayThatTheServersTenantMayHaveNoMoreQueues() {
+        List<VirtualQueue> all = new ArrayList<>();
+        int most = 4096;
+        for (int i = 1; i < most; i++) {
+            all.add(hosts.servers().connect(hosts.near().host()));
+        }
+        assertThat(refused(server.address().orElseThrow().toString()))
+                .hasMessageContainingAll("RESOURCE_EXHAUSTED", "at the server", "virtual queues");
+        all.forEach(VirtualQueue::close);
+        try (RpcChannel channel = channel()) {
+            assertThat(echo(channel).add(1, 2)).isEqualTo(3);
+        }
+    }
+
+    // ---- what a server meets
+
+    private void say(int port, ByteBuffer bytes) {
+        MemoryRegion region =
+                stranger.allocate(Math.max(1, bytes.remaining()), EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
+        try (VirtualQueue queue = stranger.connect(hosts.far().host())) {
+            int length = bytes.remaining();
+            region.memory().asByteBuffer().put(bytes);
+            assertThat(queue.push(WorkRequest.create(1, 0)
+                            .sendWithImmediate(port)
+                            .from(region, 0, length)
+                            .signaled()))
+                    .isTrue();
+            Completions done = Completions.create(1);
+            Await.until("the message is taken", () -> queue.pop(done) == 1);
+            assertThat(done.isSuccess(0)).isTrue();
+        } finally {
+            region.close();
+        }
+    }
+
+    private static ByteBuffer hello(int key, long bytes, int packetBytes, int claimed) {
+        ByteBuffer packet = ByteBuffer.allocate(packetBytes);
+        ByteBuffer message = ByteBuffer.allocate(QueueGreeting.FIXED_BYTES + packetBytes);
+        new QueueGreeting(5, 70_000, key, 4096, bytes, key, 8192, 0, packet)
+                .write(new QueueMessage(QueueMessage.HELLO, 0, 0), message);
+        // Where the length of the packet is.
+        message.putInt(QueueMessage.BYTES + 8 + 4 + 4 + 8 + 8 + 4, claimed);
+        return message.flip();
+    }
+
+    @Test
+    void shouldTurnStrangersAwayAndServeOthers() {
+        try (RpcChannel channel = channel()) {
+            Echo echo = echo(channel);
+            assertThat(echo.add(1, 2)).isEqualTo(3);
+            Random random = new Random(3);
+            byte[] noise = new byte[3000];
+            for (int length : new int[] {0, 1, 23, 24, 100, 3000}) {
+                random.nextBytes(noise);
+                say(port(), ByteBuffer.wrap(noise, 0, length).slice());
+            }
+            for (int kind = 1; kind <= 7; kind++) {
+                ByteBuffer header = ByteBuffer.allocate(QueueMessage.BYTES);
+                new QueueMessage(kind, random.nextLong(), 1).write(header);
+                say(port(), header.flip());
+            }
+            say(port(), hello(1, 1 << 20, 100, 99));
+            say(port(), hello(1, 1 << 20, 100, 101));
+            say(port(), hello(1, 1 << 20, 100, -1));
+            say(port(), hello(1, 1 << 20, 100, Integer.MAX_VALUE));
+            say(port(), hello(1, 0, 100, 100));
+            say(port(), hello(1, Long.MAX_VALUE, 100, 100));
+            assertThat(echo.add(3, 4)).isEqualTo(7);
+            assertThat(server.connections()).isEqualTo(1);
+        }
+    }
+
+    /** Whoever says that he has memory which he has not gets a place for as long only as it takes to see that. */
+    @Test
+    void shouldGiveNobodyAPlaceWhoseMemoryCannotBeWritten() {
+        ByteBuffer packet = ByteBuffer.allocate(QueueGreeting.MAX_BYTES);
+        try (RpcChannel channel = channel()) {
+            Echo echo = echo(channel);
+            ByteBuffer hello = honestHello();
+            new QueueGreeting(5, 70_000, 77, 4096, 64 << 20, 77, 8192, 0, hello)
+                    .write(new QueueMessage(QueueMessage.HELLO, 0, 0), packet);
+            say(port(), packet.flip());
+            assertThat(echo.add(3, 4)).isEqualTo(7);
+            Await.equal("connections", 1, server::connections);
+        }
+        Await.equal("connections", 0, server::connections);
+    }
+
+    /** What the shared-memory handshake says, overheard. */
+    private ByteBuffer honestHello() {
+        ByteBuffer[] heard = new ByteBuffer[1];
+        QueueCarriers provider = new QueueCarriers();
+        URI address = URI.create("vq://server:65003");
+        try (var listener = provider.listen(address, hello -> {
+            heard[0] = ByteBuffer.allocate(hello.remaining()).put(hello).flip();
+            throw new IllegalStateException("overheard");
+        })) {
+            assertThatThrownBy(() -> channel(listener.address(), Duration.ofSeconds(1)))
+                    .hasMessageContaining("UNAVAILABLE");
+        }
+        return heard[0];
+    }
+
+    /** Of a connection that is over, or of nobody's. */
+    @Test
+    void shouldNotHearWhatIsForNobody() {
+        try (RpcChannel channel = channel()) {
+            Echo echo = echo(channel);
+            assertThat(echo.add(1, 2)).isEqualTo(3);
+            int inbox = Exchange.carriersOf(hosts.servers()).getFirst().port();
+            Random random = new Random(4);
+            for (int kind = 2; kind <= 6; kind++) {
+                ByteBuffer header = ByteBuffer.allocate(QueueMessage.BYTES);
+                new QueueMessage(kind, random.nextLong(), 1).write(header);
+                say(inbox, header.flip());
+            }
+            assertThat(echo.add(3, 4)).isEqualTo(7);
+        }
+    }
+
+    // ---- what is closed under a connection
+
+    @Test
+    void shouldEndCallsWhenTheTenantIsClosedUnderThem() {
+        try (RpcChannel channel = channel()) {
+            Echo echo = echo(channel);
+            assertThat(echo.add(1, 2)).isEqualTo(3);
+            hosts.clients().close();
+            assertThat(catchThrowableOfType(RpcException.class, () -> echo.add(1, 2)))
+                    .hasMessageContaining("UNAVAILABLE");
+        }
+        Await.equal("connections", 0, server::connections);
+    }
+
+    @Test
+    void shouldEndCallsWhenTheServersTenantIsClosed() {
+        try (RpcChannel channel = channel()) {
+            Echo echo = echo(channel);
+            assertThat(echo.add(1, 2)).isEqualTo(3);
+            hosts.servers().close();
+            Await.until(
+                    "the connection has ended",
+                    () -> catchThrowableOfType(RpcException.class, () -> echo.add(1, 2)) != null);
+        }
+    }
+}
