@@ -16,7 +16,13 @@ enum Road {
             Target.RDMA,
             "verbs",
             "soft-pingpong",
-            ", over RDMA: the software device on loopback TCP, unless this host has a real one at that address");
+            ", over RDMA: the software device on loopback TCP, unless this host has a real one at that address"),
+    /** The same over virtual queues of the control plane, which all connections of a process share. */
+    QUEUES(
+            Target.RDMA,
+            "verbs",
+            "soft-pingpong",
+            ", over virtual queues of the control plane: an agent in each process, on the software device unless another was asked for");
 
     /** Where the server side says at which address it listens. */
     private static final String ADDRESS_FILE = "rdma.address";
@@ -56,16 +62,26 @@ enum Road {
 
     /** Whether only what has changed travels. */
     boolean mirrors() {
-        return this == RDMA;
+        return this != SHARED_MEMORY;
     }
 
     RpcServer.Builder place(RpcServer.Builder server) {
-        return this == RDMA ? server.arenaQuota(ARENA_QUOTA).listen(URI.create("rdma://127.0.0.1:0")) : server;
+        return switch (this) {
+            case SHARED_MEMORY -> server;
+            case RDMA -> server.arenaQuota(ARENA_QUOTA).listen(URI.create("rdma://127.0.0.1:0"));
+            case QUEUES -> {
+                BenchQueues.serve();
+                yield server.arenaQuota(ARENA_QUOTA).listen(URI.create("vq://" + BenchQueues.SERVER + ":0"));
+            }
+        };
     }
 
     /** Tells the other side where the server is. */
     void announce(RpcServer server, Path directory) throws IOException {
-        if (this == RDMA) {
+        if (this == QUEUES) {
+            BenchQueues.announce(directory);
+        }
+        if (this != SHARED_MEMORY) {
             Files.writeString(
                     directory.resolve(ADDRESS_FILE),
                     server.address().orElseThrow().toString());
@@ -73,8 +89,12 @@ enum Road {
     }
 
     RpcChannel.Builder place(RpcChannel.Builder channel, Path directory) throws IOException {
-        return this == RDMA
-                ? channel.arenaQuota(ARENA_QUOTA).address(URI.create(Files.readString(directory.resolve(ADDRESS_FILE))))
-                : channel;
+        if (this == SHARED_MEMORY) {
+            return channel;
+        }
+        if (this == QUEUES) {
+            BenchQueues.join(directory);
+        }
+        return channel.arenaQuota(ARENA_QUOTA).address(URI.create(Files.readString(directory.resolve(ADDRESS_FILE))));
     }
 }
