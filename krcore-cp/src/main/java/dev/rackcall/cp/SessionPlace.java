@@ -118,16 +118,22 @@ final class SessionPlace implements QueueWatcher {
             return;
         }
         LocalQueue from = queue.get();
-        if (!failed && from.state() == QueuePairState.ERROR) {
-            fail(from.failure().orElse(""));
-        }
+        tellFailure(from);
         for (int count = from.take(batch); count > 0; count = from.take(batch)) {
+            // Once more: who pops an error finds the queue in its error state.
+            tellFailure(from);
             for (int i = 0; i < count; i++) {
                 publish(batch.id(i), batch.status(i), batch.opcode(i), batch.bytes(i));
             }
         }
         // Those whose completions are published.
         tellCounts(from.ended());
+    }
+
+    private void tellFailure(LocalQueue from) {
+        if (!failed && from.state() == QueuePairState.ERROR) {
+            fail(from.failure().orElse(""));
+        }
     }
 
     private void fail(String reason) {
