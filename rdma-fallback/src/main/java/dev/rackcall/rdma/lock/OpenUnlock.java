@@ -103,9 +103,13 @@ final class OpenUnlock {
         }
         try {
             settle(session.queue());
-        } catch (LockConnectionException e) {
+        } catch (RuntimeException | Error e) {
+            // Whatever it was: half of it is done, and it cannot be done again.
             session.lose();
             throw e;
+        } finally {
+            // An interrupt that came meanwhile is for whatever the thread does next.
+            waiting.end();
         }
     }
 
@@ -117,12 +121,13 @@ final class OpenUnlock {
 
     private void settle(CohortQueue queue) {
         Descriptor descriptor = leaving;
+        // Once, whatever happens: who hands over again takes the lock from who has got it.
+        leaving = null;
         long found = words.answer();
         if (found != descriptor.own) {
             waitedFor = WAITED_FOR;
         }
         boolean released = queue.endLeaving(line, descriptor, grant, found);
-        leaving = null;
         descriptor.leaves = false;
         session.released(descriptor, released);
     }
@@ -132,25 +137,39 @@ final class OpenUnlock {
         finisher.remove(this);
     }
 
+    /** Whether it is to be seen to, or somebody does so just now: if there is no answer yet he leaves it open again, and tells nobody. */
     boolean isOpen() {
-        return state.get() == OPEN;
+        return state.get() != OWN;
     }
 
     /** By the finisher: the same, if the answer is there. Returns whether something was open. */
     boolean finish() {
-        return finish(finishing);
+        try {
+            return finish(finishing);
+        } catch (Error e) {
+            // Its session is lost and says so. The others need this thread.
+            return true;
+        }
     }
 
     /** By the session's thread if that is this one, in a call of another session. */
     void finishOf(Thread current) {
         if (session.isOf(current)) {
-            finish(session.queue());
+            try {
+                finish(session.queue());
+            } finally {
+                // An interrupt that came meanwhile is for the call of the other session.
+                waiting.end();
+            }
         }
     }
 
     private boolean finish(CohortQueue queue) {
-        if (!isOpen() || !state.compareAndSet(OPEN, FINISHING)) {
+        if (!isOpen()) {
             return false;
+        }
+        if (!state.compareAndSet(OPEN, FINISHING)) {
+            return isOpen();
         }
         int after = OWN;
         try {
@@ -166,6 +185,9 @@ final class OpenUnlock {
             session.lose(e);
         } catch (RuntimeException e) {
             session.lose(new LockConnectionException("an unlock could not be finished: " + e.getMessage(), e));
+        } catch (Error e) {
+            session.lose(new LockConnectionException("an unlock could not be finished: " + e, e));
+            throw e;
         } finally {
             state.set(after);
         }
