@@ -6,15 +6,17 @@ import java.util.function.Function;
 
 /** Suites of other modules over the real device of one guest, to itself: both ends are in one process, as they are where the suites run over the software device. */
 enum SuiteStep implements GuestStep {
-    VERBS("dev.rackcall.verbs.VerbsContractMain", guest -> List.of(RdmaEnd.DEVICE)),
+    VERBS("dev.rackcall.verbs.VerbsContractMain", guest -> List.of(RdmaEnd.DEVICE, "ports")),
     /** The test finds in a property the address to use instead of loopback. */
     CONTRACT(
             SuiteRun.CLASSES,
             guest -> List.of(
                     "-Drackcall.rdma.host=" + guest.address(),
+                    "-Drackcall.rdma.port=" + RdmaEnd.DEVICE,
                     "-Drackcall.contract.calls=" + (guest.isLong() ? 500 : 50),
                     "+dev.rackcall.rpc.RdmaCallContractTest#shouldRefuseNullsAtTheCaller",
-                    "dev.rackcall.rpc.RdmaCallContractTest")),
+                    "dev.rackcall.rpc.RdmaCallContractTest",
+                    "dev.rackcall.rpc.RealPortCheck")),
     LOCKS(
             SuiteRun.CLASSES,
             guest -> List.of(
