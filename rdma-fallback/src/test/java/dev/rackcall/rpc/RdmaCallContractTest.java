@@ -9,8 +9,12 @@ import org.junit.jupiter.api.Test;
 
 /** The contract of calls over RDMA: over the software device, or a real one that has the address of this host in {@code rackcall.rdma.host}. */
 class RdmaCallContractTest extends CallContractTest {
-    private final URI address =
-            URI.create("rdma://" + System.getProperty("rackcall.rdma.host", "127.0.0.1") + ":" + FreePort.find());
+    private final URI address = address();
+
+    /** One that nobody has. */
+    static URI address() {
+        return URI.create("rdma://" + System.getProperty("rackcall.rdma.host", "127.0.0.1") + ":" + FreePort.find());
+    }
 
     @Override
     RpcServer.Builder place(RpcServer.Builder server) {

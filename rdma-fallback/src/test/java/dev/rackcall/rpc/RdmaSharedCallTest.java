@@ -1,11 +1,10 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.rdma.FreePort;
 import java.net.URI;
 
-/** Shared objects by pointer, over RDMA. */
+/** Shared objects by pointer, over RDMA: where {@link RdmaCallContractTest} runs. */
 class RdmaSharedCallTest extends SharedArenaCallTest {
-    private final URI address = URI.create("rdma://127.0.0.1:" + FreePort.find());
+    private final URI address = RdmaCallContractTest.address();
 
     @Override
     RpcServer.Builder place(RpcServer.Builder server) {

@@ -16,6 +16,7 @@ enum SuiteStep implements GuestStep {
                     "-Drackcall.contract.calls=" + (guest.isLong() ? 500 : 50),
                     "+dev.rackcall.rpc.RdmaCallContractTest#shouldRefuseNullsAtTheCaller",
                     "dev.rackcall.rpc.RdmaCallContractTest",
+                    "dev.rackcall.rpc.RdmaSharedCallTest",
                     "dev.rackcall.rpc.RealPortCheck")),
     LOCKS(
             SuiteRun.CLASSES,
