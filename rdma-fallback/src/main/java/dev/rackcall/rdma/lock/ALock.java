@@ -146,7 +146,7 @@ public final class ALock extends TimedLock {
         return token;
     }
 
-    /** Whether this thread holds it through this object. */
+    /** Whether this thread holds it through this object; says nothing once the session has lost its table. */
     public boolean isHeld() {
         return held != null;
     }

@@ -68,7 +68,7 @@ public final class ALockReader extends TimedLock {
     }
 
     /**
-     * Reads no more. Waits for nobody.
+     * Reads no more. Waits for nobody; but with a {@link LockFinisher} an unlock of this session that is open is ended first, which may take as long as {@link ALock#unlock} without one.
      *
      * @throws IllegalMonitorStateException if this thread does not hold it through this object
      */
@@ -107,7 +107,7 @@ public final class ALockReader extends TimedLock {
         }
     }
 
-    /** Whether this thread holds it through this object. */
+    /** Whether this thread holds it through this object; says nothing once the session has lost its table. */
     public boolean isHeld() {
         return reading != null;
     }

@@ -12,8 +12,10 @@ import java.util.concurrent.locks.LockSupport;
  * <p>That thread looks every 2 ms while there is something to look at, and sleeps otherwise. A thread that uses several sessions sees with each lock by RDMA to what it has left open in the others. One is enough for a process and any number of tables. Thread-safe.
  *
  * <p>What changes for the users of such a session: a lock may be held for some time after {@code unlock}, so {@code tryLock} of somebody who knows of that may fail. A connection that is lost
- * is known to the next call, which throws {@link LockConnectionException}. A session takes two descriptors instead of one; if there is no second one it waits for its unlocks as others do. What
- * belongs to its {@link LockLink} may be closed only after it.
+ * is known to the next call, which throws {@link LockConnectionException}. A session takes two descriptors of the table instead of one, the second with its first lock; if there is no second one then, it waits for its unlocks
+ * as others do. So do readers, who have both in use. What belongs to its {@link LockLink} is used by this thread, too: its scratch memory must not be confined to the session's, and all of it may be closed only after the session.
+ *
+ * <p>A home that stops to answer in the middle of a hand-over holds this thread up until its queue pair gives up, 30 s at most for a request, and with it what is open in other sessions whose threads do not come back.
  */
 public final class LockFinisher implements AutoCloseable {
     /** Each look costs a thread that works the processor for a moment; a bell that nobody rings is looked after as late. */

@@ -86,6 +86,8 @@ public final class LockTable {
     /**
      * Makes a table at the beginning of this memory, which must be zero, aligned to 64 bytes and long enough.
      *
+     * @param descriptors as for {@link #bytes}; a session with a {@link LockFinisher} takes two at least, if there are as many
+     * @param locks how many locks there are
      * @throws IllegalArgumentException if it is not
      */
     public static LockTable create(MemorySegment memory, int descriptors, int locks) {

@@ -143,7 +143,7 @@ class ALockTest {
             int once = lockedPerhaps(lock, random);
             if (random.nextInt(8) == 0) {
                 // Longer than the finisher sleeps.
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(3));
             }
             return once;
         });

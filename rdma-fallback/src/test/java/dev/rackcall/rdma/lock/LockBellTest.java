@@ -161,8 +161,9 @@ class LockBellTest {
     @Test
     void shouldHandOverThoughTheThreadDoesNotComeBack() throws Exception {
         try (LockFinisher finisher = LockFinisher.start()) {
-            ALock held = heldToBeFinished(home.newLink(), finisher);
             for (int i = 0; i < 3; i++) {
+                // A new session: one that was in somebody's way waits for its next unlocks.
+                ALock held = heldToBeFinished(home.newLink(), finisher);
                 long first = last(1);
                 LockSession session = LockTable.remoteSession(
                         home.newLink(), 2, new LockBell(NODE, waiters.region(), 8), LockPeers.create());
@@ -171,14 +172,12 @@ class LockBellTest {
                     session.close();
                 });
                 awaitFollower(first);
+                // Nothing is open: the finisher sleeps until it is woken, and this unlock does.
+                await(finisher::isAsleep);
                 held.unlock();
                 waiter.get(30, TimeUnit.SECONDS);
                 await(() -> last(1) == 0);
-                // Nothing is open: the finisher sleeps until it is woken, and the next unlock does.
-                await(finisher::isAsleep);
-                held.lock();
             }
-            held.unlock();
         }
     }
 

@@ -1,0 +1,147 @@
+package dev.rackcall.rdma.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** An unlock that is open, one step at a time: its answer comes when a test wants it, and the finisher's thread does not run. */
+@SuppressWarnings("LockNotBeforeTry")
+@Timeout(60)
+class OpenUnlockTest {
+    private static final int DESCRIPTORS = 8;
+    private static final long TAIL = LockLayout.lock(DESCRIPTORS, 0) + LockLayout.REMOTE_TAIL;
+    private static final long FOLLOWER = LockLayout.reference(0, 2 * DESCRIPTORS);
+    private static final long ITS_STATE = LockLayout.descriptorOf(FOLLOWER) + LockLayout.STATE;
+
+    private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 2), 64);
+    private final LockTable table = LockTable.create(memory, DESCRIPTORS, 2);
+    private final LockWords words = new ProcessorWords(memory);
+    private final LockFinisher finisher = new LockFinisher(new Waiting(true));
+    private final LateWords late = new LateWords();
+    private final LockSession session = session(late);
+    private final LockSession other = session(new LateWords());
+
+    /** Words whose compare-and-set that is not waited for takes effect at once. */
+    private final class LateWords implements InvocationHandler {
+        private final Map<String, Runnable> before = new HashMap<>();
+        private final Map<String, Runnable> after = new HashMap<>();
+        private boolean answered;
+        private long found;
+
+        LaterWords asWords() {
+            return (LaterWords)
+                    Proxy.newProxyInstance(LaterWords.class.getClassLoader(), new Class<?>[] {LaterWords.class}, this);
+        }
+
+        @Override
+        public Object invoke(Object proxy, Method method, Object[] arguments) throws ReflectiveOperationException {
+            String name = method.getName();
+            before.getOrDefault(name, () -> {}).run();
+            Object result = switch (name) {
+                case "isRemote" -> true;
+                case "swapLater" -> {
+                    found = words.compareAndSwap((long) arguments[0], (long) arguments[1], (long) arguments[2]);
+                    yield found;
+                }
+                case "isAnswered" -> answered;
+                case "answer" -> found;
+                default -> method.invoke(words, arguments);
+            };
+            after.getOrDefault(name, () -> {}).run();
+            return result;
+        }
+    }
+
+    private LockSession session(LateWords late) {
+        LaterWords its = late.asWords();
+        return LockTable.session(its, new Waiting(true), 1, LockTable.REMOTE_BUDGET, table.sizes())
+                .finishedBy(finisher, its);
+    }
+
+    /** Leaves lock 0 while somebody has come behind who has not linked himself yet. Returns where he is to do that. */
+    private long unlockBeforeFollower() {
+        ALock lock = session.lock(0);
+        lock.lock();
+        long link = LockLayout.descriptorOf(words.load(TAIL)) + LockLayout.NEXT;
+        words.store(ITS_STATE, LockLayout.state(0, 0, LockLayout.WAITING));
+        words.store(TAIL, FOLLOWER);
+        lock.unlock();
+        return link;
+    }
+
+    private void assertFollowerHasTheLock() {
+        assertThat(LockLayout.kind(words.load(ITS_STATE))).as("his state").isEqualTo(LockLayout.HEAD);
+        assertThat(words.load(TAIL)).as("the last in the queue").isEqualTo(FOLLOWER);
+    }
+
+    @Test
+    void shouldBeOpenForTheFinisherWhileItsThreadLooksFromAnotherSession() {
+        ALock left = session.lock(0);
+        left.lock();
+        left.unlock();
+        List<Boolean> found = new ArrayList<>();
+        late.before.put("isAnswered", () -> found.add(finisher.finish()));
+        other.lock(1).lock();
+        // Otherwise it would go to sleep, or end, beside what is left open then.
+        assertThat(found).as("whether something is open").containsExactly(true);
+        late.before.clear();
+        late.answered = true;
+        assertThat(finisher.finish()).isTrue();
+        assertThat(finisher.finish()).isFalse();
+    }
+
+    @Test
+    void shouldNotHandOverTwiceWhenThatFailsHalfWay() {
+        words.store(unlockBeforeFollower(), FOLLOWER);
+        late.after.put("grant", () -> {
+            throw new UnsupportedOperationException("planted");
+        });
+        assertThatThrownBy(session.lock(1)::lock).hasMessage("planted");
+        late.after.clear();
+        assertThatThrownBy(session.lock(0)::lock)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("lost");
+        assertFollowerHasTheLock();
+    }
+
+    @Test
+    void shouldLoseOneSessionByAnErrorOfTheFinisher() {
+        words.store(unlockBeforeFollower(), FOLLOWER);
+        late.answered = true;
+        late.after.put("grant", () -> {
+            throw new LinkageError("planted");
+        });
+        assertThat(finisher.finish()).isTrue();
+        assertThatThrownBy(session.lock(0)::lock)
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining("planted");
+        assertFollowerHasTheLock();
+        assertThat(other.lock(1).tryLock()).isTrue();
+    }
+
+    @Test
+    void shouldKeepAnInterruptForTheCallOfTheOtherSession() {
+        long link = unlockBeforeFollower();
+        late.answered = true;
+        late.before.put("load", () -> {
+            // Once the wait for him has seen the interrupt.
+            if (!Thread.currentThread().isInterrupted()) {
+                words.store(link, FOLLOWER);
+            }
+        });
+        Thread.currentThread().interrupt();
+        other.lock(1).lock();
+        assertThat(Thread.interrupted()).isTrue();
+    }
+}
