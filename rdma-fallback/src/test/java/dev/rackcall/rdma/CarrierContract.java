@@ -76,11 +76,20 @@ public abstract class CarrierContract {
 
     /** Sleeps until the far end's word is there, as a poller does. */
     protected final void awaitFar(long wanted) throws InterruptedException {
-        server.listen();
-        while (word(far) != wanted) {
-            assertThat(there.published.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
-            there.published.drainPermits();
-            server.listen();
+        sleep(server, far, there, wanted);
+    }
+
+    /** The same of the near end. */
+    protected final void awaitNear(long wanted) throws InterruptedException {
+        sleep(client, near, here, wanted);
+    }
+
+    private static void sleep(Carrier end, MemorySegment memory, News news, long wanted) throws InterruptedException {
+        end.listen();
+        while (word(memory) != wanted) {
+            assertThat(news.published.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+            news.published.drainPermits();
+            end.listen();
         }
     }
 

@@ -35,6 +35,8 @@ final class Exchange {
     private static final long BEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Map<Tenant, Exchange> OPEN = new HashMap<>();
+    /** Once a second sleepers look for themselves. */
+    private static volatile boolean reminds = true;
 
     private final Tenant tenant;
     private final Inbox inbox;
@@ -51,6 +53,8 @@ final class Exchange {
     private long leftAt;
     /** The thread sleeps until it is woken. */
     private volatile boolean asleep;
+    /** Something has come since the thread looked for it last. A lock that it waited for on the way may have used the permit up that came with that. */
+    private volatile boolean hasCome;
 
     private volatile long looks;
 
@@ -97,6 +101,11 @@ final class Exchange {
         synchronized (OPEN) {
             return OPEN.size();
         }
+    }
+
+    /** Whether sleepers are reminded, in this process; for those who want to see that nobody needs it. */
+    static void remind(boolean so) {
+        reminds = so;
     }
 
     /** The connections of a tenant, for those who want to see them fail. */
@@ -167,6 +176,8 @@ final class Exchange {
 
     /** Something has come. */
     void wake() {
+        // Partner: rest. Before the permit, so that who is unparked and parks again has seen it.
+        hasCome = true;
         LockSupport.unpark(thread);
     }
 
@@ -181,8 +192,11 @@ final class Exchange {
                 if (now - beaten >= BEAT_NANOS) {
                     beaten = now;
                     isOver = isLeft(now);
-                    carriers.values().forEach(QueueCarrier::beat);
+                    boolean isReminder = reminds;
+                    carriers.values().forEach(carrier -> carrier.beat(isReminder));
                 }
+                // Before it is looked for: what comes from now on keeps the thread awake.
+                hasCome = false;
                 int came = inbox.take(this::hear);
                 for (QueueListener listener : listeners) {
                     came += listener.take();
@@ -237,7 +251,7 @@ final class Exchange {
         asleep = true;
         try {
             // Volatile: whoever has not seen that it sleeps is seen here.
-            if (wanting.isEmpty()) {
+            if (wanting.isEmpty() && !hasCome) {
                 LockSupport.parkNanos(Math.max(TICK_NANOS, untilBeat));
             }
         } finally {

@@ -16,15 +16,11 @@ final class Hearing {
     private boolean endTold;
     private boolean closed;
 
-    /** @param hasEnded whether the peer is gone already */
-    synchronized void start(Arrivals listener, boolean hasEnded) {
+    synchronized void start(Arrivals listener) {
         arrivals = listener;
         early.forEach(listener::told);
         early.clear();
         published();
-        if (hasEnded) {
-            ended();
-        }
     }
 
     synchronized void published() {

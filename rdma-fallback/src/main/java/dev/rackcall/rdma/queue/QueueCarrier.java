@@ -203,7 +203,11 @@ final class QueueCarrier implements Carrier {
 
     @Override
     public void start(Arrivals listener) {
-        hearing.start(listener, ended);
+        hearing.start(listener);
+        // Only now: whoever ends it earlier finds nobody to tell.
+        if (ended) {
+            tellEnd();
+        }
     }
 
     @Override
@@ -254,6 +258,11 @@ final class QueueCarrier implements Carrier {
         if (ended) {
             tellEnd();
         }
+        return isAttended();
+    }
+
+    /** Whether the exchange's thread looks after it, since there is something to do a little later. */
+    boolean isAttended() {
         return posting.isAttended();
     }
 
@@ -261,14 +270,20 @@ final class QueueCarrier implements Carrier {
         exchange.attend(this);
     }
 
-    /** Once a second: sleepers look for themselves, since a device may lose what should wake them, and the peer is looked after. */
-    void beat() {
-        hearing.published();
+    /**
+     * Looks after the peer.
+     *
+     * @param reminds that sleepers are to look for themselves, too, since a device may lose what should wake them
+     */
+    void beat(boolean reminds) {
+        if (reminds) {
+            hearing.published();
+        }
         if (!ended && !closed && beating.compareAndSet(false, true)) {
             // It may wait for the peer's host, and others must not wait for that.
             Thread.ofVirtual().name("rackcall-queue-beat").start(() -> {
                 try {
-                    posting.beat(true);
+                    posting.beat(reminds);
                 } finally {
                     beating.set(false);
                 }

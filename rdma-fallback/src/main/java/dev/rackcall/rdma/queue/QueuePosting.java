@@ -65,9 +65,10 @@ final class QueuePosting implements Shadow.Pieces {
     /** Whoever listens sleeps by now, and is woken when {@link #listening} is done. */
     private boolean isLate;
 
-    /** The exchange's thread looks after this carrier, for so many ticks more. */
-    private boolean attended;
+    /** The exchange's thread looks after this carrier. Written with the lock; read without it, since that thread waits for nobody who posts. */
+    private volatile boolean attended;
 
+    /** For so many ticks more. */
     private int ticks;
     /** Of the exchange, when this was last looked at. */
     private long looksSeen;
@@ -374,9 +375,9 @@ final class QueuePosting implements Shadow.Pieces {
 
     /** Takes completions; of a peer that listens by now it is not known whether it has seen what has arrived. */
     private void settle() {
-        long before = out.completed();
         out.reap();
-        if (out.completed() != before) {
+        // Not only what was reaped here: whoever makes room takes completions, too.
+        if (out.completed() != settled) {
             settled = out.completed();
             if (peer != null && out.isAlive()) {
                 ring();
@@ -453,6 +454,8 @@ final class QueuePosting implements Shadow.Pieces {
             }
             if (isBusy()) {
                 ticks = LINGER_TICKS;
+                // It may be in the thread's list twice for a while, and the other time was found quiet.
+                attended = true;
             } else if (--ticks < 0) {
                 attended = false;
             }
@@ -467,14 +470,9 @@ final class QueuePosting implements Shadow.Pieces {
         }
     }
 
-    /** Whether it is to be attended again; if not, it asks for that itself when it needs it. */
+    /** Whether it is to be attended again; if not, it asks for that itself when it needs it. Waits for nobody. */
     boolean isAttended() {
-        lock.lock();
-        try {
-            return attended;
-        } finally {
-            lock.unlock();
-        }
+        return attended;
     }
 
     private boolean isBusy() {

@@ -1,9 +1,18 @@
 package dev.rackcall.rdma.queue;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.rackcall.rdma.CarrierContract;
+import dev.rackcall.rpc.Await;
+import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
+import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 
 /** Two carriers over virtual queues between two hosts. */
 class QueueCarrierTest extends CarrierContract {
@@ -31,7 +40,95 @@ class QueueCarrierTest extends CarrierContract {
 
     @Override
     protected void closeProvider() {
+        Exchange.remind(true);
         hosts.faults().latency(Duration.ZERO);
         hosts.close();
+    }
+
+    /** Nobody would look whether the peer has gone to sleep meanwhile, and no sign of life be asked for any more. */
+    @Test
+    void shouldSeeToAPublicationWhoseCompletionMadeRoomForOthers() {
+        int words = 1000;
+        for (long turn = 1; turn <= 20; turn++) {
+            for (int i = 0; i < words; i++) {
+                near.set(ValueLayout.JAVA_LONG, i * 192L, turn);
+            }
+            assertThat(client.publish(FLAG, turn)).isTrue();
+            assertThat(client.carryChanged(0, words * 192L)).isTrue();
+            Await.until("nothing is left to do", () -> !((QueueCarrier) client).isAttended());
+        }
+    }
+
+    /** Each publication is followed by words that nobody waits for and for which there is no room, and meets a peer that sleeps or is about to. */
+    @Test
+    void shouldWakeSleepersWhomNobodyReminds() throws Exception {
+        Exchange.remind(false);
+        int turns = 1000;
+        CompletableFuture<Integer> answered = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                for (int turn = 1; turn <= turns; turn++) {
+                    awaitFar(turn);
+                    publishAmongOthers(server, turn);
+                }
+                answered.complete(turns);
+            } catch (Exception | Error e) {
+                answered.completeExceptionally(e);
+            }
+        });
+        for (int turn = 1; turn <= turns; turn++) {
+            publishAmongOthers(client, turn);
+            awaitNear(turn);
+        }
+        assertThat(answered.get(30, TimeUnit.SECONDS)).isEqualTo(turns);
+    }
+
+    private static void publishAmongOthers(Carrier carrier, long turn) {
+        assertThat(carrier.publish(FLAG, turn)).isTrue();
+        for (int i = 0; i < 20; i++) {
+            assertThat(carrier.store(128, turn)).isTrue();
+        }
+    }
+
+    /** The thread that delivers wake-ups asks each carrier that it looks after; who posts may keep the lock for as long as a peer is silent. */
+    @Test
+    void shouldSayWhetherItWantsAttentionWhileSomebodyPosts() throws Exception {
+        QueueCarrier carrier = (QueueCarrier) client;
+        CountDownLatch isHeld = new CountDownLatch(1);
+        CountDownLatch over = new CountDownLatch(1);
+        Thread holder = Thread.ofPlatform().daemon().start(() -> carrier.start(new Holding(isHeld, over)));
+        isHeld.await();
+        // Whose end cannot be noted as long as somebody hears of something else.
+        hosts.clients().close();
+        Thread poster = Thread.ofPlatform().daemon().start(() -> carrier.publish(FLAG, 1));
+        try {
+            Await.until(
+                    "somebody keeps the lock",
+                    () -> poster.getState() == Thread.State.BLOCKED || poster.getState() == Thread.State.WAITING);
+            CompletableFuture.runAsync(carrier::isAttended).get(30, TimeUnit.SECONDS);
+        } finally {
+            over.countDown();
+            holder.join();
+            poster.join();
+        }
+    }
+
+    /** Keeps whoever tells it of a publication. */
+    private record Holding(CountDownLatch isHeld, CountDownLatch over) implements Carrier.Arrivals {
+        @Override
+        public void published() {
+            isHeld.countDown();
+            try {
+                over.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        @Override
+        public void told(long number) {}
+
+        @Override
+        public void ended() {}
     }
 }
