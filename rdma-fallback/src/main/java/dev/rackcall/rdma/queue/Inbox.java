@@ -14,7 +14,9 @@ import java.util.EnumSet;
 
 /** A port with memory for some messages at a time. Used by one thread, but for {@link #close}. */
 final class Inbox implements AutoCloseable {
-    private static final int PIECES = 8;
+    /** Messages that are taken at a time, at most. */
+    static final int PIECES = 8;
+
     private static final int PIECE_BYTES = 100 << 10;
     /** Below lie the numbers that people choose. */
     private static final int FIRST_RANDOM = 1 << 16;

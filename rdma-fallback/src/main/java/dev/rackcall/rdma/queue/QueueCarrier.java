@@ -41,6 +41,8 @@ final class QueueCarrier implements Carrier {
     private long clockAhead;
     private volatile boolean ended;
     private volatile boolean closed;
+    /** Written before {@link #ended} of that. */
+    private volatile boolean saidGoodbye;
     /** Why, once it has ended. Written before {@link #ended}. */
     private String why = "";
 
@@ -243,6 +245,7 @@ final class QueueCarrier implements Carrier {
                 }
             }
             case QueueMessage.BYE -> {
+                saidGoodbye = true;
                 end("it has said goodbye");
                 tellEnd();
             }
@@ -295,6 +298,11 @@ final class QueueCarrier implements Carrier {
 
     boolean hasEnded() {
         return ended;
+    }
+
+    /** Whether the peer's process has ended it, in so many words. */
+    boolean hasSaidGoodbye() {
+        return saidGoodbye;
     }
 
     /** Why it has ended. */

@@ -93,12 +93,9 @@ public final class QueueCarriers implements CarrierProvider {
         while (!carrier.reply().isDone()) {
             // Says also whether the port is there.
             carrier.isHeard();
-            if (carrier.hasEnded()) {
-                throw Status.Code.UNAVAILABLE
-                        .with(
-                                "nobody who gives connections listens at %s (%s); is the server running, and the port right?",
-                                address, carrier.whyEnded())
-                        .asException();
+            // Again: a refusal and then a goodbye may have come since.
+            if (carrier.hasEnded() && !carrier.reply().isDone()) {
+                throw withoutReply(carrier, address);
             }
             if (System.nanoTime() - end >= 0) {
                 throw Status.Code.UNAVAILABLE
@@ -108,6 +105,16 @@ public final class QueueCarriers implements CarrierProvider {
             LockSupport.parkNanos(PAUSE_NANOS);
         }
         return carrier.reply().join();
+    }
+
+    private static RpcException withoutReply(QueueCarrier carrier, URI address) {
+        return (carrier.hasSaidGoodbye()
+                        ? Status.Code.UNAVAILABLE.with(
+                                "the server at %s has turned this client away; its log says why", address)
+                        : Status.Code.UNAVAILABLE.with(
+                                "nobody who gives connections listens at %s (%s); is the server running, and the port right?",
+                                address, carrier.whyEnded()))
+                .asException();
     }
 
     /** An end towards a process of that host, which owns a use of the tenant's exchange. */

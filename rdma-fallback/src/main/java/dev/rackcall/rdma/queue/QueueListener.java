@@ -13,6 +13,8 @@ import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -21,14 +23,13 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A port where clients say hello to a server; a virtual thread for each that is not connected yet. */
 final class QueueListener implements CarrierProvider.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(QueueListener.class);
-    /** Who has said hello and has no connection yet. Others may try again. */
+    /** Who has said hello and has no connection yet. Others wait at the port, which keeps some. */
     private static final int MAX_GUESTS = 64;
 
     private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
@@ -60,11 +61,11 @@ final class QueueListener implements CarrierProvider.Listener {
         return address;
     }
 
-    /** The exchange's thread: takes who has come. */
+    /** The exchange's thread: takes who has come, if there is room for as many as may come at a time. Nobody else takes any of that. */
     int take() {
         // Not while it is closed, or what comes just then would go into memory that is gone.
         synchronized (taking) {
-            return over ? 0 : inbox.take(this::admit);
+            return over || room.availablePermits() < Inbox.PIECES ? 0 : inbox.take(this::admit);
         }
     }
 
@@ -76,7 +77,7 @@ final class QueueListener implements CarrierProvider.Listener {
             }
             QueueGreeting client = QueueGreeting.read(bytes);
             if (!room.tryAcquire()) {
-                throw new MalformedException(MAX_GUESTS + " others are just coming; it may try again");
+                throw new IllegalStateException("more than " + Inbox.PIECES + " have come at a time");
             }
             start(from, client);
         } catch (MalformedException e) {
@@ -95,6 +96,8 @@ final class QueueListener implements CarrierProvider.Listener {
                     turnAway(from, client, e.toString());
                 } finally {
                     room.release();
+                    // Those who wait at the port have said so already.
+                    exchange.wake();
                 }
             });
         } catch (RuntimeException | Error e) {
@@ -171,7 +174,14 @@ final class QueueListener implements CarrierProvider.Listener {
     private void turnAway(HostId from, QueueGreeting client, String why) {
         Exchange.turnedAway(from, why);
         try {
-            say(from, client.port(), QueueMessage.BYTES, new QueueMessage(QueueMessage.BYE, client.number(), 0)::write);
+            MemorySegment bytes = Arena.ofAuto().allocate(QueueMessage.BYTES);
+            new QueueMessage(QueueMessage.BYE, client.number(), 0).write(bytes.asByteBuffer());
+            // Inline: it needs no region, of which there may be none left.
+            say(
+                    from,
+                    WorkRequest.create(1, QueueMessage.BYTES)
+                            .sendWithImmediate(client.port())
+                            .inline(bytes, 0, QueueMessage.BYTES));
         } catch (ControlPlaneException | VerbsException e) {
             LOG.debug("a client at {} does not hear that it was turned away: {}", from, e.getMessage());
         }
@@ -180,30 +190,30 @@ final class QueueListener implements CarrierProvider.Listener {
     private void refuse(HostId from, QueueGreeting client, ByteBuffer welcome) {
         QueueGreeting refusal = QueueGreeting.refusal(welcome);
         QueueMessage header = new QueueMessage(QueueMessage.REFUSAL, client.number(), 0);
-        say(from, client.port(), refusal.messageBytes(), buffer -> refusal.write(header, buffer));
+        int bytes = refusal.messageBytes();
+        MemoryRegion region = exchange.tenant().allocate(bytes, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
+        try {
+            refusal.write(header, region.memory().asByteBuffer());
+            say(from, WorkRequest.create(1, 0).sendWithImmediate(client.port()).from(region, 0, bytes));
+        } finally {
+            region.close();
+        }
     }
 
     /** Says one thing to a process, as far as it hears that. */
-    private void say(HostId host, int port, int bytes, Consumer<ByteBuffer> message) {
-        MemoryRegion region = exchange.tenant().allocate(bytes, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
+    private void say(HostId host, WorkRequest message) {
         try (VirtualQueue queue = exchange.connect(host)) {
-            message.accept(region.memory().asByteBuffer());
-            WorkRequest request = WorkRequest.create(1, 0);
+            message.signaled();
             Completions done = Completions.create(1);
             long begin = System.nanoTime();
             boolean isSent = false;
             while (System.nanoTime() - begin < QueueSettings.greetingTimeout().toNanos()) {
-                isSent = isSent
-                        || queue.push(request.sendWithImmediate(port)
-                                .from(region, 0, bytes)
-                                .signaled());
+                isSent = isSent || queue.push(message);
                 if (isSent && queue.pop(done) > 0) {
                     return;
                 }
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
-        } finally {
-            region.close();
         }
     }
 

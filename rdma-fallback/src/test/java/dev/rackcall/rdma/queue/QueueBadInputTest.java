@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.MessagePort;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
@@ -16,17 +17,25 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.WorkRequest;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -141,6 +150,58 @@ class QueueBadInputTest {
         }
     }
 
+    /** Not even one to say so in. */
+    @Test
+    void shouldSayThatTheServerTurnsItAwayThatHasNoMoreRegions() {
+        List<MemoryRegion> all = new ArrayList<>();
+        assertThatThrownBy(() -> {
+                    while (true) {
+                        all.add(hosts.servers().allocate(64, EnumSet.of(Access.LOCAL_WRITE)));
+                    }
+                })
+                .isInstanceOf(ControlPlaneException.class);
+        assertThat(refused(server.address().orElseThrow().toString()))
+                .hasMessageContainingAll("UNAVAILABLE", "turned this client away");
+        all.forEach(MemoryRegion::close);
+        try (RpcChannel channel = channel()) {
+            assertThat(echo(channel).add(1, 2)).isEqualTo(3);
+        }
+    }
+
+    /** More than are met at a time, and they come all at once. */
+    @Test
+    void shouldLetACrowdWaitForItsTurn() throws Exception {
+        int crowd = 80;
+        CountDownLatch open = new CountDownLatch(1);
+        QueueCarriers provider = new QueueCarriers();
+        try (Arena arena = Arena.ofShared();
+                CarrierProvider.Listener listener =
+                        provider.listen(URI.create("vq://server:65004"), hello -> refusalOnce(open));
+                ExecutorService guests = Executors.newVirtualThreadPerTaskExecutor()) {
+            MemorySegment memory = arena.allocate(1 << 16, 4096);
+            List<Future<CarrierProvider.Greeted>> greeted = new ArrayList<>();
+            for (int i = 0; i < crowd; i++) {
+                greeted.add(guests.submit(() ->
+                        provider.connect(listener.address(), memory, ByteBuffer.wrap(new byte[] {1, 2}), 8, TIMEOUT)));
+            }
+            Await.equal(
+                    "guests", crowd, () -> Exchange.carriersOf(hosts.clients()).size());
+            open.countDown();
+            for (Future<CarrierProvider.Greeted> each : greeted) {
+                assertThat(each.get().welcome().get(0)).isEqualTo((byte) 7);
+            }
+        }
+    }
+
+    private static CarrierProvider.Answer refusalOnce(CountDownLatch open) {
+        try {
+            open.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+        return new CarrierProvider.Answer(ByteBuffer.wrap(new byte[] {7}), Optional.empty());
+    }
+
     // ---- what a server meets
 
     private void say(int port, ByteBuffer bytes) {
@@ -224,8 +285,8 @@ class QueueBadInputTest {
             heard[0] = ByteBuffer.allocate(hello.remaining()).put(hello).flip();
             throw new IllegalStateException("overheard");
         })) {
-            assertThatThrownBy(() -> channel(listener.address(), Duration.ofSeconds(1)))
-                    .hasMessageContaining("UNAVAILABLE");
+            assertThatThrownBy(() -> channel(listener.address(), TIMEOUT))
+                    .hasMessageContainingAll("UNAVAILABLE", "turned this client away");
         }
         return heard[0];
     }
