@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What all connections of one tenant in this process have in common: a port where messages for them arrive, and a thread that takes those, sees to publications that nobody else does, and looks
- * once a second whether peers are there. Open as long as there is a connection or a listener, and a moment longer, since the next connection may come soon. Thread-safe.
+ * now and then whether peers are there. Open as long as there is a connection or a listener, and a moment longer, since the next connection may come soon. Thread-safe.
  */
 final class Exchange {
     private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
@@ -32,7 +32,10 @@ final class Exchange {
     /** How often it looks after those that want attention. */
     private static final long TICK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
-    private static final long BEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** Twice within the second for which an agent believes what it knows of a peer's regions: what is used after half of that is asked for again in the background. */
+    private static final long BEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
+
+    private static final long REMIND_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Map<Tenant, Exchange> OPEN = new HashMap<>();
     /** Once a second sleepers look for themselves. */
@@ -185,15 +188,19 @@ final class Exchange {
 
     private void run() {
         long beaten = System.nanoTime();
+        long reminded = beaten;
         boolean isOver = false;
         while (!isOver) {
             try {
                 long now = System.nanoTime();
+                if (now - reminded >= REMIND_NANOS) {
+                    reminded = now;
+                    isOver = isLeft(now);
+                    remindAll();
+                }
                 if (now - beaten >= BEAT_NANOS) {
                     beaten = now;
-                    isOver = isLeft(now);
-                    boolean isReminder = reminds;
-                    carriers.values().forEach(carrier -> carrier.beat(isReminder));
+                    carriers.values().forEach(QueueCarrier::beat);
                 }
                 // Before it is looked for: what comes from now on keeps the thread awake.
                 hasCome = false;
@@ -203,7 +210,7 @@ final class Exchange {
                 }
                 look(now);
                 if (came == 0 && !isOver) {
-                    rest(BEAT_NANOS - (now - beaten));
+                    rest(Math.min(BEAT_NANOS - (now - beaten), REMIND_NANOS - (now - reminded)));
                 }
             } catch (ControlPlaneException e) {
                 isOver = broken(e);
@@ -215,6 +222,12 @@ final class Exchange {
             }
         }
         inbox.close();
+    }
+
+    private void remindAll() {
+        if (reminds) {
+            carriers.values().forEach(QueueCarrier::remind);
+        }
     }
 
     /** Nothing is heard here any more, and nobody new comes. Returns whether all have left. */
@@ -229,7 +242,7 @@ final class Exchange {
             carrier.tellEnd();
         });
         if (isUsed) {
-            LockSupport.parkNanos(BEAT_NANOS);
+            LockSupport.parkNanos(REMIND_NANOS);
         }
         return !isUsed;
     }
@@ -243,7 +256,7 @@ final class Exchange {
         }
     }
 
-    private void rest(long untilBeat) {
+    private void rest(long atMost) {
         if (!attended.isEmpty()) {
             LockSupport.parkNanos(TICK_NANOS);
             return;
@@ -252,7 +265,7 @@ final class Exchange {
         try {
             // Volatile: whoever has not seen that it sleeps is seen here.
             if (wanting.isEmpty() && !hasCome) {
-                LockSupport.parkNanos(Math.max(TICK_NANOS, untilBeat));
+                LockSupport.parkNanos(Math.max(TICK_NANOS, atMost));
             }
         } finally {
             asleep = false;

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One end of a connection over two virtual queues: one for what is written into the peer's memory, by {@link QueuePosting}, and one for messages, which end only when the peer's process takes them.
- * {@link Hearing} says what comes. The end of the peer's process shows by requests that fail; where nothing is posted a word is written once a second, to see.
+ * {@link Hearing} says what comes. The end of the peer's process shows by requests that fail; where nothing is posted a word is written now and then, to see.
  */
 final class QueueCarrier implements Carrier {
     private static final Logger LOG = LoggerFactory.getLogger(QueueCarrier.class);
@@ -35,6 +35,9 @@ final class QueueCarrier implements Carrier {
 
     private final AtomicBoolean over = new AtomicBoolean();
     private final AtomicBoolean beating = new AtomicBoolean();
+    /** What the peer knows of sleepers here is not relied upon any longer. */
+    private final AtomicBoolean forgets = new AtomicBoolean();
+
     /** How often the peer has rung. */
     private final AtomicLong heard = new AtomicLong();
 
@@ -273,20 +276,19 @@ final class QueueCarrier implements Carrier {
         exchange.attend(this);
     }
 
-    /**
-     * Looks after the peer.
-     *
-     * @param reminds that sleepers are to look for themselves, too, since a device may lose what should wake them
-     */
-    void beat(boolean reminds) {
-        if (reminds) {
-            hearing.published();
-        }
+    /** Sleepers look for themselves, since a device may lose what should wake them. */
+    void remind() {
+        forgets.set(true);
+        hearing.published();
+    }
+
+    /** Looks after the peer. */
+    void beat() {
         if (!ended && !closed && beating.compareAndSet(false, true)) {
             // It may wait for the peer's host, and others must not wait for that.
             Thread.ofVirtual().name("rackcall-queue-beat").start(() -> {
                 try {
-                    posting.beat(reminds);
+                    posting.beat(forgets.getAndSet(false));
                 } finally {
                     beating.set(false);
                 }

@@ -57,6 +57,8 @@ final class QueuePosting implements Shadow.Pieces {
     private long published;
 
     private long settled;
+    /** The last publication, which a peer that sleeps is to hear of. */
+    private long news;
     /** The request that has told the peer that this end listens; and what had been heard of the peer before. */
     private long listening;
 
@@ -150,6 +152,7 @@ final class QueuePosting implements Shadow.Pieces {
                 return false;
             }
             published = out.added();
+            news = published;
             if (urgent) {
                 // Of nobody who listens it would be seen later that the message came too early.
                 notes.add(message(QueueMessage.RING, 0), published, out.completed());
@@ -194,6 +197,11 @@ final class QueuePosting implements Shadow.Pieces {
             beat();
         }
         return published;
+    }
+
+    /** Of no bytes: what it would write into is the peer's to say. Its table of regions is asked for it. */
+    private void touchMemory() {
+        out.add(out.next().write(peer.address() + peer.bytes(), peer.key()).from(end.region, 0, 0));
     }
 
     private void beat() {
@@ -251,8 +259,7 @@ final class QueuePosting implements Shadow.Pieces {
     long probe() {
         lock.lock();
         try {
-            // Of no bytes: what it would write into is the peer's to say. Its table of regions is asked for it.
-            out.add(out.next().write(peer.address() + peer.bytes(), peer.key()).from(end.region, 0, 0));
+            touchMemory();
             beat();
             return published;
         } catch (ControlPlaneException | VerbsException e) {
@@ -378,8 +385,10 @@ final class QueuePosting implements Shadow.Pieces {
         out.reap();
         // Not only what was reaped here: whoever makes room takes completions, too.
         if (out.completed() != settled) {
+            boolean mayBeNews = settled < news;
             settled = out.completed();
-            if (peer != null && out.isAlive()) {
+            // A sign of life wakes nobody.
+            if (mayBeNews && peer != null && out.isAlive()) {
                 ring();
             }
         }
@@ -480,7 +489,8 @@ final class QueuePosting implements Shadow.Pieces {
     }
 
     /**
-     * Asks the peer for a sign of life, unless something is under way that shows the same. Waits for its table of regions, two seconds at most.
+     * Asks the peer for a sign of life, unless something is under way that shows the same, and keeps both its regions known by that, so that nobody who posts has to ask for them. Waits for its
+     * table of regions if it comes too late for that.
      *
      * @param forget that the peer was told that somebody sleeps: in case a ring was lost
      */
@@ -489,6 +499,7 @@ final class QueuePosting implements Shadow.Pieces {
         try {
             listens &= !forget;
             if (out.isAlive() && peer != null && settled >= published) {
+                touchMemory();
                 beat();
             }
         } catch (ControlPlaneException | VerbsException e) {

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Two carriers over virtual queues between two hosts. */
@@ -81,6 +82,37 @@ class QueueCarrierTest extends CarrierContract {
             awaitNear(turn);
         }
         assertThat(answered.get(30, TimeUnit.SECONDS)).isEqualTo(turns);
+    }
+
+    /** A peer that listens hears of publications only. */
+    @Test
+    void shouldLetSleepersSleepThroughSignsOfLife() {
+        Exchange.remind(false);
+        AtomicInteger woken = new AtomicInteger();
+        QueueCarrier asks = (QueueCarrier) client;
+        QueueCarrier sleeps = (QueueCarrier) server;
+        sleeps.start(new Counting(woken));
+        sleeps.listen();
+        Await.until("the peer knows that it sleeps", () -> !sleeps.isAttended());
+        int before = woken.get();
+        for (int i = 0; i < 3; i++) {
+            Await.until("a sign of life is asked for", asks::isAttended);
+            Await.until("it was given", () -> !asks.isAttended());
+        }
+        assertThat(woken.get()).isEqualTo(before);
+    }
+
+    private record Counting(AtomicInteger woken) implements Carrier.Arrivals {
+        @Override
+        public void published() {
+            woken.incrementAndGet();
+        }
+
+        @Override
+        public void told(long number) {}
+
+        @Override
+        public void ended() {}
     }
 
     private static void publishAmongOthers(Carrier carrier, long turn) {
