@@ -165,7 +165,7 @@ final class AgentSession {
         SessionLayout layout = terms.layout();
         ByteBuffer body = SessionMessage.newBody();
         body.putInt(layout.entries()).putInt(layout.places()).putInt(layout.depth());
-        body.putLong(terms.agent().host().value()).putInt(terms.agent().epoch());
+        body.putLong(terms.agent().host().value()).putInt(tenant.isHardware() ? 1 : 0);
         SessionMessage answer = SessionMessage.of(SessionMessage.ANSWER, hello.number(), body.flip());
         socket.send(answer.toBytes(), made.file().fd());
         LOG.debug("{} is admitted", this);

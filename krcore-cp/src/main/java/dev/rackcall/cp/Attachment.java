@@ -59,6 +59,8 @@ final class Attachment implements AutoCloseable {
     private final EntryRing ring;
     private final PlaceBook places;
     private final int agent;
+    private final HostId host;
+    private final boolean hardware;
     private final AtomicLong numbers = new AtomicLong();
     private final Map<Long, BlockingQueue<SessionMessage>> asked = new ConcurrentHashMap<>();
     /** Queues and ports that are open, and how they are closed. */
@@ -72,6 +74,8 @@ final class Attachment implements AutoCloseable {
         this.socket = socket;
         ByteBuffer body = welcome.body();
         layout = new SessionLayout(body.getInt(), body.getInt(), body.getInt());
+        host = new HostId(body.getLong());
+        hardware = body.getInt() != 0;
         if (file.bytes() < layout.byteSize()) {
             throw new IllegalArgumentException("the agent's memory has " + file.bytes() + " bytes, not the "
                     + layout.byteSize() + " that it says");
@@ -214,6 +218,16 @@ final class Attachment implements AutoCloseable {
     /** Whether the agent has died, or this session was closed. */
     boolean isDead() {
         return dead;
+    }
+
+    /** The agent's. */
+    HostId host() {
+        return host;
+    }
+
+    /** Whether the agent's device is one in hardware. */
+    boolean isHardware() {
+        return hardware;
     }
 
     /** What to say of it then. */

@@ -16,6 +16,7 @@ import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.SharedReceiveQueue;
+import dev.rackcall.verbs.soft.SoftDevice;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumSet;
@@ -74,6 +75,11 @@ final class DeviceEnd implements AutoCloseable {
     /** Whether it has queue pairs that lead to all peers. */
     boolean isDynamic() {
         return context.attributes().dynamicallyConnected();
+    }
+
+    /** Whether it is not the software device. */
+    boolean isHardware() {
+        return !context.device().name().startsWith(SoftDevice.PREFIX);
     }
 
     Context context() {

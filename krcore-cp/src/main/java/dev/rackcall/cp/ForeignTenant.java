@@ -40,6 +40,16 @@ final class ForeignTenant implements Tenant {
     }
 
     @Override
+    public HostId host() {
+        return attachment.host();
+    }
+
+    @Override
+    public boolean isHardware() {
+        return attachment.isHardware();
+    }
+
+    @Override
     public MemoryRegion register(MemorySegment memory, Set<Access> rights) {
         throw new ControlPlaneException(
                 Kind.UNSUPPORTED,

@@ -53,6 +53,16 @@ final class LocalTenant implements Tenant {
         return name;
     }
 
+    @Override
+    public HostId host() {
+        return agent.host();
+    }
+
+    @Override
+    public boolean isHardware() {
+        return agent.end().isHardware();
+    }
+
     long number() {
         return number;
     }

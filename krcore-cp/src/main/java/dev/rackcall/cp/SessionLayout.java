@@ -22,7 +22,7 @@ import java.lang.invoke.VarHandle;
  */
 final class SessionLayout {
     /** Of the messages on the socket and of this memory. */
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
     static final int NOTHING = 0;
     static final int REQUEST = 1;

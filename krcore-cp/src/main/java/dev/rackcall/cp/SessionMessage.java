@@ -18,7 +18,7 @@ import java.nio.charset.StandardCharsets;
  * @param body what the kind says, in the machine's byte order; its position moves when it is read
  */
 record SessionMessage(int version, int kind, long number, ByteBuffer body) {
-    /** The tenant's name. Answered with the numbers of {@link SessionLayout}, the host, its epoch, and the memory. */
+    /** The tenant's name. Answered with the numbers of {@link SessionLayout}, the host, whether its device is one in hardware (4), and the memory. */
     static final int HELLO = 1;
     /** Right bits, and a file. Answered with address, length, local key, remote key. */
     static final int REGISTER = 2;

@@ -19,6 +19,12 @@ public sealed interface Tenant extends AutoCloseable permits LocalTenant, Foreig
     /** The name it was admitted by. */
     String name();
 
+    /** The host of its agent, which is where peers find what it binds and registers. */
+    HostId host();
+
+    /** Whether its agent's device is one in hardware, and not the software device. */
+    boolean isHardware();
+
     /**
      * Registers memory of this process, as {@link dev.rackcall.verbs.ProtectionDomain#register} does; the memory stays the caller's and must
      * stay mapped until the region is closed. With remote rights, peers find the region in this host's table by its remote key.

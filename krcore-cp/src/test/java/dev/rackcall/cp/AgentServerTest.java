@@ -83,6 +83,8 @@ class AgentServerTest {
         int known = hosts.meta().hosts();
         try (Tenant embedded = AgentLink.join(folder, "t", () -> hosts.unkept("own"))) {
             assertThat(hosts.meta().hosts()).isEqualTo(known + 1);
+            assertThat(embedded.host()).isEqualTo(HostId.named("own"));
+            assertThat(embedded.isHardware()).isFalse();
             works(embedded);
         }
         assertThat(hosts.meta().hosts()).as("its agent has gone with it").isEqualTo(known);
@@ -90,6 +92,8 @@ class AgentServerTest {
         try (Tenant tenant = AgentLink.join(folder, "t", () -> hosts.unkept("own"))) {
             assertThat(hosts.meta().hosts()).isEqualTo(known);
             assertThat(server.tenants()).isEqualTo(1);
+            assertThat(tenant.host()).isEqualTo(agent.host());
+            assertThat(tenant.isHardware()).isFalse();
             assertThat(tenant.ping(Duration.ofSeconds(5))).isTrue();
             works(tenant);
             works(tenant);
