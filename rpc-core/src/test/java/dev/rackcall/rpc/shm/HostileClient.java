@@ -8,7 +8,7 @@ import java.util.List;
 
 /**
  * A process that attacks. Arguments: the server's directory; the first seed; how many; {@code any} or {@code shared}, if only the shared arena is to be
- * attacked. Runs the kept cases, unless it is only that, and then those of the seeds; says
+ * attacked. Says {@code ready} and waits for a line. Runs the kept cases, unless it is only that, and then those of the seeds; says
  * {@code at CASE} now and then, {@code failed CASE LINE} if the server did what it must not, {@code done} at the end.
  */
 public final class HostileClient {
@@ -23,6 +23,10 @@ public final class HostileClient {
         HostileCases cases = HostileCases.record(directory);
         HostileScript script = new HostileScript(directory);
         boolean onlyShared = arguments[3].equals("shared");
+        System.out.println("ready");
+        if (System.in.read() < 0) {
+            return;
+        }
         System.out.println("attacking");
         List<String> kept = onlyShared ? List.of() : HostileCases.kept();
         for (int i = 0; i < kept.size(); i++) {

@@ -20,8 +20,10 @@ import dev.rackcall.shm.ScopeException;
 import dev.rackcall.shm.SharedDataException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -45,6 +47,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HostilePeerTest {
     private static final int CASES = Integer.getInteger("rackcall.cases", 300);
     private static final int STOPS = 6;
+    private static final Duration START_BOUND = Duration.ofMinutes(2);
     private static final int KEPT_LATENCIES = 1 << 20;
 
     @TempDir
@@ -57,12 +60,13 @@ class HostilePeerTest {
     void shouldServeOthersWhateverOneClientDoes(String how) throws Exception {
         System.out.println("HostilePeerTest " + how + ": -Drackcall.seed=" + seed);
         try (RpcServer server = HostileTarget.start(directory, dispatch(how));
+                Attackers attackers = attackers(new Attack(seed, 50, "any"), new Attack(seed, CASES, "any"));
                 HonestClient honest = started(new HonestClient())) {
-            attack(50, "any");
+            attackers.attack();
             honest.awaitProgress();
             long before = honest.percentile99();
             Map<String, Integer> usage = Usage.now();
-            attack(CASES, "any");
+            attackers.attack();
             honest.awaitProgress();
             System.out.printf(
                     "HostilePeerTest %s: an honest client's p99 was %d us before and %d us under attack%n",
@@ -79,23 +83,6 @@ class HostilePeerTest {
         return how.equals("direct") ? Dispatch.direct() : Dispatch.workers(2);
     }
 
-    private void attack(int cases, String what) throws Exception {
-        try (ChildJvm attacker = ChildJvm.start(
-                HostileClient.class,
-                directory,
-                directory.toString(),
-                Long.toString(seed),
-                Integer.toString(cases),
-                what)) {
-            String line = attacker.awaitLine("");
-            while (!line.startsWith("done")) {
-                assertThat(line).as("seed %d", seed).doesNotStartWith("failed");
-                line = attacker.awaitLine("");
-            }
-            assertThat(attacker.end()).isZero();
-        }
-    }
-
     /**
      * What lies in the arena that all clients of a channel share, each of them can spoil; who uses it meets wrong values and exceptions that say so,
      * but never waits for ever, and calls by value and in arenas of one's own stay right.
@@ -103,12 +90,13 @@ class HostilePeerTest {
     @Test
     void shouldServeThoseWhoUseTheSharedArenaWhileOneSpoilsIt() throws Exception {
         try (RpcServer server = HostileTarget.start(directory, Dispatch.direct());
+                Attackers attackers = attackers(new Attack(seed, 50, "shared"), new Attack(seed, CASES / 2, "shared"));
                 HonestClient honest = started(new HonestClient());
                 SharingClient sharing = started(new SharingClient())) {
-            attack(50, "shared");
+            attackers.attack();
             sharing.awaitProgress();
             Map<String, Integer> usage = Usage.now();
-            attack(CASES / 2, "shared");
+            attackers.attack();
             sharing.awaitProgress();
             honest.awaitProgress();
             Await.equal("left by the attacker, seed " + seed, Map.of(), () -> Usage.grownSince(usage));
@@ -124,16 +112,18 @@ class HostilePeerTest {
     @Test
     void shouldServeOthersWhenAttackersStopOrDie() throws Exception {
         Random random = new Random(seed);
+        List<Attack> attacks = new ArrayList<>(List.of(new Attack(seed, 1, "any")));
+        for (int i = 0; i < STOPS; i++) {
+            attacks.add(new Attack(seed + 1000L * i, 1_000_000, "any"));
+        }
         try (RpcServer server = HostileTarget.start(directory, Dispatch.direct());
+                Attackers attackers = attackers(attacks.toArray(Attack[]::new));
                 HonestClient honest = started(new HonestClient())) {
-            attack(1, "any");
+            attackers.attack();
             honest.awaitProgress();
             Map<String, Integer> usage = Usage.now();
             for (int i = 0; i < STOPS; i++) {
-                long first = seed + 1000L * i;
-                try (ChildJvm attacker = ChildJvm.start(
-                        HostileClient.class, directory, directory.toString(), Long.toString(first), "1000000", "any")) {
-                    attacker.awaitLine("attacking");
+                try (ChildJvm attacker = attackers.next()) {
                     LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(random.nextInt(300_000)));
                     attacker.pause();
                     honest.awaitProgress();
@@ -149,6 +139,62 @@ class HostilePeerTest {
             Await.equal("left by the attackers, seed " + seed, Map.of(), () -> Usage.grownSince(usage));
             honest.close();
             assertThat(honest.wrong()).as("seed %d", seed).isEmpty();
+        }
+    }
+
+    /** What one process does: so many cases from a seed on, to everything or to what is shared. */
+    private record Attack(long first, int cases, String what) {}
+
+    /** Starts processes that have done all that takes time, so that nobody need call on and on while they do it. */
+    private Attackers attackers(Attack... attacks) throws Exception {
+        Attackers made = new Attackers();
+        try {
+            for (Attack attack : attacks) {
+                made.waiting.add(ChildJvm.start(
+                        HostileClient.class,
+                        directory,
+                        directory.toString(),
+                        Long.toString(attack.first()),
+                        Integer.toString(attack.cases()),
+                        attack.what()));
+            }
+            for (ChildJvm attacker : made.waiting) {
+                // They start at the same time.
+                attacker.awaitLine("ready", START_BOUND);
+            }
+            return made;
+        } catch (Throwable t) {
+            made.close();
+            throw t;
+        }
+    }
+
+    private final class Attackers implements AutoCloseable {
+        private final Deque<ChildJvm> waiting = new ArrayDeque<>();
+
+        /** The next of them, which attacks from now on; the caller closes it. */
+        ChildJvm next() throws Exception {
+            ChildJvm attacker = waiting.remove();
+            attacker.send("attack");
+            attacker.awaitLine("attacking");
+            return attacker;
+        }
+
+        /** The next of them attacks to its end. */
+        void attack() throws Exception {
+            try (ChildJvm attacker = next()) {
+                String line = attacker.awaitLine("");
+                while (!line.startsWith("done")) {
+                    assertThat(line).as("seed %d", seed).doesNotStartWith("failed");
+                    line = attacker.awaitLine("");
+                }
+                assertThat(attacker.end()).isZero();
+            }
+        }
+
+        @Override
+        public void close() {
+            waiting.forEach(ChildJvm::close);
         }
     }
 
