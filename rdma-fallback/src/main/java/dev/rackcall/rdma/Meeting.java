@@ -17,6 +17,7 @@ import jdk.net.ExtendedSocketOptions;
 /**
  * How two ends get to know each other over TCP: the client's greeting, the server's, a byte of the client's when its queue pair can receive, a byte of the server's
  * when its can. Then the client tries whether its device reaches the server's. Used by one thread. Every wait ends with the time limit, and all of them together with twice that: a peer that says a byte now and then does not keep its place.
+ * Only waiting counts: what this end does itself between two waits, such as opening its device for the first time, is not the peer's slowness.
  */
 final class Meeting {
     private static final int READY = 1;
@@ -27,13 +28,15 @@ final class Meeting {
 
     private final Socket socket;
     private final int millis;
-    private final long end;
+    /** How much waiting is left. */
+    private long leftNanos;
+
     private boolean refused;
 
     private Meeting(Socket socket, int millis) {
         this.socket = socket;
         this.millis = millis;
-        this.end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2L * millis);
+        this.leftNanos = TimeUnit.MILLISECONDS.toNanos(2L * millis);
     }
 
     /** What the peer says, as long as there is time. */
@@ -41,30 +44,40 @@ final class Meeting {
         return new FilterInputStream(socket.getInputStream()) {
             @Override
             public int read() throws IOException {
-                limit();
-                return super.read();
+                long begin = limit();
+                try {
+                    return super.read();
+                } finally {
+                    leftNanos -= System.nanoTime() - begin;
+                }
             }
 
             @Override
             public int read(byte[] bytes, int from, int length) throws IOException {
-                limit();
-                return super.read(bytes, from, length);
+                long begin = limit();
+                try {
+                    return super.read(bytes, from, length);
+                } finally {
+                    leftNanos -= System.nanoTime() - begin;
+                }
             }
         };
     }
 
-    private void limit() throws IOException {
+    /** Bounds the wait that begins now; returns when that is. */
+    private long limit() throws IOException {
         long left = left();
         if (left <= 0) {
             throw new SocketTimeoutException(
                     "the peer has not said all that is needed to meet within " + 2L * millis + " ms");
         }
         socket.setSoTimeout((int) Math.min(millis, left));
+        return System.nanoTime();
     }
 
-    /** Milliseconds for all that is still to be said. */
+    /** Milliseconds of waiting for all that is still to be said. */
     private long left() {
-        return TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+        return TimeUnit.NANOSECONDS.toMillis(leftNanos);
     }
 
     static Meeting over(Socket socket, Duration timeout) throws IOException {

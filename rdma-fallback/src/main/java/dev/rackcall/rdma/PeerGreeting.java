@@ -9,6 +9,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.SequenceInputStream;
 import java.nio.ByteBuffer;
 
 /**
@@ -75,11 +76,17 @@ record PeerGreeting(
      * Reads a frame of a peer that may be anybody: nothing is allocated before its length is known to be bearable. How long a read may take is the stream's affair.
      *
      * @throws ForeignPeerException if it is no such frame, or ends early
+     * @throws EOFException if the peer hangs up without a word, as a server does that has too many guests
      * @throws IOException if reading fails, or takes too long
      */
     static PeerGreeting read(InputStream stream) throws IOException, ForeignPeerException {
+        int first = stream.read();
+        if (first < 0) {
+            throw new EOFException("the peer hung up without a word");
+        }
         try {
-            DataInputStream head = new DataInputStream(stream);
+            DataInputStream head = new DataInputStream(
+                    new SequenceInputStream(new ByteArrayInputStream(new byte[] {(byte) first}), stream));
             if (head.readLong() != MAGIC) {
                 throw new ForeignPeerException("it does not speak Rackcall over RDMA");
             }

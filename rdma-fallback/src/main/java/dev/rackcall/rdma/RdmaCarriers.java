@@ -6,20 +6,32 @@ import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.VerbsException;
+import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
+import java.nio.channels.DatagramChannel;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** {@code rdma://host:port}: two ends meet over TCP at that address, and then write into each other's memory. */
 public final class RdmaCarriers implements CarrierProvider {
+    /** So often a server is tried that hangs up on who comes. */
+    private static final int TRIES = 6;
+
+    /** Then twice that, and so on. */
+    private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
     /** For {@code ServiceLoader}. */
     public RdmaCarriers() {}
 
@@ -54,6 +66,30 @@ public final class RdmaCarriers implements CarrierProvider {
     @Override
     public Greeted connect(URI address, MemorySegment memory, ByteBuffer hello, int publications, Duration timeout) {
         InetSocketAddress place = hostAndPort(address);
+        long end = System.nanoTime() + timeout.toNanos();
+        long pause = FIRST_PAUSE_NANOS;
+        for (int tries = 1; ; tries++) {
+            try {
+                return meet(place, memory, hello, publications, Duration.ofNanos(end - System.nanoTime()));
+            } catch (EOFException e) {
+                // A server that hangs up has too many guests, or this client has taken too long: both may be otherwise
+                // the next time.
+                if (tries == TRIES || System.nanoTime() + pause - end >= 0) {
+                    throw failure(address, timeout, e);
+                }
+                LockSupport.parkNanos(pause);
+                pause *= 2;
+            } catch (IOException | ForeignPeerException | RuntimeException e) {
+                throw failure(address, timeout, e);
+            }
+        }
+    }
+
+    private static Greeted meet(
+            InetSocketAddress place, MemorySegment memory, ByteBuffer hello, int publications, Duration timeout)
+            throws IOException, ForeignPeerException {
+        // Opened before anybody waits at the other end: the first time, that is much to load.
+        RdmaDevice device = RdmaDevice.acquire(localAddress(place));
         Socket socket = new Socket();
         RdmaCarrier carrier = null;
         try {
@@ -69,7 +105,29 @@ public final class RdmaCarriers implements CarrierProvider {
             return new Greeted(welcome, mine);
         } catch (IOException | ForeignPeerException | RuntimeException e) {
             Meeting.giveUp(carrier, socket);
-            throw failure(address, timeout, e);
+            if (e instanceof SocketException && socket.isConnected()) {
+                // Who hangs up before all was read resets the connection.
+                throw hungUp(e);
+            }
+            throw e;
+        } finally {
+            device.release();
+        }
+    }
+
+    private static EOFException hungUp(Exception reset) {
+        EOFException end = new EOFException("the peer hung up: " + reset.getMessage());
+        end.initCause(reset);
+        return end;
+    }
+
+    /** From which packets go there. Sends none: a datagram's socket that is connected knows its route. */
+    private static InetAddress localAddress(InetSocketAddress place) throws IOException {
+        if (place.isUnresolved()) {
+            throw new UnknownHostException(place.getHostString());
+        }
+        try (DatagramChannel route = DatagramChannel.open().connect(place)) {
+            return ((InetSocketAddress) route.getLocalAddress()).getAddress();
         }
     }
 
@@ -103,6 +161,12 @@ public final class RdmaCarriers implements CarrierProvider {
             case SilentDeviceException e ->
                 Status.Code.UNAVAILABLE
                         .with("%s answers, but %s", address, e.getMessage())
+                        .asException(e);
+            case EOFException e ->
+                Status.Code.UNAVAILABLE
+                        .with(
+                                "%s hangs up on whoever comes: %s; its log says why, if it is a server of Rackcall: it may have too many guests at a time, or this process be too slow for it%s",
+                                address, e.getMessage(), RdmaDevice.portsDown())
                         .asException(e);
             case IOException e ->
                 Status.Code.UNAVAILABLE

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.rackcall.verbs.Gid;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -46,7 +47,10 @@ class PeerGreetingTest {
     @Test
     void shouldRefuseAGreetingThatEndsEarlyWhereverThatIs() throws Exception {
         byte[] frame = frame();
-        for (int length = 0; length < frame.length; length++) {
+        assertThatThrownBy(() -> read(new byte[0]))
+                .isInstanceOf(EOFException.class)
+                .hasMessageContaining("hung up");
+        for (int length = 1; length < frame.length; length++) {
             byte[] cut = Arrays.copyOf(frame, length);
             assertThatThrownBy(() -> read(cut))
                     .as("cut after %d bytes", length)

@@ -26,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -94,6 +95,40 @@ class RdmaBadInputTest {
         }
         try (FakePeer peer = FakePeer.start((client, out) -> {})) {
             assertThat(refused(peer.address()).code()).isIn(Status.Code.FAILED_PRECONDITION, Status.Code.UNAVAILABLE);
+        }
+    }
+
+    /** A server does so that has more guests than places, or whose patience is over. */
+    @Test
+    void shouldComeAgainToAServerThatHangsUp() throws IOException {
+        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
+                Turnstile door = Turnstile.before(server.address().orElseThrow(), 3);
+                RpcChannel channel = channel(door.address())) {
+            assertThat(echo(channel).add(1, 1)).isEqualTo(2);
+            assertThat(door.turnedAway()).isEqualTo(3);
+        }
+        try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
+                Turnstile door = Turnstile.before(server.address().orElseThrow(), Integer.MAX_VALUE)) {
+            assertThat(refused(door.address())).hasMessageContainingAll("UNAVAILABLE", "hangs up", "its log says why");
+            assertThat(door.turnedAway()).isBetween(2, 10);
+        }
+    }
+
+    @Test
+    void shouldNotCountItsOwnWorkAsThePeersSlowness() throws Exception {
+        try (ServerSocket port = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket client = new Socket(port.getInetAddress(), port.getLocalPort());
+                Socket socket = port.accept()) {
+            Duration patience = Duration.ofMillis(200);
+            Meeting meeting = Meeting.over(socket, patience);
+            PeerGreeting greeting =
+                    new PeerGreeting(Gid.NONE, 1, 1, 4096, 1, QUOTA, System.nanoTime(), ByteBuffer.allocate(8));
+            greeting.write(client.getOutputStream());
+            assertThat(meeting.hearClient().bytes()).isEqualTo(QUOTA);
+            // Stands for opening a device on a machine that has no time.
+            LockSupport.parkNanos(3 * patience.toNanos());
+            greeting.write(client.getOutputStream());
+            assertThat(meeting.hearClient().bytes()).isEqualTo(QUOTA);
         }
     }
 

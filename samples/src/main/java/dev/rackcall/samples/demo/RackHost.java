@@ -1,5 +1,6 @@
 package dev.rackcall.samples.demo;
 
+import dev.rackcall.rdma.RdmaSettings;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
@@ -108,6 +109,7 @@ final class RackHost {
     }
 
     private void serve() throws InterruptedException {
+        RdmaSettings.greetingTimeout(PATIENCE);
         Optional<Pool> pool = openPool();
         Store store = new Store();
         RpcServer.Builder server = RpcServer.builder()
