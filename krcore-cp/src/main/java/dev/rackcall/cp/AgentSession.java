@@ -154,7 +154,7 @@ final class AgentSession {
         LocalTenant tenant = terms.agent().admitHere(name);
         SessionQueues made;
         try {
-            made = new SessionQueues(tenant, terms.layout(), pump::wake);
+            made = new SessionQueues(tenant, terms.layout(), pump::wake, socket::ring);
         } catch (RuntimeException e) {
             tenant.close();
             refuse(hello.number(), Kind.QUOTA_EXCEEDED, "no memory for another tenant: " + e.getMessage());

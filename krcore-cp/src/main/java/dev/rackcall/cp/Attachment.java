@@ -27,18 +27,22 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A tenant's side of its session with one life of the agent process: the socket, the memory, and a thread that hears when the agent has died. Any
  * thread may use it.
  */
 final class Attachment implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Attachment.class);
     private static final Duration ANSWER_TIME = Duration.ofSeconds(5);
     private static final Duration TURN = Duration.ofSeconds(1);
     private static final int SPINS = 5_000;
@@ -63,6 +67,8 @@ final class Attachment implements AutoCloseable {
     private final boolean hardware;
     private final AtomicLong numbers = new AtomicLong();
     private final Map<Long, BlockingQueue<SessionMessage>> asked = new ConcurrentHashMap<>();
+    /** What is to run when a message has come. */
+    private final List<Runnable> arrivals = new CopyOnWriteArrayList<>();
     /** Queues and ports that are open, and how they are closed. */
     private final Map<Object, Runnable> users = new HashMap<>();
     /** Whether {@link #mapping} goes with the last user; guarded by the users. */
@@ -202,8 +208,7 @@ final class Attachment implements AutoCloseable {
                     if (message.get().isEnd()) {
                         break;
                     }
-                    SessionMessage answer = SessionMessage.read(message.get().bytes());
-                    Optional.ofNullable(asked.get(answer.number())).ifPresent(waiting -> waiting.add(answer));
+                    hear(message.get().bytes());
                 }
             }
         } catch (OsException | IllegalStateException | IllegalArgumentException gone) {
@@ -212,7 +217,34 @@ final class Attachment implements AutoCloseable {
         } finally {
             dead = true;
             socket.close();
+            // Who looks hears of the end.
+            tell();
         }
+    }
+
+    private void hear(byte[] bytes) {
+        if (bytes.length == 1) {
+            tell();
+            return;
+        }
+        SessionMessage answer = SessionMessage.read(bytes);
+        Optional.ofNullable(asked.get(answer.number())).ifPresent(waiting -> waiting.add(answer));
+    }
+
+    /** A message has come, for one of them. */
+    private void tell() {
+        for (Runnable arrival : arrivals) {
+            try {
+                arrival.run();
+            } catch (RuntimeException | Error e) {
+                LOG.warn("a message's arrival could not be told of; the session goes on", e);
+            }
+        }
+    }
+
+    /** Nobody is told by this any more. */
+    void forget(Runnable arrival) {
+        arrivals.remove(arrival);
     }
 
     /** Whether the agent has died, or this session was closed. */
@@ -261,10 +293,17 @@ final class Attachment implements AutoCloseable {
 
     /** Of a dead agent nothing is registered. */
     void deregister(int localKey) {
-        if (!dead) {
+        if (dead) {
+            return;
+        }
+        try {
             ask(
                     SessionMessage.DEREGISTER,
                     SessionMessage.newBody().putInt(localKey).flip());
+        } catch (ControlPlaneException e) {
+            if (!dead) {
+                throw e;
+            }
         }
     }
 
@@ -329,10 +368,18 @@ final class Attachment implements AutoCloseable {
         return keep(queue, queue::close);
     }
 
-    MessagePort bind(int number) {
-        int place = awaitOpen(ask((at, id) -> ring.bind(at, id, number)));
-        ForeignPort port = new ForeignPort(this, place, number);
-        return keep(port, port::close);
+    /** @param arrival runs when a message has come, and when the agent has ended */
+    MessagePort bind(int number, Optional<Runnable> arrival) {
+        // Before the agent knows of it: what comes at once is to be told of.
+        arrival.ifPresent(arrivals::add);
+        try {
+            int place = awaitOpen(ask((at, id) -> ring.bind(at, id, number, arrival.isPresent())));
+            ForeignPort port = new ForeignPort(this, place, number, arrival);
+            return keep(port, port::close);
+        } catch (RuntimeException e) {
+            arrival.ifPresent(this::forget);
+            throw e;
+        }
     }
 
     /** Something that is asked for by an entry. */

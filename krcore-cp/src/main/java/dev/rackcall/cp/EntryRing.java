@@ -71,12 +71,14 @@ final class EntryRing {
         return true;
     }
 
-    synchronized boolean bind(int place, long id, int port) {
+    /** @param tells whether the agent rings when a message has come */
+    synchronized boolean bind(int place, long id, int port, boolean tells) {
         if (!hasRoom()) {
             return false;
         }
         long at = layout.entry(next);
         memory.set(JAVA_INT, at + SessionLayout.REMOTE_KEY, port);
+        memory.set(JAVA_INT, at + SessionLayout.FLAGS, tells ? SessionLayout.TELLS : 0);
         publish(at, SessionLayout.BIND, place, id);
         return true;
     }

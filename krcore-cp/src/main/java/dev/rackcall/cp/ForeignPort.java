@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A port of the host's agent process: memory is given through the session's ring, messages are told in its place. */
@@ -17,6 +18,7 @@ final class ForeignPort implements MessagePort {
     private final long at;
     private final int number;
     private final long base;
+    private final Optional<Runnable> arrival;
     private final AtomicBoolean closed = new AtomicBoolean();
     /** Pieces of memory so far; of who gives. */
     private long given;
@@ -24,7 +26,9 @@ final class ForeignPort implements MessagePort {
     /** Messages so far; written by who receives. */
     private volatile long received;
 
-    ForeignPort(Attachment attachment, int place, int number) {
+    /** @param arrival by which the attachment says what has come, until this is closed */
+    ForeignPort(Attachment attachment, int place, int number, Optional<Runnable> arrival) {
+        this.arrival = arrival;
         this.attachment = attachment;
         this.place = place;
         this.number = number;
@@ -102,6 +106,7 @@ final class ForeignPort implements MessagePort {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
+            arrival.ifPresent(attachment::forget);
             attachment.close(place);
             attachment.left(this);
         }

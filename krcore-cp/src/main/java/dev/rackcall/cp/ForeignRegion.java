@@ -4,6 +4,7 @@ import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /** Memory of this process that the agent's process has mapped and registered, too. Address and keys are those at the agent, and others after it has restarted. */
 final class ForeignRegion implements MemoryRegion {
@@ -12,13 +13,27 @@ final class ForeignRegion implements MemoryRegion {
 
     private final ForeignTenant tenant;
     private final SharedFile file;
-    private final Mapping mapping;
+    private final MemorySegment memory;
+    private final Optional<Mapping> mapping;
     private final int rights;
     private volatile Registered registered;
 
-    ForeignRegion(ForeignTenant tenant, SharedFile file, Mapping mapping, int rights, Attachment attachment) {
+    /**
+     * Takes the file over, once it is registered.
+     *
+     * @param memory of this process, where the file is mapped
+     * @param mapping to be closed with the region
+     */
+    ForeignRegion(
+            ForeignTenant tenant,
+            SharedFile file,
+            MemorySegment memory,
+            Optional<Mapping> mapping,
+            int rights,
+            Attachment attachment) {
         this.tenant = tenant;
         this.file = file;
+        this.memory = memory;
         this.mapping = mapping;
         this.rights = rights;
         registered = attachment.register(file, rights);
@@ -31,7 +46,7 @@ final class ForeignRegion implements MemoryRegion {
 
     @Override
     public MemorySegment memory() {
-        return mapping.memory();
+        return memory;
     }
 
     @Override
@@ -69,6 +84,6 @@ final class ForeignRegion implements MemoryRegion {
     /** Lets go of the memory; the agent does so by itself when the session ends. */
     void release() {
         file.close();
-        mapping.close();
+        mapping.ifPresent(Mapping::close);
     }
 }

@@ -12,12 +12,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.TimeUnit;
 
 /** A tenant of the host's agent process: over one life of the agent after the other. */
 final class ForeignTenant implements Tenant {
-    private static final long RETURN_NANOS = 5_000_000_000L;
-    private static final long PAUSE_NANOS = 10_000_000;
+    private static final long RETURN_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long PAUSE_MILLIS = 10;
 
     private final Path socket;
     private final String name;
@@ -58,6 +58,21 @@ final class ForeignTenant implements Tenant {
     }
 
     @Override
+    public MemoryRegion register(SharedFile file, MemorySegment mapped, Set<Access> rights) {
+        if (mapped.byteSize() != file.bytes()) {
+            throw new IllegalArgumentException(mapped.byteSize() + " bytes are not all of " + file);
+        }
+        // A descriptor of its own, for the next agent.
+        SharedFile own = file.window(0, file.bytes());
+        try {
+            return add(own, mapped, Optional.empty(), rights);
+        } catch (RuntimeException e) {
+            own.close();
+            throw e;
+        }
+    }
+
+    @Override
     public MemoryRegion share(SharedFile file, Set<Access> rights) {
         Mapping mapping;
         try {
@@ -67,16 +82,19 @@ final class ForeignTenant implements Tenant {
             throw e;
         }
         try {
-            synchronized (this) {
-                ForeignRegion region = new ForeignRegion(this, file, mapping, Access.bits(rights), living());
-                regions.add(region);
-                return region;
-            }
+            return add(file, mapping.memory(), Optional.of(mapping), rights);
         } catch (RuntimeException e) {
             file.close();
             mapping.close();
             throw e;
         }
+    }
+
+    private synchronized ForeignRegion add(
+            SharedFile file, MemorySegment memory, Optional<Mapping> mapping, Set<Access> rights) {
+        ForeignRegion region = new ForeignRegion(this, file, memory, mapping, Access.bits(rights), living());
+        regions.add(region);
+        return region;
     }
 
     /** Returns whether it was there. */
@@ -101,14 +119,12 @@ final class ForeignTenant implements Tenant {
 
     @Override
     public MessagePort bind(int port) {
-        return current().bind(port);
+        return current().bind(port, Optional.empty());
     }
 
     @Override
     public MessagePort bind(int port, Runnable arrival) {
-        throw new ControlPlaneException(
-                Kind.UNSUPPORTED,
-                "the agent is another process, which tells nobody here that a message has come; bind without that, and look");
+        return current().bind(port, Optional.of(arrival));
     }
 
     @Override
@@ -121,28 +137,45 @@ final class ForeignTenant implements Tenant {
         return living();
     }
 
-    /** That of the agent that lives now, for which it waits if need be. */
+    /** That of the agent that lives now, for which it waits if need be. With the monitor, which others get meanwhile: who closes a region need not wait for an agent. */
     private Attachment living() {
-        if (closed) {
-            throw new ControlPlaneException(Kind.QUEUE_FAILED, "tenant " + name + " is closed; join again");
-        }
-        if (!attachment.isDead()) {
-            return attachment;
-        }
         long start = System.nanoTime();
-        while (true) {
+        requireOpen();
+        while (attachment.isDead()) {
             try {
-                Attachment next = Attachment.open(socket, name);
-                attachment.close();
-                attachment = next;
-                renewRegions();
-                return next;
+                attach();
             } catch (ControlPlaneException e) {
                 if (e.kind() != Kind.UNREACHABLE || System.nanoTime() - start > RETURN_NANOS) {
                     throw e;
                 }
+                pause();
             }
-            LockSupport.parkNanos(PAUSE_NANOS);
+            requireOpen();
+        }
+        return attachment;
+    }
+
+    private void attach() {
+        Attachment next = Attachment.open(socket, name);
+        attachment.close();
+        attachment = next;
+        renewRegions();
+    }
+
+    @SuppressWarnings("WaitNotInLoop") // who calls it loops
+    private void pause() {
+        try {
+            wait(PAUSE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ControlPlaneException(
+                    Kind.UNREACHABLE, "interrupted while the next agent process was waited for; connect again");
+        }
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new ControlPlaneException(Kind.QUEUE_FAILED, "tenant " + name + " is closed; join again");
         }
     }
 

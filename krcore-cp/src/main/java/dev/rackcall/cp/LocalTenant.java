@@ -73,6 +73,11 @@ final class LocalTenant implements Tenant {
     }
 
     @Override
+    public MemoryRegion register(SharedFile file, MemorySegment mapped, Set<Access> rights) {
+        return register(mapped, rights, Optional.empty());
+    }
+
+    @Override
     public MemoryRegion share(SharedFile file, Set<Access> rights) {
         Mapping mapping;
         try (file) {

@@ -30,6 +30,8 @@ final class SessionLayout {
     static final int CLOSE = 3;
     /** Makes the place that of a port. */
     static final int BIND = 4;
+    /** Flag of a BIND: a ring follows each message. */
+    static final int TELLS = 1;
     /** Memory for a message to the port: the first segment. */
     static final int GIVE = 5;
 

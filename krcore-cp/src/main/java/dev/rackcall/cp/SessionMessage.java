@@ -6,7 +6,8 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * One message on the socket between a tenant's process and the agent's; a message of one byte is a ring at the agent's door and no such message.
+ * One message on the socket between a tenant's process and the agent's; a message of one byte is no such message but a ring: at the agent's door, that
+ * there is an entry, or at a tenant's, that there is a message at a port which wanted to say so.
  *
  * <pre>
  *   +0 magic (4) | +4 version (4) | +8 kind (4) | +12 number of the question (8) | +20 body

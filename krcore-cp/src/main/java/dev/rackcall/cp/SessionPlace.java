@@ -24,6 +24,9 @@ final class SessionPlace implements QueueWatcher {
     private final Arrivals arrivals = Arrivals.create(8);
     private Optional<LocalQueue> queue = Optional.empty();
     private Optional<LocalPort> port = Optional.empty();
+    /** Of the port. */
+    private Runnable ring = () -> {};
+
     private long produced;
     private long flushed;
     private boolean failed;
@@ -65,9 +68,14 @@ final class SessionPlace implements QueueWatcher {
         open(id);
     }
 
-    /** The port that was asked for is bound. */
-    synchronized void open(long id, LocalPort made) {
+    /**
+     * The port that was asked for is bound.
+     *
+     * @param whenCome runs when the tenant has messages to take
+     */
+    synchronized void open(long id, LocalPort made, Runnable whenCome) {
         port = Optional.of(made);
+        ring = whenCome;
         open(id);
     }
 
@@ -152,6 +160,7 @@ final class SessionPlace implements QueueWatcher {
                         arrivals.host(i).value());
                 publish(arrivals.id(i), CompletionStatus.SUCCESS, CompletionOpcode.RECEIVE, arrivals.bytes(i));
             }
+            ring.run();
         }
     }
 
@@ -168,6 +177,7 @@ final class SessionPlace implements QueueWatcher {
         } catch (IllegalArgumentException | ControlPlaneException e) {
             synchronized (this) {
                 fail(String.valueOf(e.getMessage()));
+                ring.run();
             }
         }
     }

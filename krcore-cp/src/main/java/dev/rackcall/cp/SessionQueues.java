@@ -42,6 +42,7 @@ final class SessionQueues implements AutoCloseable {
     private final LocalTenant tenant;
     private final SessionLayout layout;
     private final Runnable wake;
+    private final Runnable ring;
     private final SharedFile file;
     private final Mapping mapping;
     private final MemorySegment memory;
@@ -58,8 +59,12 @@ final class SessionQueues implements AutoCloseable {
     private volatile boolean stalled;
     private boolean closed;
 
-    /** @param wake makes the pump look */
-    SessionQueues(LocalTenant tenant, SessionLayout layout, Runnable wake) {
+    /**
+     * @param wake makes the pump look
+     * @param ring makes the tenant look for messages; waits for nobody
+     */
+    SessionQueues(LocalTenant tenant, SessionLayout layout, Runnable wake, Runnable ring) {
+        this.ring = ring;
         this.tenant = tenant;
         this.layout = layout;
         this.wake = wake;
@@ -161,7 +166,7 @@ final class SessionQueues implements AutoCloseable {
             case SessionLayout.CONNECT -> {
                 return connect(place, at, id);
             }
-            case SessionLayout.BIND -> bind(place, memory.get(JAVA_INT, at + SessionLayout.REMOTE_KEY), id);
+            case SessionLayout.BIND -> bind(place, at, id);
             case SessionLayout.GIVE -> give(place, at + SessionLayout.SEGMENT, id);
             case SessionLayout.CLOSE -> place.close(id);
             default -> place.answer(id);
@@ -169,13 +174,15 @@ final class SessionQueues implements AutoCloseable {
         return true;
     }
 
-    private void bind(SessionPlace place, int port, long id) {
+    private void bind(SessionPlace place, long at, long id) {
+        int port = memory.get(JAVA_INT, at + SessionLayout.REMOTE_KEY);
+        boolean tells = (memory.get(JAVA_INT, at + SessionLayout.FLAGS) & SessionLayout.TELLS) != 0;
         if (place.isUsed()) {
             place.refuse(id, Kind.REFUSED, IN_USE);
             return;
         }
         try {
-            place.open(id, tenant.bind(port, () -> note(place)));
+            place.open(id, tenant.bind(port, () -> note(place)), tells ? ring : () -> {});
         } catch (ControlPlaneException e) {
             place.refuse(id, e.kind(), String.valueOf(e.getMessage()));
         }

@@ -35,6 +35,14 @@ public sealed interface Tenant extends AutoCloseable permits LocalTenant, Foreig
     MemoryRegion register(MemorySegment memory, Set<Access> rights);
 
     /**
+     * Registers memory that is the mapping of a whole file, at the agent too if that is another process, which then maps the file and reserves all of it. The mapping stays the caller's, and
+     * mapped until the region is closed; of the file nothing is needed any more when this returns.
+     *
+     * @throws ControlPlaneException as {@link #share}
+     */
+    MemoryRegion register(SharedFile file, MemorySegment mapped, Set<Access> rights);
+
+    /**
      * Maps a file and registers the mapping, at the agent too if that is another process. The file becomes the tenant's, which closes it, and
      * unmaps the memory when the region is closed.
      *
@@ -75,8 +83,9 @@ public sealed interface Tenant extends AutoCloseable permits LocalTenant, Foreig
     /**
      * The same, and says when something has come, so that nobody need look for it again and again.
      *
-     * @param arrival runs on a thread of the agent's, which must not be held up, after messages that {@link MessagePort#receive} then has
-     * @throws ControlPlaneException as {@link #bind(int)}; UNSUPPORTED if the agent is another process
+     * @param arrival runs after messages that {@link MessagePort#receive} then has, also without need, and once the agent is another process that has ended. On any thread that moves the device's
+     *     traffic, or on one that hears the agent's process: it must neither wait nor throw
+     * @throws ControlPlaneException as {@link #bind(int)}
      */
     MessagePort bind(int port, Runnable arrival);
 

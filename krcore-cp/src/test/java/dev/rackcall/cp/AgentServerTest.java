@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -478,6 +479,86 @@ class AgentServerTest {
                 region.memory().set(ValueLayout.JAVA_INT, 4096, 5);
                 assertThat(mine.memory().get(ValueLayout.JAVA_INT, 4096)).isEqualTo(5);
             }
+        }
+    }
+
+    @Test
+    void shouldRegisterAMappingThatStaysTheCallersAndAgainAtTheNextAgent() {
+        AgentServer first = serve();
+        try (Tenant tenant = AgentLink.join(folder, "t")) {
+            SharedFile file = SharedFile.memfd("mine", 8192);
+            try (Mapping mine = file.map()) {
+                assertThatThrownBy(
+                                () -> tenant.register(file, mine.memory().asSlice(0, 64), EnumSet.allOf(Access.class)))
+                        .hasMessageContaining("64 bytes are not all of");
+                MemoryRegion region = tenant.register(file, mine.memory(), EnumSet.allOf(Access.class));
+                file.close();
+                assertThat(region.memory()).isEqualTo(mine.memory());
+                first.close();
+                assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+                serve();
+                try (VirtualQueue queue = tenant.connect(peer.host())) {
+                    mine.memory().set(ValueLayout.JAVA_LONG, 4096, 6);
+                    queue.push(request.write(theirs.address(), theirs.remoteKey())
+                            .from(region, 4096, 8)
+                            .id(1)
+                            .signaled());
+                    assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+                }
+                region.close();
+                assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(6);
+                assertThat(mine.memory().get(ValueLayout.JAVA_LONG, 4096)).isEqualTo(6);
+            }
+        }
+    }
+
+    @Test
+    void shouldLetWhoeverWantsToHearOfMessagesHearOfTheEnd() {
+        AgentServer server = serve();
+        try (Tenant tenant = AgentLink.join(folder, "t")) {
+            AtomicInteger told = new AtomicInteger();
+            MessagePort port = tenant.bind(7, told::incrementAndGet);
+            tenant.bind(8, () -> {
+                throw new IllegalStateException("a test's");
+            });
+            tenant.bind(9, told::incrementAndGet).close();
+            server.close();
+            Hosts.waitUntil("the word of it", () -> told.get() == 1);
+            fails(Kind.QUEUE_FAILED, "has ended", () -> port.receive(Arrivals.create(1)));
+        }
+    }
+
+    @Test
+    void shouldCloseARegionWhileAnotherThreadWaitsForTheNextAgent() throws Exception {
+        AgentServer server = serve();
+        try (Tenant tenant = AgentLink.join(folder, "t")) {
+            MemoryRegion region = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
+            server.close();
+            assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+            Thread waiting = Thread.ofPlatform()
+                    .start(() ->
+                            fails(Kind.UNREACHABLE, "no agent process listens", () -> tenant.connect(peer.host())));
+            Hosts.waitUntil("it waits", () -> waiting.getState() == Thread.State.TIMED_WAITING);
+            region.close();
+            assertThat(waiting.isAlive()).as("still waits").isTrue();
+            waiting.join(Duration.ofSeconds(20));
+        }
+    }
+
+    /** Whoever closes something must not hear of it. */
+    @Test
+    void shouldCloseARegionWhileItsAgentDies() throws Exception {
+        String[] arguments = {hosts.meta().address().toString(), "outer", folder.toString()};
+        try (Child child = Child.start(MortalAgent.class, arguments);
+                Tenant tenant = AgentLink.join(folder, "t")) {
+            MemoryRegion region = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
+            child.signal("STOP");
+            Hosts.waitUntil("it to stand still", () -> !tenant.ping(Duration.ofMillis(50)));
+            FutureTask<Boolean> closing = new FutureTask<>(region::close, true);
+            Thread closer = Thread.ofPlatform().start(closing);
+            Hosts.waitUntil("it is asked", () -> closer.getState() == Thread.State.TIMED_WAITING);
+            child.close();
+            assertThat(closing.get()).isTrue();
         }
     }
 }
