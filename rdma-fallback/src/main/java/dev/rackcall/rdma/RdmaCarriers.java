@@ -8,7 +8,6 @@ import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.VerbsException;
 import java.io.EOFException;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -64,7 +63,7 @@ public final class RdmaCarriers implements CarrierProvider {
     }
 
     @Override
-    public Greeted connect(URI address, MemorySegment memory, ByteBuffer hello, int publications, Duration timeout) {
+    public Greeted connect(URI address, Memory memory, ByteBuffer hello, int publications, Duration timeout) {
         InetSocketAddress place = hostAndPort(address);
         long end = System.nanoTime() + timeout.toNanos();
         long pause = FIRST_PAUSE_NANOS;
@@ -86,7 +85,7 @@ public final class RdmaCarriers implements CarrierProvider {
     }
 
     private static Greeted meet(
-            InetSocketAddress place, MemorySegment memory, ByteBuffer hello, int publications, Duration timeout)
+            InetSocketAddress place, Memory memory, ByteBuffer hello, int publications, Duration timeout)
             throws IOException, ForeignPeerException {
         // Opened before anybody waits at the other end: the first time, that is much to load.
         RdmaDevice device = RdmaDevice.acquire(localAddress(place));
@@ -95,7 +94,7 @@ public final class RdmaCarriers implements CarrierProvider {
         try {
             socket.connect(place, Meeting.millis(timeout));
             Meeting meeting = Meeting.over(socket, timeout);
-            carrier = meeting.carrier(memory, publications);
+            carrier = meeting.carrier(memory.mapped(), publications);
             Optional<Carrier> mine = Optional.of(carrier);
             ByteBuffer welcome = meeting.greetServer(carrier, hello);
             if (meeting.isRefused()) {

@@ -143,9 +143,9 @@ final class RdmaListener implements CarrierProvider.Listener {
             throws IOException, ForeignPeerException {
         RdmaCarrier carrier = null;
         try {
-            if (client.bytes() < seat.memory().byteSize()) {
+            if (client.bytes() < seat.memory().mapped().byteSize()) {
                 throw new ForeignPeerException("its memory of " + client.bytes() + " bytes is shorter than the "
-                        + seat.memory().byteSize() + " that it gets here");
+                        + seat.memory().mapped().byteSize() + " that it gets here");
             }
             carrier = carrier(meeting, seat);
             meeting.greetClient(carrier, client, answer.welcome());
@@ -162,7 +162,7 @@ final class RdmaListener implements CarrierProvider.Listener {
     /** This end; a client that cannot have one is told why. */
     private static RdmaCarrier carrier(Meeting meeting, Seat seat) throws IOException {
         try {
-            return meeting.carrier(seat.memory(), seat.publications());
+            return meeting.carrier(seat.memory().mapped(), seat.publications());
         } catch (VerbsException e) {
             Status why = RdmaCarriers.code(e).with("no connection over RDMA at the server: %s", e.getMessage());
             meeting.refuse(seat.refusal(why));

@@ -7,7 +7,8 @@ import com.sun.management.ThreadMXBean;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
-import java.lang.foreign.Arena;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
@@ -33,9 +34,12 @@ public abstract class CarrierContract {
     protected static final int BYTES = 1 << 20;
     protected static final long FLAG = BYTES - 8;
 
-    private final Arena arena = Arena.ofShared();
-    protected final MemorySegment near = arena.allocate(BYTES, 4096);
-    protected final MemorySegment far = arena.allocate(BYTES, 4096);
+    private final SharedFile nearFile = SharedFile.memfd("near", BYTES);
+    private final SharedFile farFile = SharedFile.memfd("far", BYTES);
+    private final Mapping nearMapping = nearFile.map();
+    private final Mapping farMapping = farFile.map();
+    protected final MemorySegment near = nearMapping.memory();
+    protected final MemorySegment far = farMapping.memory();
     private final CompletableFuture<Carrier> seated = new CompletableFuture<>();
     protected final News here = new News();
     protected final News there = new News();
@@ -95,8 +99,8 @@ public abstract class CarrierContract {
 
     private final class OneSeat implements CarrierProvider.Seat {
         @Override
-        public MemorySegment memory() {
-            return far;
+        public CarrierProvider.Memory memory() {
+            return new CarrierProvider.Memory(farFile, far);
         }
 
         @Override
@@ -146,11 +150,14 @@ public abstract class CarrierContract {
                 anyPort(),
                 hello -> new CarrierProvider.Answer(
                         text("welcome to " + StandardCharsets.UTF_8.decode(hello)), Optional.of(new OneSeat())));
+        CarrierProvider.Memory memory = new CarrierProvider.Memory(nearFile, near);
         CarrierProvider.Greeted greeted =
-                provider.connect(listener.address(), near, text("me"), 8, Duration.ofSeconds(10));
+                provider.connect(listener.address(), memory, text("me"), 8, Duration.ofSeconds(10));
         assertThat(StandardCharsets.UTF_8.decode(greeted.welcome()).toString()).isEqualTo("welcome to me");
         client = greeted.carrier().orElseThrow();
         server = seated.join();
+        nearFile.close();
+        farFile.close();
         started = System.nanoTime();
         client.start(here);
         server.start(there);
@@ -162,7 +169,8 @@ public abstract class CarrierContract {
         server.close();
         listener.close();
         closeProvider();
-        arena.close();
+        nearMapping.close();
+        farMapping.close();
     }
 
     @Test

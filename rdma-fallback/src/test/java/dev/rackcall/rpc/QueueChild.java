@@ -2,6 +2,7 @@ package dev.rackcall.rpc;
 
 import dev.rackcall.cp.Agent;
 import dev.rackcall.cp.AgentOptions;
+import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
@@ -10,31 +11,52 @@ import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** A process with an agent of its own that serves {@link Echo} over virtual queues, or calls it; says so, and goes on until its input ends. */
+/** A process that serves {@link Echo} over virtual queues, or calls it, with an agent of its own or as a tenant of another process's; or such an agent. Says so, and goes on until its input ends. */
 final class QueueChild {
     private QueueChild() {}
 
     /**
      * The program.
      *
-     * @param arguments "serve" or "call", the name of its host, the address, and the meta server's
+     * @param arguments "serve" or "call", the address, and the name of its host and the meta server's address if it is to have an agent; or "agent", the folder where it serves, and those
      */
     public static void main(String[] arguments) throws IOException {
-        ControlAddress meta = ControlAddress.parse(arguments[3]);
-        try (Agent agent = Agent.open(
-                        SoftDevice.of(arguments[1], SoftOptions.local()),
-                        AgentOptions.of(HostId.named(arguments[1])).withMeta(() -> meta));
-                Tenant tenant = agent.admit("child")) {
-            QueueSettings.use(tenant);
-            URI address = URI.create(arguments[2]);
-            if (arguments[0].equals("serve")) {
-                serve(address);
+        URI address = URI.create(arguments[1]);
+        if (arguments.length == 2) {
+            work(arguments[0], address);
+            return;
+        }
+        try (Agent agent = agent(arguments[2], ControlAddress.parse(arguments[3]))) {
+            if (arguments[0].equals("agent")) {
+                try (AgentServer server = AgentServer.open(agent, Path.of(arguments[1]))) {
+                    System.out.println("agent of " + arguments[2]);
+                    awaitEnd();
+                    System.out.println("tenants: " + server.tenants());
+                }
             } else {
-                call(address);
+                try (Tenant tenant = agent.admit("child")) {
+                    QueueSettings.use(tenant);
+                    work(arguments[0], address);
+                }
             }
+        }
+    }
+
+    private static Agent agent(String host, ControlAddress meta) {
+        return Agent.open(
+                SoftDevice.of(host, SoftOptions.local()),
+                AgentOptions.of(HostId.named(host)).withMeta(() -> meta));
+    }
+
+    private static void work(String what, URI address) throws IOException {
+        if (what.equals("serve")) {
+            serve(address);
+        } else {
+            call(address);
         }
     }
 

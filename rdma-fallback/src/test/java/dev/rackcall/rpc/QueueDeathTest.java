@@ -19,34 +19,42 @@ import org.junit.jupiter.api.io.TempDir;
 class QueueDeathTest {
     private static final int KILLS = Math.max(1, Integer.getInteger("rackcall.kills", 0) / 20);
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
-    private static final String ADDRESS = "vq://mortal:7";
 
-    private final QueueHosts hosts = QueueHosts.open();
+    final QueueHosts hosts = hosts();
 
     @TempDir
     Path directory;
+
+    QueueHosts hosts() {
+        return QueueHosts.open();
+    }
+
+    /** Where a server that is killed listens. */
+    String mortal() {
+        return "vq://mortal:7";
+    }
 
     @AfterEach
     void end() {
         hosts.close();
     }
 
-    private ChildJvm child(String what, String address) throws Exception {
+    ChildJvm child(String what, String address) {
         return ChildJvm.start(
                 QueueChild.class,
                 directory,
                 what,
-                "mortal",
                 address,
+                "mortal",
                 hosts.meta().address().toString());
     }
 
     @Test
     void shouldEndCallsOfAServerThatIsKilledAndFindItsSuccessor() throws Exception {
-        ChildJvm server = child("serve", ADDRESS);
+        ChildJvm server = child("serve", mortal());
         server.awaitLine("serving");
         try (RpcChannel channel = RpcChannel.builder("/test/echo")
-                .address(URI.create(ADDRESS))
+                .address(URI.create(mortal()))
                 .arenaQuota(1 << 20)
                 .open()) {
             Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT));
@@ -63,7 +71,7 @@ class QueueDeathTest {
                 assertThat(catchThrowableOfType(RpcException.class, () -> echo.add(1, 1))
                                 .code())
                         .isEqualTo(Status.Code.UNAVAILABLE);
-                server = child("serve", ADDRESS);
+                server = child("serve", mortal());
                 server.awaitLine("serving");
             }
             assertThat(echo.add(1, 1)).isEqualTo(2);

@@ -8,7 +8,11 @@ import org.junit.jupiter.api.AfterEach;
 class QueueFaultTest extends FaultContract {
     private static final int FAULTS = Math.max(10, Integer.getInteger("rackcall.kills", 0) / 2);
 
-    private final QueueHosts hosts = QueueHosts.open();
+    final QueueHosts hosts = hosts();
+
+    QueueHosts hosts() {
+        return QueueHosts.open();
+    }
 
     @AfterEach
     void close() {

@@ -65,7 +65,6 @@ final class Exchange {
         this.tenant = tenant;
         thread = Thread.ofPlatform().daemon().name("rackcall-queues").unstarted(this::run);
         inbox = Inbox.bind(tenant, 0, this::wake);
-        thread.start();
     }
 
     /**
@@ -74,14 +73,31 @@ final class Exchange {
      * @throws ControlPlaneException if the tenant cannot bind a port
      */
     static Exchange of(Tenant tenant) {
+        Optional<Exchange> found = find(tenant);
+        if (found.isPresent()) {
+            return found.get();
+        }
+        // Without a lock that others need: the next agent process may have to be waited for.
+        Exchange made = new Exchange(tenant);
         synchronized (OPEN) {
-            Exchange exchange = OPEN.get(tenant);
-            if (exchange == null) {
-                exchange = new Exchange(tenant);
-                OPEN.put(tenant, exchange);
+            found = find(tenant);
+            if (found.isEmpty()) {
+                made.users = 1;
+                OPEN.put(tenant, made);
+                made.thread.start();
+                return made;
             }
-            exchange.users++;
-            return exchange;
+        }
+        made.inbox.close();
+        return found.get();
+    }
+
+    /** That which is open, for one more user. */
+    private static Optional<Exchange> find(Tenant tenant) {
+        synchronized (OPEN) {
+            Optional<Exchange> found = Optional.ofNullable(OPEN.get(tenant));
+            found.ifPresent(exchange -> exchange.users++);
+            return found;
         }
     }
 
@@ -230,13 +246,14 @@ final class Exchange {
         }
     }
 
-    /** Nothing is heard here any more, and nobody new comes. Returns whether all have left. */
+    /** Nothing is heard here any more: the tenant was closed, or its agent's process has ended. Who comes from now on gets another exchange. Returns whether all have left. */
     private boolean broken(ControlPlaneException e) {
         boolean isUsed;
         synchronized (OPEN) {
             OPEN.remove(tenant, this);
             isUsed = users > 0;
         }
+        listeners.forEach(listener -> listener.lost(this, e.getMessage()));
         carriers.values().forEach(carrier -> {
             carrier.end("nothing is heard of it any more: " + e.getMessage());
             carrier.tellEnd();
@@ -257,7 +274,7 @@ final class Exchange {
     }
 
     private void rest(long atMost) {
-        if (!attended.isEmpty()) {
+        if (!attended.isEmpty() || isDry()) {
             LockSupport.parkNanos(TICK_NANOS);
             return;
         }
@@ -270,6 +287,15 @@ final class Exchange {
         } finally {
             asleep = false;
         }
+    }
+
+    /** Whether some port has no memory for what may come, so that it would not say so. */
+    private boolean isDry() {
+        boolean dry = inbox.isDry();
+        for (QueueListener listener : listeners) {
+            dry |= listener.isDry();
+        }
+        return dry;
     }
 
     private void hear(HostId from, ByteBuffer bytes) {

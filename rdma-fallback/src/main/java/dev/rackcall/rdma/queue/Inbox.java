@@ -10,7 +10,10 @@ import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
+import java.util.BitSet;
 import java.util.EnumSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A port with memory for some messages at a time. Used by one thread, but for {@link #close}. */
 final class Inbox implements AutoCloseable {
@@ -22,6 +25,7 @@ final class Inbox implements AutoCloseable {
     private static final int FIRST_RANDOM = 1 << 16;
 
     private static final int TRIES = 16;
+    private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
     private static final SecureRandom RANDOM = new SecureRandom();
 
     static {
@@ -31,6 +35,8 @@ final class Inbox implements AutoCloseable {
     private final MessagePort port;
     private final MemoryRegion region;
     private final Arrivals arrivals = Arrivals.create(PIECES);
+    /** Pieces that the port does not have and that hold nothing; the way to an agent's process may be full. */
+    private final BitSet spare = new BitSet();
 
     /** What is done with a message; the buffer is worth nothing afterwards. */
     @FunctionalInterface
@@ -56,9 +62,8 @@ final class Inbox implements AutoCloseable {
         try {
             region = tenant.allocate((long) PIECES * PIECE_BYTES, EnumSet.of(Access.LOCAL_WRITE));
             Inbox made = new Inbox(port, region);
-            for (int i = 0; i < PIECES && made.give(i); i++) {
-                // As many as the agent takes.
-            }
+            made.spare.set(0, PIECES);
+            made.give();
             return made;
         } catch (RuntimeException | Error e) {
             port.close();
@@ -81,8 +86,19 @@ final class Inbox implements AutoCloseable {
         }
     }
 
-    private boolean give(long piece) {
-        return port.give(region, piece * PIECE_BYTES, PIECE_BYTES, piece);
+    /** Gives the port what it does not have. */
+    private void give() {
+        for (int piece = spare.nextSetBit(0); piece >= 0; piece = spare.nextSetBit(piece + 1)) {
+            if (!port.give(region, (long) piece * PIECE_BYTES, PIECE_BYTES, piece)) {
+                return;
+            }
+            spare.clear(piece);
+        }
+    }
+
+    /** Whether the port has no memory at all, so that nothing will say when it is to be looked at: soon. */
+    boolean isDry() {
+        return spare.cardinality() == PIECES;
     }
 
     int number() {
@@ -96,25 +112,29 @@ final class Inbox implements AutoCloseable {
      * @throws ControlPlaneException QUEUE_FAILED if the port, its tenant or its agent was closed
      */
     int take(Taker taker) {
+        give();
         int count = port.receive(arrivals);
         for (int i = 0; i < count; i++) {
-            long piece = arrivals.id(i);
-            try {
-                taker.take(
-                        arrivals.host(i),
-                        region.memory()
-                                .asSlice(piece * PIECE_BYTES, arrivals.bytes(i))
-                                .asByteBuffer());
-            } finally {
-                give(piece);
-            }
+            // Also what is not looked at, if one of them cannot be taken.
+            spare.set((int) arrivals.id(i));
         }
+        for (int i = 0; i < count; i++) {
+            ByteBuffer message = region.memory()
+                    .asSlice(arrivals.id(i) * PIECE_BYTES, arrivals.bytes(i))
+                    .asByteBuffer();
+            taker.take(arrivals.host(i), message);
+        }
+        give();
         return count;
     }
 
     @Override
     public void close() {
         port.close();
-        region.close();
+        try {
+            region.close();
+        } catch (ControlPlaneException e) {
+            LOG.warn("memory for messages stays the agent's until the tenant is closed: {}", e.getMessage());
+        }
     }
 }

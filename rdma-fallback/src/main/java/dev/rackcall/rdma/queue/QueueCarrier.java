@@ -3,8 +3,8 @@ package dev.rackcall.rdma.queue;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.rpc.spi.CarrierProvider.Memory;
 import dev.rackcall.shm.os.SharedFile;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -61,7 +61,7 @@ final class QueueCarrier implements Carrier {
      * @param notePort where its process hears
      * @throws dev.rackcall.cp.ControlPlaneException if the host cannot be connected to, or the tenant may have no more
      */
-    QueueCarrier(Exchange exchange, MemorySegment memory, int packetBytes, HostId host, int notePort) {
+    QueueCarrier(Exchange exchange, Memory memory, int packetBytes, HostId host, int notePort) {
         this.exchange = exchange;
         this.host = host;
         end = new QueueEnd(exchange.tenant(), memory, QueueGreeting.FIXED_BYTES + packetBytes);

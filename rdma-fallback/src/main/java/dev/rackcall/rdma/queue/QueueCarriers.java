@@ -7,7 +7,6 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.verbs.VerbsException;
-import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -34,29 +33,17 @@ public final class QueueCarriers implements CarrierProvider {
     @Override
     public Listener listen(URI address, Reception reception) {
         requirePlace(address);
-        Exchange exchange = null;
         try {
-            exchange = Exchange.of(QueueSettings.tenant(address));
-            return new QueueListener(exchange, address, address.getPort(), reception);
+            return new QueueListener(QueueSettings.tenant(address), address, reception);
         } catch (ControlPlaneException | VerbsException e) {
-            release(exchange);
             throw Status.Code.FAILED_PRECONDITION
                     .with("cannot listen at %s: %s", address, e.getMessage())
                     .asException(e);
-        } catch (RuntimeException | Error e) {
-            release(exchange);
-            throw e;
-        }
-    }
-
-    private static void release(Exchange exchange) {
-        if (exchange != null) {
-            exchange.release();
         }
     }
 
     @Override
-    public Greeted connect(URI address, MemorySegment memory, ByteBuffer hello, int publications, Duration timeout) {
+    public Greeted connect(URI address, Memory memory, ByteBuffer hello, int publications, Duration timeout) {
         requirePlace(address);
         long end = System.nanoTime() + timeout.toNanos();
         QueueCarrier carrier = null;
@@ -118,7 +105,7 @@ public final class QueueCarriers implements CarrierProvider {
     }
 
     /** An end towards a process of that host, which owns a use of the tenant's exchange. */
-    static QueueCarrier carrier(Tenant tenant, MemorySegment memory, int packetBytes, HostId host, int notePort) {
+    static QueueCarrier carrier(Tenant tenant, Memory memory, int packetBytes, HostId host, int notePort) {
         Exchange exchange = Exchange.of(tenant);
         try {
             return new QueueCarrier(exchange, memory, packetBytes, host, notePort);

@@ -1,6 +1,7 @@
 package dev.rackcall.rdma.queue;
 
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.rpc.spi.CarrierProvider.Memory;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.verbs.Access;
@@ -43,13 +44,13 @@ final class QueueEnd {
      * Registers the memory.
      *
      * @param greetingBytes how long the greeting will be
-     * @throws dev.rackcall.cp.ControlPlaneException if the tenant may have no more, or cannot register memory of this process
+     * @throws dev.rackcall.cp.ControlPlaneException if the tenant may have no more
      */
-    QueueEnd(Tenant tenant, MemorySegment memory, int greetingBytes) {
+    QueueEnd(Tenant tenant, Memory memory, int greetingBytes) {
         this.tenant = tenant;
-        this.memory = memory;
+        this.memory = memory.mapped();
         try {
-            region = keep(tenant.register(memory, PEER));
+            region = keep(tenant.register(memory.file(), memory.mapped(), PEER));
             words = keep(tenant.allocate(GREETING + greetingBytes, PEER));
         } catch (RuntimeException | Error e) {
             close();
@@ -88,17 +89,17 @@ final class QueueEnd {
         return true;
     }
 
-    /** Memory as long as the connection's, all zero, from which the device may send; it lives as long as this end. */
+    /** Memory as long as the connection's, all zero, from which the device may send; it lives as long as this end. An agent's process reserves all of it. */
     MemoryRegion twin() {
         try (SharedFile file = SharedFile.memfd("rackcall-shadow", memory.byteSize())) {
             return own(file);
         }
     }
 
-    /** A mapping of a file of this process, known to the device as long as this end lives. The file stays the caller's. */
+    /** A mapping of a file of this process, known to the device as long as this end lives. The file stays the caller's; an agent's process reserves all of it. */
     MemoryRegion own(SharedFile file) {
         Mapping mapping = keep(file.map());
-        return keep(tenant.register(mapping.memory(), EnumSet.of(Access.LOCAL_WRITE)));
+        return keep(tenant.register(file, mapping.memory(), EnumSet.of(Access.LOCAL_WRITE)));
     }
 
     /** In the reverse order of their making. */

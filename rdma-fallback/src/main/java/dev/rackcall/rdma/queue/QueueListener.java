@@ -2,6 +2,7 @@ package dev.rackcall.rdma.queue;
 
 import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CarrierProvider;
@@ -19,6 +20,8 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -26,34 +29,59 @@ import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A port where clients say hello to a server; a virtual thread for each that is not connected yet. */
+/**
+ * A port where clients say hello to a server; a virtual thread for each that is not connected yet. If the agent is another process and ends, it listens again as soon as there is another one.
+ */
 final class QueueListener implements CarrierProvider.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(QueueListener.class);
     /** Who has said hello and has no connection yet. Others wait at the port, which keeps some. */
     private static final int MAX_GUESTS = 64;
 
     private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+    /** Between two times that it tries to listen again. Each waits for an agent a while, too. */
+    private static final long AGAIN_MILLIS = 500;
 
-    private final Exchange exchange;
-    private final Inbox inbox;
+    /** Where it hears, over one life of the agent. */
+    private record Place(Exchange exchange, Inbox inbox) {
+        /** With a use of the exchange. */
+        static Place open(Tenant tenant, int port) {
+            Exchange exchange = Exchange.of(tenant);
+            try {
+                return new Place(exchange, Inbox.bind(tenant, port, exchange::wake));
+            } catch (RuntimeException | Error e) {
+                exchange.release();
+                throw e;
+            }
+        }
+
+        void close() {
+            inbox.close();
+            exchange.release();
+        }
+    }
+
+    private final Tenant tenant;
     private final URI address;
     private final Reception reception;
     private final Semaphore room = new Semaphore(MAX_GUESTS);
+    private final CountDownLatch closed = new CountDownLatch(1);
     private final Object taking = new Object();
-    /** Guarded by taking. */
-    private boolean over;
+    /** Guarded by taking. Empty while there is no agent, and in the end. */
+    private Optional<Place> place;
 
     /**
-     * Binds the port and takes a use of the exchange over.
+     * Binds the port.
      *
      * @throws ControlPlaneException if the port is taken
      */
-    QueueListener(Exchange exchange, URI wanted, int port, Reception reception) {
-        this.exchange = exchange;
+    QueueListener(Tenant tenant, URI wanted, Reception reception) {
+        this.tenant = tenant;
         this.reception = reception;
-        inbox = Inbox.bind(exchange.tenant(), port, exchange::wake);
-        address = URI.create(QueueCarriers.SCHEME + "://" + wanted.getHost() + ":" + inbox.number());
-        exchange.add(this);
+        Place first = Place.open(tenant, wanted.getPort());
+        place = Optional.of(first);
+        address = URI.create(QueueCarriers.SCHEME + "://" + wanted.getHost() + ":"
+                + first.inbox().number());
+        first.exchange().add(this);
     }
 
     @Override
@@ -65,11 +93,22 @@ final class QueueListener implements CarrierProvider.Listener {
     int take() {
         // Not while it is closed, or what comes just then would go into memory that is gone.
         synchronized (taking) {
-            return over || room.availablePermits() < Inbox.PIECES ? 0 : inbox.take(this::admit);
+            if (place.isEmpty() || room.availablePermits() < Inbox.PIECES) {
+                return 0;
+            }
+            Place now = place.get();
+            return now.inbox().take((from, bytes) -> admit(now.exchange(), from, bytes));
         }
     }
 
-    private void admit(HostId from, ByteBuffer bytes) {
+    /** As {@link Inbox#isDry}. */
+    boolean isDry() {
+        synchronized (taking) {
+            return place.isPresent() && place.get().inbox().isDry();
+        }
+    }
+
+    private void admit(Exchange exchange, HostId from, ByteBuffer bytes) {
         try {
             QueueMessage message = QueueMessage.read(bytes);
             if (message.kind() != QueueMessage.HELLO) {
@@ -79,21 +118,21 @@ final class QueueListener implements CarrierProvider.Listener {
             if (!room.tryAcquire()) {
                 throw new IllegalStateException("more than " + Inbox.PIECES + " have come at a time");
             }
-            start(from, client);
+            start(exchange, from, client);
         } catch (MalformedException e) {
             Exchange.turnedAway(from, e.getMessage());
         }
     }
 
-    private void start(HostId from, QueueGreeting client) {
+    private void start(Exchange exchange, HostId from, QueueGreeting client) {
         try {
             Thread.ofVirtual().name("rackcall-queue-guest").start(() -> {
                 try {
-                    greet(from, client);
+                    greet(exchange, from, client);
                 } catch (MalformedException | ControlPlaneException | VerbsException e) {
-                    turnAway(from, client, e.getMessage());
+                    turnAway(exchange, from, client, e.getMessage());
                 } catch (RuntimeException | Error e) {
-                    turnAway(from, client, e.toString());
+                    turnAway(exchange, from, client, e.toString());
                 } finally {
                     room.release();
                     // Those who wait at the port have said so already.
@@ -106,23 +145,24 @@ final class QueueListener implements CarrierProvider.Listener {
         }
     }
 
-    private void greet(HostId from, QueueGreeting client) throws MalformedException {
+    private void greet(Exchange exchange, HostId from, QueueGreeting client) throws MalformedException {
         Answer answer = reception.greet(client.packet());
         if (answer.seat().isEmpty()) {
-            refuse(from, client, answer.welcome());
+            refuse(exchange, from, client, answer.welcome());
         } else {
-            seat(from, client, answer.welcome(), answer.seat().get());
+            seat(exchange, from, client, answer.welcome(), answer.seat().get());
         }
     }
 
-    private void seat(HostId from, QueueGreeting client, ByteBuffer welcome, Seat seat) throws MalformedException {
+    private static void seat(Exchange exchange, HostId from, QueueGreeting client, ByteBuffer welcome, Seat seat)
+            throws MalformedException {
         QueueCarrier carrier = null;
         try {
-            if (client.bytes() < seat.memory().byteSize()) {
+            if (client.bytes() < seat.memory().mapped().byteSize()) {
                 throw new MalformedException("its memory of " + client.bytes() + " bytes is shorter than the "
-                        + seat.memory().byteSize() + " that it gets here");
+                        + seat.memory().mapped().byteSize() + " that it gets here");
             }
-            carrier = carrier(from, client, welcome, seat);
+            carrier = carrier(exchange, from, client, welcome, seat);
             meet(carrier, client, welcome);
         } catch (MalformedException | RuntimeException | Error e) {
             if (carrier != null) {
@@ -135,13 +175,14 @@ final class QueueListener implements CarrierProvider.Listener {
     }
 
     /** This end; a client that cannot have one is told why. */
-    private QueueCarrier carrier(HostId from, QueueGreeting client, ByteBuffer welcome, Seat seat) {
+    private static QueueCarrier carrier(
+            Exchange exchange, HostId from, QueueGreeting client, ByteBuffer welcome, Seat seat) {
         try {
             return QueueCarriers.carrier(exchange.tenant(), seat.memory(), welcome.remaining(), from, client.port());
         } catch (ControlPlaneException | VerbsException e) {
             Status why =
                     QueueCarriers.code(e).with("no connection over virtual queues at the server: %s", e.getMessage());
-            refuse(from, client, seat.refusal(why));
+            refuse(exchange, from, client, seat.refusal(why));
             throw e;
         }
     }
@@ -170,14 +211,67 @@ final class QueueListener implements CarrierProvider.Listener {
         }
     }
 
+    // ---- another agent
+
+    /** The exchange's thread: nothing is heard there any more. Connections end; their clients come again. */
+    void lost(Exchange which, String why) {
+        synchronized (taking) {
+            if (place.isEmpty() || place.get().exchange() != which) {
+                return;
+            }
+            Place last = place.get();
+            place = Optional.empty();
+            last.exchange().remove(this);
+            last.close();
+        }
+        LOG.warn("{} is not listened at until there is an agent again: {}", address, why);
+        Thread.ofVirtual().name("rackcall-queue-listener").start(this::listenAgain);
+    }
+
+    private void listenAgain() {
+        boolean goesOn = true;
+        while (goesOn) {
+            try {
+                Place next = Place.open(tenant, address.getPort());
+                goesOn = false;
+                listenAt(next);
+            } catch (RuntimeException | Error e) {
+                LOG.debug("{} is not listened at yet: {}", address, e.getMessage());
+                goesOn = waitALittle();
+            }
+        }
+    }
+
+    private void listenAt(Place next) {
+        synchronized (taking) {
+            if (closed.getCount() > 0) {
+                place = Optional.of(next);
+                next.exchange().add(this);
+                LOG.info("{} is listened at again", address);
+                return;
+            }
+        }
+        next.close();
+    }
+
+    /** Returns whether it is to go on. */
+    private boolean waitALittle() {
+        try {
+            return !closed.await(AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("nobody interrupts it", e);
+        }
+    }
+
     /** Of a client for whom something went wrong. It waits for an answer, if it is one. */
-    private void turnAway(HostId from, QueueGreeting client, String why) {
+    private static void turnAway(Exchange exchange, HostId from, QueueGreeting client, String why) {
         Exchange.turnedAway(from, why);
         try {
             MemorySegment bytes = Arena.ofAuto().allocate(QueueMessage.BYTES);
             new QueueMessage(QueueMessage.BYE, client.number(), 0).write(bytes.asByteBuffer());
             // Inline: it needs no region, of which there may be none left.
             say(
+                    exchange,
                     from,
                     WorkRequest.create(1, QueueMessage.BYTES)
                             .sendWithImmediate(client.port())
@@ -187,21 +281,24 @@ final class QueueListener implements CarrierProvider.Listener {
         }
     }
 
-    private void refuse(HostId from, QueueGreeting client, ByteBuffer welcome) {
+    private static void refuse(Exchange exchange, HostId from, QueueGreeting client, ByteBuffer welcome) {
         QueueGreeting refusal = QueueGreeting.refusal(welcome);
         QueueMessage header = new QueueMessage(QueueMessage.REFUSAL, client.number(), 0);
         int bytes = refusal.messageBytes();
         MemoryRegion region = exchange.tenant().allocate(bytes, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
         try {
             refusal.write(header, region.memory().asByteBuffer());
-            say(from, WorkRequest.create(1, 0).sendWithImmediate(client.port()).from(region, 0, bytes));
+            say(
+                    exchange,
+                    from,
+                    WorkRequest.create(1, 0).sendWithImmediate(client.port()).from(region, 0, bytes));
         } finally {
             region.close();
         }
     }
 
     /** Says one thing to a process, as far as it hears that. */
-    private void say(HostId host, WorkRequest message) {
+    private static void say(Exchange exchange, HostId host, WorkRequest message) {
         try (VirtualQueue queue = exchange.connect(host)) {
             message.signaled();
             Completions done = Completions.create(1);
@@ -220,13 +317,12 @@ final class QueueListener implements CarrierProvider.Listener {
     @Override
     public void close() {
         synchronized (taking) {
-            if (over) {
-                return;
-            }
-            over = true;
-            exchange.remove(this);
-            inbox.close();
+            closed.countDown();
+            place.ifPresent(last -> {
+                last.exchange().remove(this);
+                last.close();
+            });
+            place = Optional.empty();
         }
-        exchange.release();
     }
 }

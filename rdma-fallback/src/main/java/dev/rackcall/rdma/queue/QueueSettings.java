@@ -1,10 +1,14 @@
 package dev.rackcall.rdma.queue;
 
+import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.ControlAddress;
+import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -12,11 +16,11 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Settings of this process for connections over virtual queues. Thread-safe.
+ * Settings of this process for connections over virtual queues. None is needed where an agent process ({@code ./rackcall agent}) serves in the runtime folder: this process becomes a tenant of it
+ * when it first needs virtual queues. Elsewhere, or to have another name there, say whose queues are used. Thread-safe.
  *
  * {@snippet :
- * Agent agent = Agent.open(Devices.find("soft:a"), AgentOptions.of(HostId.named("a")).withMeta(() -> meta));
- * Tenant tenant = agent.admit("orders");
+ * Tenant tenant = AgentLink.join(folder, "orders", () -> Agent.open(Devices.find("soft:a"), options)); // of the host's agent, or else of one's own
  * QueueSettings.use(tenant);
  * RpcChannel channel = RpcChannel.builder("/shop/cart").address(URI.create("vq://b:7")).open();
  * }
@@ -25,6 +29,9 @@ public final class QueueSettings {
     private static final Map<String, Tenant> HOSTS = new ConcurrentHashMap<>();
     private static final Map<HostId, ControlAddress> ADDRESSES = new ConcurrentHashMap<>();
     private static volatile Optional<Tenant> tenant = Optional.empty();
+    /** Of the agent process that serves in the runtime folder, or of its successors; as long as this process. */
+    private static Optional<Tenant> joined = Optional.empty();
+
     private static volatile Duration greetingTimeout = Duration.ofSeconds(5);
 
     private QueueSettings() {}
@@ -74,11 +81,26 @@ public final class QueueSettings {
 
     /** Of a client. */
     static Tenant tenant() {
-        return tenant.orElseThrow(() -> Status.Code.FAILED_PRECONDITION
-                .with(
-                        "this process has no tenant of the control plane, so no virtual queue leads anywhere; open an Agent, and give"
-                                + " QueueSettings.use what Agent.admit returns")
-                .asException());
+        return tenant.orElseGet(QueueSettings::joined);
+    }
+
+    /** @throws ControlPlaneException if there is an agent process that does not take this one */
+    private static synchronized Tenant joined() {
+        if (joined.isEmpty()) {
+            Path folder = RuntimeDirectory.defaultPath();
+            if (!AgentLink.isServed(folder)) {
+                throw Status.Code.FAILED_PRECONDITION
+                        .with(
+                                "this process has no tenant of the control plane, so no virtual queue leads anywhere, and no agent process"
+                                        + " serves in %s; start ./rackcall agent, or open an Agent and give QueueSettings.use what Agent.admit"
+                                        + " returns",
+                                folder)
+                        .asException();
+            }
+            joined = Optional.of(
+                    AgentLink.join(folder, "process " + ProcessHandle.current().pid()));
+        }
+        return joined.get();
     }
 
     /** Of a server that listens there. */

@@ -9,6 +9,7 @@ import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedBytes;
+import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -41,6 +42,9 @@ class ALockArenaTest {
 
     private final Pool pool = Pool.memfd("locks", BYTES);
     private final MemorySegment here = pool.arena().memory();
+    /** This process's device uses the mappings. */
+    private final SharedFile nobodys = SharedFile.memfd("nobody's", 4096);
+
     private final MemorySegment mirror = Arena.ofAuto().allocate(here.byteSize(), 4096);
     private final Scope scope = pool.arena().newScope();
     /** Of the table, and of what a lock of it guards, from the arena's beginning. */
@@ -63,7 +67,12 @@ class ALockArenaTest {
         listener = provider.listen(
                 URI.create("rdma://127.0.0.1:0"),
                 hello -> new CarrierProvider.Answer(ByteBuffer.allocate(0), Optional.of(new Mirror())));
-        carrier = provider.connect(listener.address(), here, ByteBuffer.allocate(1), 8, Duration.ofSeconds(10))
+        carrier = provider.connect(
+                        listener.address(),
+                        new CarrierProvider.Memory(nobodys, here),
+                        ByteBuffer.allocate(1),
+                        8,
+                        Duration.ofSeconds(10))
                 .carrier()
                 .orElseThrow();
         carrier.start(new Silent());
@@ -76,14 +85,15 @@ class ALockArenaTest {
         carrier.close();
         seated.join().close();
         listener.close();
+        nobodys.close();
         scope.close();
         pool.close();
     }
 
     private final class Mirror implements CarrierProvider.Seat {
         @Override
-        public MemorySegment memory() {
-            return mirror;
+        public CarrierProvider.Memory memory() {
+            return new CarrierProvider.Memory(nobodys, mirror);
         }
 
         @Override

@@ -18,12 +18,12 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.WorkRequest;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -174,11 +174,12 @@ class QueueBadInputTest {
         int crowd = 80;
         CountDownLatch open = new CountDownLatch(1);
         QueueCarriers provider = new QueueCarriers();
-        try (Arena arena = Arena.ofShared();
+        try (SharedFile file = SharedFile.memfd("crowd", 1 << 16);
+                Mapping mapping = file.map();
                 CarrierProvider.Listener listener =
                         provider.listen(URI.create("vq://server:65004"), hello -> refusalOnce(open));
                 ExecutorService guests = Executors.newVirtualThreadPerTaskExecutor()) {
-            MemorySegment memory = arena.allocate(1 << 16, 4096);
+            CarrierProvider.Memory memory = new CarrierProvider.Memory(file, mapping.memory());
             List<Future<CarrierProvider.Greeted>> greeted = new ArrayList<>();
             for (int i = 0; i < crowd; i++) {
                 greeted.add(guests.submit(() ->

@@ -17,7 +17,11 @@ import org.junit.jupiter.api.Test;
 
 /** Two carriers over virtual queues between two hosts. */
 class QueueCarrierTest extends CarrierContract {
-    private final QueueHosts hosts = QueueHosts.open();
+    private final QueueHosts hosts = hosts();
+
+    QueueHosts hosts() {
+        return QueueHosts.open();
+    }
 
     @Override
     protected CarrierProvider provider() {

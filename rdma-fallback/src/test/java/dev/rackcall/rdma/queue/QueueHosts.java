@@ -1,7 +1,9 @@
 package dev.rackcall.rdma.queue;
 
 import dev.rackcall.cp.Agent;
+import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.AgentOptions;
+import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Tenant;
@@ -14,6 +16,10 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Two hosts of this process over software devices, a meta server, and a tenant of each: clients are on one, servers on the other. */
@@ -25,21 +31,68 @@ public final class QueueHosts implements AutoCloseable {
     private final MetaServer meta;
     private final Agent near;
     private final Agent far;
+    /** Of both, if they are served. */
+    private final Optional<Path> folder;
+
+    private final Map<String, AgentServer> doors = new HashMap<>();
     private final Tenant clients;
     private final Tenant servers;
 
-    private QueueHosts() {
+    private QueueHosts(Optional<Path> folder) {
+        this.folder = folder;
         meta = MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 16, Duration.ofMinutes(1));
         near = agent(CLIENT);
         far = agent(SERVER);
-        clients = near.admit("clients");
-        servers = far.admit("servers");
+        clients = admit(near, CLIENT);
+        servers = admit(far, SERVER);
         QueueSettings.use(clients);
         QueueSettings.use(SERVER, servers);
     }
 
+    /** With agents of this process. */
     public static QueueHosts open() {
-        return new QueueHosts();
+        return new QueueHosts(Optional.empty());
+    }
+
+    /** With agents that are used as if they were other processes'. */
+    public static QueueHosts served() {
+        try {
+            return new QueueHosts(Optional.of(Files.createTempDirectory("rackcall-agents")));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private Tenant admit(Agent agent, String name) {
+        if (folder.isEmpty()) {
+            return agent.admit(name + "s");
+        }
+        try {
+            Files.createDirectory(folder(name));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        openDoor(name);
+        return AgentLink.join(folder(name), name + "s");
+    }
+
+    /** Where a host's agent is served. */
+    public Path folder(String host) {
+        return folder.orElseThrow().resolve(host);
+    }
+
+    /** Tenants of this host's agent hear that it has ended. */
+    public void closeDoor(String host) {
+        doors.remove(host).close();
+    }
+
+    public void openDoor(String host) {
+        doors.put(host, AgentServer.open(host.equals(CLIENT) ? near : far, folder(host)));
+    }
+
+    /** Whether its agents are used as if they were other processes'. */
+    public boolean areServed() {
+        return folder.isPresent();
     }
 
     private Agent agent(String name) {
@@ -105,12 +158,24 @@ public final class QueueHosts implements AutoCloseable {
         }
     }
 
+    private static void delete(Path folder) {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     @Override
     public void close() {
         QueueSettings.forget(clients);
         QueueSettings.forget(servers);
         clients.close();
         servers.close();
+        doors.values().forEach(AgentServer::close);
+        folder.ifPresent(QueueHosts::delete);
         near.close();
         far.close();
         meta.close();

@@ -57,7 +57,8 @@ final class RemoteClient {
             mapping = file.map();
             ByteBuffer hello = ByteBuffer.wrap(
                     new Handshake.Hello(ControlLayout.VERSION, spec.channel(), slots, spec.arenaQuota()).encode());
-            greeted = provider.connect(address, mapping.memory(), hello, 2 * slots, spec.connectTimeout());
+            CarrierProvider.Memory memory = new CarrierProvider.Memory(file, mapping.memory());
+            greeted = provider.connect(address, memory, hello, 2 * slots, spec.connectTimeout());
             return open(file, mapping, greeted);
         } catch (OsException | OutOfArenaException e) {
             discard(file, mapping, greeted);

@@ -11,7 +11,6 @@ import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
-import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
@@ -177,8 +176,8 @@ final class RemoteServer extends PolledServer {
         }
 
         @Override
-        public MemorySegment memory() {
-            return mapping.memory();
+        public CarrierProvider.Memory memory() {
+            return new CarrierProvider.Memory(file, mapping.memory());
         }
 
         @Override

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.spi;
 
 import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.os.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.ByteBuffer;
@@ -16,12 +17,20 @@ public interface CarrierProvider {
     /**
      * Connects.
      *
-     * @param memory of this end, all of it reserved; the caller keeps it mapped until the carrier is closed
+     * @param memory of this end; the caller keeps it mapped until the carrier is closed
      * @param hello handed to the peer's {@link Reception}
      * @param publications that may be on their way to this end at a time
      * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if nobody answers there in time or the port of this host's device is down, FAILED_PRECONDITION if it is somebody else or this host has no device for it
      */
-    Greeted connect(URI address, MemorySegment memory, ByteBuffer hello, int publications, Duration timeout);
+    Greeted connect(URI address, Memory memory, ByteBuffer hello, int publications, Duration timeout);
+
+    /**
+     * What one end of a connection is mirrored in, all of it reserved.
+     *
+     * @param file for carriers whose device is another process's, which maps it, too; it stays the caller's, who may close it once the ends are connected
+     * @param mapped all of the file, in this process
+     */
+    record Memory(SharedFile file, MemorySegment mapped) {}
 
     /**
      * What the peer has answered.
@@ -74,8 +83,8 @@ public interface CarrierProvider {
 
     /** A place for one peer. Exactly one of {@link #take} and {@link #leave} is called. */
     interface Seat {
-        /** This end's memory, all of it reserved; mapped until the carrier is closed, or until the seat is left. */
-        MemorySegment memory();
+        /** This end's memory; mapped until the carrier is closed, or until the seat is left. */
+        Memory memory();
 
         /** As in {@link CarrierProvider#connect}. */
         int publications();

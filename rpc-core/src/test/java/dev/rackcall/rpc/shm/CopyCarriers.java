@@ -44,7 +44,7 @@ public final class CopyCarriers implements CarrierProvider {
     }
 
     @Override
-    public Greeted connect(URI address, MemorySegment memory, ByteBuffer hello, int publications, Duration timeout) {
+    public Greeted connect(URI address, Memory memory, ByteBuffer hello, int publications, Duration timeout) {
         Reception reception = LISTENERS.get(address);
         if (reception == null) {
             throw Status.Code.UNAVAILABLE.with("nobody listens at %s", address).asException();
@@ -54,8 +54,8 @@ public final class CopyCarriers implements CarrierProvider {
             return new Greeted(answer.welcome(), Optional.empty());
         }
         Seat seat = answer.seat().get();
-        CopyCarrier client = new CopyCarrier(memory);
-        CopyCarrier server = new CopyCarrier(seat.memory());
+        CopyCarrier client = new CopyCarrier(memory.mapped());
+        CopyCarrier server = new CopyCarrier(seat.memory().mapped());
         client.peer = server;
         server.peer = client;
         seat.take(server);

@@ -1,0 +1,72 @@
+package dev.rackcall.rpc;
+
+import dev.rackcall.cp.AgentLink;
+import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.rdma.queue.QueueSettings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** An agent that is another process, which can be killed and started again, with this process as its tenant. */
+final class AgentProcess implements AutoCloseable {
+    private final MetaServer meta;
+    private final String host;
+    private final Path folder;
+    private ChildJvm process;
+    private final Tenant tenant;
+
+    /**
+     * Starts it.
+     *
+     * @param parent of the folder where it serves
+     */
+    AgentProcess(MetaServer meta, String host, Path parent) throws IOException, InterruptedException {
+        this.meta = meta;
+        this.host = host;
+        folder = Files.createDirectory(parent.resolve(host));
+        start();
+        tenant = AgentLink.join(folder, "test");
+    }
+
+    /** Servers that listen at this host's name in this process use it from now on, and, if that is wanted, clients. */
+    AgentProcess use(boolean byClients) {
+        QueueSettings.use(host, tenant);
+        if (byClients) {
+            QueueSettings.use(tenant);
+        }
+        return this;
+    }
+
+    void start() throws InterruptedException {
+        process = ChildJvm.start(
+                QueueChild.class,
+                folder,
+                "agent",
+                folder.toString(),
+                host,
+                meta.address().toString());
+        process.awaitLine("agent");
+    }
+
+    void kill() throws InterruptedException {
+        process.kill();
+    }
+
+    /** Ends it by its own will; returns what it has said last. */
+    String end() throws IOException, InterruptedException {
+        process.end();
+        return process.awaitLine("tenants");
+    }
+
+    Tenant tenant() {
+        return tenant;
+    }
+
+    @Override
+    public void close() {
+        QueueSettings.forget(tenant);
+        tenant.close();
+        process.close();
+    }
+}

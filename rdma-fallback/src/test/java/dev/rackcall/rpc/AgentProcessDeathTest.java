@@ -1,0 +1,112 @@
+package dev.rackcall.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rdma.queue.QueueHosts;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code kill -9} of an agent that carries calls, at either end. */
+@Timeout(240)
+class AgentProcessDeathTest {
+    private static final int LIVES = Math.max(1, Integer.getInteger("rackcall.kills", 0) / 20);
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
+
+    @TempDir
+    Path parent;
+
+    private AgentProcesses agents;
+    private long mappings;
+    private RpcServer server;
+
+    @BeforeEach
+    void open() throws Exception {
+        agents = new AgentProcesses(parent);
+        mappings = QueueHosts.mappings();
+        server = RpcServer.builder()
+                .directory(OwnDirectory.path())
+                .service(Echo.class, new EchoService())
+                .dispatch(Dispatch.virtualThreads())
+                .listen(URI.create("vq://" + QueueHosts.SERVER + ":0"))
+                .start();
+    }
+
+    @AfterEach
+    void close() {
+        server.close();
+        agents.close();
+    }
+
+    private RpcChannel channel() {
+        return RpcChannel.builder("/test/echo")
+                .address(server.address().orElseThrow())
+                .arenaQuota(1 << 20)
+                .open();
+    }
+
+    @Test
+    void shouldEndCallsWhenTheClientsAgentIsKilledAndGoOnWithTheNextOne() throws Exception {
+        shouldEndCallsAndGoOn(agents.near);
+    }
+
+    @Test
+    void shouldEndCallsWhenTheServersAgentIsKilledAndGoOnWithTheNextOne() throws Exception {
+        shouldEndCallsAndGoOn(agents.far);
+    }
+
+    private void shouldEndCallsAndGoOn(AgentProcess killed) throws Exception {
+        try (RpcChannel channel = channel()) {
+            Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT));
+            for (int life = 0; life < LIVES; life++) {
+                assertThat(echo.add(life, 1)).isEqualTo(life + 1L);
+                CompletableFuture<Integer> asynchronous = echo.later(1, 110_000);
+                CompletableFuture<Status.Code> blocked = CompletableFuture.supplyAsync(
+                        () -> catchThrowableOfType(RpcException.class, () -> echo.block(110_000))
+                                .code());
+                killed.kill();
+
+                assertThat(blocked.join()).isEqualTo(Status.Code.UNAVAILABLE);
+                assertThatThrownBy(asynchronous::join).hasMessageContaining("UNAVAILABLE");
+                Await.equal("connections", 0, server::connections);
+                RpcException none = catchThrowableOfType(RpcException.class, () -> echo.add(1, 1));
+                assertThat(none.code()).isEqualTo(Status.Code.UNAVAILABLE);
+                if (killed == agents.near) {
+                    assertThat(none).hasMessageContaining("start ./rackcall agent");
+                }
+                killed.start();
+                Await.until("the server is listened at again", () -> canAdd(echo));
+            }
+        }
+        server.close();
+        Await.until("the memory is unmapped", () -> QueueHosts.mappings() <= mappings);
+        Await.equal("exchanges that are open", 0, QueueHosts::openExchanges);
+        assertThat(agents.near.end()).isEqualTo("tenants: 1");
+    }
+
+    /** The server's host, and who listens there, is found again a moment later than the agent. */
+    private static boolean canAdd(Echo echo) {
+        try {
+            return echo.add(1, 1) == 2;
+        } catch (RpcException e) {
+            assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+            return false;
+        }
+    }
+
+    @Test
+    void shouldServeBothEndsOfAConnection() throws Exception {
+        agents.far.use(true);
+        try (RpcChannel channel = channel()) {
+            assertThat(channel.stub(Echo.class).add(1, 1)).isEqualTo(2);
+        }
+    }
+}

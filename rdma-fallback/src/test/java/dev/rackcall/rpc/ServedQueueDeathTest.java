@@ -1,0 +1,25 @@
+package dev.rackcall.rpc;
+
+import dev.rackcall.rdma.queue.QueueHosts;
+
+/** {@code kill -9} of a peer whose agent is another process and goes on. Nobody has told that peer of the agent: it finds it in the runtime folder. */
+class ServedQueueDeathTest extends QueueDeathTest {
+    @Override
+    QueueHosts hosts() {
+        return QueueHosts.served();
+    }
+
+    @Override
+    String mortal() {
+        return "vq://" + QueueHosts.SERVER + ":7";
+    }
+
+    @Override
+    ChildJvm child(String what, String address) {
+        return ChildJvm.start(
+                QueueChild.class,
+                hosts.folder(what.equals("serve") ? QueueHosts.SERVER : QueueHosts.CLIENT),
+                what,
+                address);
+    }
+}
