@@ -20,13 +20,13 @@ import org.junit.jupiter.api.io.TempDir;
 /** Processes that allocate in one arena are killed at random instants, again and again; their pages come back, and nobody else's are touched. */
 class ArenaKillTest {
     /** More by {@code -Drackcall.kills=N}. */
-    private static final int KILLS = Integer.getInteger("rackcall.kills", 16);
+    private static final int KILLS = Integer.getInteger("rackcall.kills", 8);
 
     private static final int ME = 1;
     private static final int FIRST_CHILD = 2;
     private static final int CHILDREN = 3;
     private static final int KILLS_A_ROUND = 2;
-    private static final Duration BOUND = Duration.ofSeconds(20);
+    private static final Duration BOUND = Duration.ofSeconds(100);
 
     @TempDir
     private Path directory;

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 public abstract class DirectoryContractTest {
     private static final ChannelName CART = ChannelName.of("/shop/cart");
     private static final long CART_INTERFACE = 0xcafe;
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final List<AutoCloseable> open = new ArrayList<>();
     private Directory ours;

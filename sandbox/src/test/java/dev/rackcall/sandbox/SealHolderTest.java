@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Seals that the sealed process cannot lift. The sealed process is a child, since it locks itself down; holder and receiver are here. */
 class SealHolderTest {
-    private static final Duration BOUND = Duration.ofSeconds(30);
+    private static final Duration BOUND = Duration.ofSeconds(100);
     private static final long PAGE = 4096;
 
     @TempDir
