@@ -149,7 +149,7 @@ class ArchitectureTest {
 
     @Test
     void shouldKeepSamplesAndBenchmarksApart() {
-        mayUseOnly(SAMPLES, SAMPLES, RPC, DIRECTORY, MEMORY);
+        mayUseOnly(SAMPLES, SAMPLES, RDMA, RPC, CONTROL_PLANE, VERBS, DIRECTORY, MEMORY);
         mayUseOnly(PERF, PERF, RDMA, RPC, CONTROL_PLANE, VERBS, SANDBOX, MEMORY);
     }
 

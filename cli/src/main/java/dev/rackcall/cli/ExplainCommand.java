@@ -1,5 +1,9 @@
 package dev.rackcall.cli;
 
+import dev.rackcall.cp.AgentLink;
+import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
@@ -24,7 +28,8 @@ import picocli.CommandLine.Spec;
         name = "explain",
         description = "Says by which way calls to a channel go from here, and why not by the others.",
         footer = {
-            "It connects to the channel's servers and calls nothing.",
+            "It connects to the channel's servers and calls nothing. Virtual queues (vq://) are those of this host's agent"
+                    + " process, rackcall agent, if one runs; a program with an agent of its own may have others.",
             "Exit code 1 if no server can be reached; the message then says what is wrong with each way."
         },
         sortOptions = false)
@@ -63,6 +68,35 @@ final class ExplainCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         Path runtime = folder.orElseGet(RuntimeDirectory::defaultPath);
         String here = host.orElseGet(RuntimeDirectory::hostName);
+        Optional<Tenant> tenant = join(runtime);
+        try {
+            explain(out, runtime, here);
+        } finally {
+            tenant.ifPresent(each -> {
+                QueueSettings.forget(each);
+                each.close();
+            });
+        }
+        out.flush();
+        return 0;
+    }
+
+    /** The host's agent process lends its virtual queues, if there is one: programs here may use those, too. */
+    private Optional<Tenant> join(Path runtime) {
+        if (directory.isEmpty() || !AgentLink.isServed(runtime)) {
+            return Optional.empty();
+        }
+        try {
+            Tenant tenant = AgentLink.join(runtime, "explain");
+            QueueSettings.use(tenant);
+            return Optional.of(tenant);
+        } catch (ControlPlaneException e) {
+            spec.commandLine().getErr().println("Without virtual queues: " + e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    private void explain(PrintWriter out, Path runtime, String here) {
         try (RpcChannel opened = open(runtime, here)) {
             if (directory.isEmpty()) {
                 out.printf("%s from %s: by the memory of this host.%n", channel, here);
@@ -72,8 +106,6 @@ final class ExplainCommand implements Callable<Integer> {
                 print(out, opened.routes());
             }
         }
-        out.flush();
-        return 0;
     }
 
     /** What no server could change is wrong with the question. */

@@ -2,16 +2,25 @@ package dev.rackcall.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.cp.Agent;
+import dev.rackcall.cp.AgentOptions;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.Tenant;
 import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.Directory;
 import dev.rackcall.directory.Endpoint;
+import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.samples.quickstart.Door;
+import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -86,7 +95,8 @@ class ExplainCommandTest {
         try (Directory directory = Directory.open(members)) {
             directory.announce(
                     ChannelName.of(channel),
-                    Endpoint.of("gone", "host-z", door.fingerprint()).withTcp(URI.create("rdma://127.0.0.1:1")));
+                    Endpoint.of("gone", "host-z", door.fingerprint())
+                            .withTcp(List.of(URI.create("rdma://127.0.0.1:1"))));
             assertThat(explain("explain", channel, "--directory", members.toString(), "--dir", runtime.toString()))
                     .isEqualTo(1);
             assertThat(err.toString())
@@ -108,6 +118,47 @@ class ExplainCommandTest {
                 .containsPattern("same process +used")
                 .containsPattern("gone on host-z")
                 .containsPattern("same process +no +its server runs in another process");
+    }
+
+    /** Seen from a process that has an agent, and from one that has none. */
+    @Test
+    void shouldNameTheCarrierThatIsTakenAndWhyNotTheOther() {
+        ServiceDefinition<Door> door = ServiceDefinition.of(Door.class);
+        String channel = door.channel();
+        try (MetaServer meta = MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 16);
+                Agent agent = Agent.open(
+                        SoftDevice.of("host-a", SoftOptions.local()),
+                        AgentOptions.of(HostId.named("host-a")).withMeta(meta::address));
+                Tenant tenant = agent.admit("explain");
+                Directory directory = Directory.open(members)) {
+            QueueSettings.use(tenant);
+            try (RpcServer server = RpcServer.builder()
+                    .service(Door.class, Door.Guest::name)
+                    .directory(runtime)
+                    .listen(URI.create("vq://host-a:0"))
+                    .listen(URI.create("rdma://127.0.0.1:0"))
+                    .start()) {
+                directory.announce(
+                        ChannelName.of(channel),
+                        Endpoint.of("far", "host-a", door.fingerprint()).withTcp(server.addresses()));
+                assertThat(explain("explain", channel, "--directory", members.toString(), "--dir", folder + "/other"))
+                        .as(err.toString())
+                        .isZero();
+                QueueSettings.forget(tenant);
+                assertThat(explain("explain", channel, "--directory", members.toString(), "--dir", folder + "/other"))
+                        .as(err.toString())
+                        .isZero();
+            }
+        }
+        assertThat(out.toString())
+                .containsPattern("virtual queues over RDMA +no +its server announces no RDMA device")
+                .containsPattern("virtual queues over TCP +used +the best way that works \\(vq://host-a:[0-9]+\\)")
+                .containsPattern(
+                        "software device over TCP +not needed +virtual queues work, which are there at once and share"
+                                + " queue pairs \\(rdma://127.0.0.1:[0-9]+\\)")
+                .containsPattern("virtual queues over TCP +no +this process takes no part in a control plane"
+                        + " \\(QueueSettings.use\\) \\(vq://host-a:[0-9]+\\)")
+                .containsPattern("software device over TCP +used +the best way that works");
     }
 
     @Test

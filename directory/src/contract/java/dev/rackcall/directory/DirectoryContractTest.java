@@ -91,7 +91,7 @@ public abstract class DirectoryContractTest {
         return Endpoint.of(id, "host-a", CART_INTERFACE)
                 .withPool("dax0.0")
                 .withRdma(List.of(URI.create("rdma://10.0.0.1:18515")))
-                .withTcp(URI.create("tcp://10.0.0.1:18516"));
+                .withTcp(List.of(URI.create("tcp://10.0.0.1:18516")));
     }
 
     private static List<String> ids(List<Endpoint> endpoints) {

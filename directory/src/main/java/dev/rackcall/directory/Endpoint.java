@@ -2,9 +2,9 @@ package dev.rackcall.directory;
 
 import dev.rackcall.directory.DirectoryException.Reason;
 import java.net.URI;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -17,12 +17,12 @@ import java.util.stream.Stream;
  * @param host where it runs; two endpoints of one host name it alike
  * @param fingerprint of the service's interface; all endpoints of a channel have the same
  * @param pools names of the pools that it can map: who maps one of them, too, can reach it by memory
- * @param rdma addresses at which an RDMA device answers, in the server's order of preference
- * @param tcp address for the software device over TCP, if it listens there
+ * @param rdma addresses at which an RDMA device answers, in the server's order of preference: {@code rdma://}, with a queue pair for each connection, and {@code vq://}, over virtual queues
+ * @param tcp the same of the software device over TCP
  * @param load how busy it is, as it said last: a number that is the larger the busier; servers tell how many clients are connected
  */
 public record Endpoint(
-        String id, String host, long fingerprint, Set<String> pools, List<URI> rdma, Optional<URI> tcp, int load) {
+        String id, String host, long fingerprint, Set<String> pools, List<URI> rdma, List<URI> tcp, int load) {
     private static final int MAX_TEXT = 255;
     private static final int MAX_ADDRESSES = 64;
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}");
@@ -31,23 +31,26 @@ public record Endpoint(
     public Endpoint {
         require(
                 Stream.of(id, host, pools, rdma, tcp).allMatch(Objects::nonNull)
-                        && Stream.concat(pools.stream(), rdma.stream()).allMatch(Objects::nonNull),
+                        && Stream.of(pools, rdma, tcp)
+                                .flatMap(Collection::stream)
+                                .allMatch(Objects::nonNull),
                 "an endpoint has an id, a host, pools and addresses, which may be none but not null");
         require(
                 ID.matcher(id).matches(),
                 "the id of an endpoint has 1 to 64 letters, digits, . _ - and begins with no dot");
         require(!host.isEmpty() && host.length() <= MAX_TEXT, "the host of an endpoint has 1 to 255 characters");
         require(
-                pools.size() <= MAX_ADDRESSES && rdma.size() <= MAX_ADDRESSES,
+                pools.size() <= MAX_ADDRESSES && rdma.size() + tcp.size() <= MAX_ADDRESSES,
                 "an endpoint has 64 pools and addresses at most");
         require(
                 pools.stream().allMatch(pool -> pool.length() <= MAX_TEXT)
-                        && rdma.stream().allMatch(address -> address.toString().length() <= MAX_TEXT)
-                        && tcp.stream().allMatch(address -> address.toString().length() <= MAX_TEXT),
+                        && Stream.concat(rdma.stream(), tcp.stream())
+                                .allMatch(address -> address.toString().length() <= MAX_TEXT),
                 "pools and addresses of an endpoint have 255 characters at most");
         require(load >= 0, "the load of an endpoint is 0 or more");
         pools = Set.copyOf(pools);
         rdma = List.copyOf(rdma);
+        tcp = List.copyOf(tcp);
     }
 
     private static void require(boolean condition, String otherwise) {
@@ -58,7 +61,7 @@ public record Endpoint(
 
     /** An endpoint that nobody can reach yet. */
     public static Endpoint of(String id, String host, long fingerprint) {
-        return new Endpoint(id, host, fingerprint, Set.of(), List.of(), Optional.empty(), 0);
+        return new Endpoint(id, host, fingerprint, Set.of(), List.of(), List.of(), 0);
     }
 
     /** The same, which can map this pool, too. */
@@ -72,8 +75,8 @@ public record Endpoint(
         return new Endpoint(id, host, fingerprint, pools, addresses, tcp, load);
     }
 
-    public Endpoint withTcp(URI address) {
-        return new Endpoint(id, host, fingerprint, pools, rdma, Optional.of(address), load);
+    public Endpoint withTcp(List<URI> addresses) {
+        return new Endpoint(id, host, fingerprint, pools, rdma, addresses, load);
     }
 
     public Endpoint withFingerprint(long newFingerprint) {

@@ -27,7 +27,7 @@ class ManyHostsTest {
         return Endpoint.of("server-" + host, "host-" + host, 0xcafe)
                 .withPool("dax0.0")
                 .withRdma(List.of(URI.create("rdma://10.1." + host / 250 + "." + host % 250 + ":18515")))
-                .withTcp(URI.create("tcp://10.1." + host / 250 + "." + host % 250 + ":18516"));
+                .withTcp(List.of(URI.create("tcp://10.1." + host / 250 + "." + host % 250 + ":18516")));
     }
 
     private void announceUpTo(Directory directory, int count) {

@@ -20,8 +20,12 @@ public record Route(String endpoint, String host, Kind kind, String address, Sta
         HOST("host memory"),
         /** A pool that several hosts map. */
         POOL("pool memory"),
-        /** An RDMA device. */
+        /** Virtual queues of the control plane, which share the few queue pairs of their hosts' RDMA devices. */
+        RDMA_QUEUES("virtual queues over RDMA"),
+        /** An RDMA device, with a queue pair for the connection. */
         RDMA("RDMA"),
+        /** Virtual queues of the control plane on the software device. */
+        TCP_QUEUES("virtual queues over TCP"),
         /** The software device, over TCP. */
         TCP("software device over TCP");
 
@@ -34,6 +38,11 @@ public record Route(String endpoint, String host, Kind kind, String address, Sta
         /** Whether arguments are passed by pointer there and nothing is carried over. */
         public boolean isMemory() {
             return this == PROCESS || this == HOST || this == POOL;
+        }
+
+        /** Whether the connection is over virtual queues of the control plane. */
+        public boolean isQueue() {
+            return this == RDMA_QUEUES || this == TCP_QUEUES;
         }
 
         /** For people. */

@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 
 /**
  * Serves one or more services. Thread-safe. A server that is still open when its process ends in an orderly way, by an interrupt from the
@@ -65,9 +66,14 @@ public final class RpcServer implements AutoCloseable {
         return channels;
     }
 
-    /** Where clients connect that share no memory with this process, if they may at all. */
+    /** Where clients connect that share no memory with this process, if they may at all: the first address at which it was told to listen. */
     public Optional<URI> address() {
-        return endpoint.address();
+        return addresses().stream().findFirst();
+    }
+
+    /** All addresses at which clients connect that share no memory with this process, in the order in which it was told to listen there. */
+    public List<URI> addresses() {
+        return endpoint.addresses();
     }
 
     /** Clients that are connected now. */
@@ -132,7 +138,8 @@ public final class RpcServer implements AutoCloseable {
     @Override
     public String toString() {
         return "RpcServer(" + String.join(", ", channels)
-                + address().map(uri -> ", " + uri).orElse("") + (terminated.getCount() == 0 ? ", closed" : "") + ")";
+                + addresses().stream().map(uri -> ", " + uri).collect(Collectors.joining())
+                + (terminated.getCount() == 0 ? ", closed" : "") + ")";
     }
 
     /** Collects what a server needs to know. Every setting but the services has a default. */
@@ -154,7 +161,7 @@ public final class RpcServer implements AutoCloseable {
         private Duration stuckAfter = Duration.ofMillis(20);
         private Optional<Pool> pool = Optional.empty();
         private Optional<Wish> hugePages = Optional.empty();
-        private Optional<URI> address = Optional.empty();
+        private final List<URI> addresses = new ArrayList<>();
         private Optional<URI> members = Optional.empty();
         private Optional<String> host = Optional.empty();
 
@@ -264,19 +271,20 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Serves clients that share no memory with this process as well. Whoever reaches the address may call: who they are is not known there, so
-         * name one that only friends reach.
+         * Serves clients that share no memory with this process as well; may be called for several addresses, which then serve the same. Whoever reaches the address may call: who they are is
+         * not known there, so name one that only friends reach.
          *
-         * @param value {@code rdma://host:port}; with port 0 any free one, see {@link RpcServer#address}
+         * @param value {@code rdma://host:port} for a queue pair for each client, {@code vq://host:port} for virtual queues of the control plane; with port 0 any free one, see {@link
+         *     RpcServer#addresses}
          */
         public Builder listen(URI value) {
-            address = Optional.of(value);
+            addresses.add(Objects.requireNonNull(value, "address"));
             return this;
         }
 
         /**
          * Names the server in a directory, so that clients find it and the best way to it by its channels' names: this host's memory or the {@link #pool},
-         * and the address at which it {@link #listen}s. It is named as long as it lives; a server that is closed withdraws first.
+         * and the addresses at which it {@link #listen}s. It is named as long as it lives; a server that is closed withdraws first.
          *
          * @param value {@code file:///a/folder}, or {@code zk://host:2181,host:2181} with the module {@code directory-zookeeper}
          */
@@ -318,7 +326,7 @@ public final class RpcServer implements AutoCloseable {
                     stuckAfter,
                     pool,
                     hugePages,
-                    address);
+                    List.copyOf(addresses));
             List<String> channels = services.stream()
                     .map(service -> service.definition().channel())
                     .toList();

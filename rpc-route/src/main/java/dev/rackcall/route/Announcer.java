@@ -21,6 +21,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -90,14 +91,16 @@ final class Announcer implements Router.Announcement {
         if (memory.isPresent()) {
             endpoint = endpoint.withPool(memory.get());
         }
-        if (server.address().isPresent()) {
-            URI address = HostAddress.reachable(server.address().get());
-            boolean hardware = CarrierProvider.of(address)
-                    .filter(provider -> provider.isHardware(address))
-                    .isPresent();
-            endpoint = hardware ? endpoint.withRdma(List.of(address)) : endpoint.withTcp(address);
-        }
-        return endpoint;
+        Map<Boolean, List<URI>> byHardware = server.addresses().stream()
+                .map(HostAddress::reachable)
+                .collect(Collectors.partitioningBy(Announcer::isHardware));
+        return endpoint.withRdma(byHardware.get(true)).withTcp(byHardware.get(false));
+    }
+
+    private static boolean isHardware(URI address) {
+        return CarrierProvider.of(address)
+                .filter(provider -> provider.isHardware(address))
+                .isPresent();
     }
 
     private void tellLoad() {

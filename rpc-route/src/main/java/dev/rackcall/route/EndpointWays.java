@@ -86,8 +86,8 @@ final class EndpointWays {
         return switch (kind) {
             case PROCESS -> 0;
             case HOST, POOL -> 1;
-            case RDMA -> 2;
-            case TCP -> 3;
+            case RDMA_QUEUES, RDMA -> 2;
+            case TCP_QUEUES, TCP -> 3;
         };
     }
 
@@ -101,7 +101,7 @@ final class EndpointWays {
         for (int i = 0; i < ways.size(); i++) {
             Way way = ways.get(i);
             if (chosen.isPresent()) {
-                standBy(way, "a better way works: " + chosen.get().kind());
+                standBy(way, RemoteWays.whyNotNeeded(way.kind(), chosen.get().kind()));
             } else if (!isImpossible(way) && (isConnected(way) || connects(i, end, mayConnect, urgently))) {
                 chosen = Optional.of(way);
                 line = way.line();

@@ -5,7 +5,6 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.URI;
-import java.net.UnknownHostException;
 import java.util.Optional;
 
 /** What others are told of an address at which somebody listens. */
@@ -14,15 +13,20 @@ final class HostAddress {
 
     /** The same; with the first address of this host that others may reach, if it stands for all of them. */
     static URI reachable(URI listening) {
-        try {
-            if (!InetAddress.getByName(listening.getHost()).isAnyLocalAddress()) {
-                return listening;
-            }
-        } catch (UnknownHostException e) {
+        if (!isAnyLocal(listening.getHost())) {
             return listening;
         }
         String host = firstOfThisHost().map(InetAddress::getHostAddress).orElse("127.0.0.1");
         return URI.create(listening.getScheme() + "://" + host + ":" + listening.getPort());
+    }
+
+    /** Without asking anybody what a name stands for: that of a host in the control plane need not be known to anybody else. */
+    private static boolean isAnyLocal(String host) {
+        try {
+            return InetAddress.ofLiteral(host).isAnyLocalAddress();
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
     }
 
     private static Optional<InetAddress> firstOfThisHost() {

@@ -7,7 +7,6 @@ import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Transports;
@@ -60,11 +59,15 @@ final class Way {
         ways.add(new Way(endpoint, Kind.PROCESS, Optional.empty(), channel));
         ways.add(new Way(endpoint, Kind.HOST, Optional.empty(), channel));
         ways.add(new Way(endpoint, Kind.POOL, Optional.empty(), channel));
-        if (endpoint.rdma().isEmpty()) {
-            ways.add(new Way(endpoint, Kind.RDMA, Optional.empty(), channel));
+        // Virtual queues first: a connection is there sooner than a queue pair is made for it, and needs none of its
+        // own. What a call takes differs little.
+        for (Kind kind : List.of(Kind.RDMA_QUEUES, Kind.RDMA, Kind.TCP_QUEUES, Kind.TCP)) {
+            List<URI> addresses = RemoteWays.addresses(endpoint, kind);
+            if (addresses.isEmpty()) {
+                ways.add(new Way(endpoint, kind, Optional.empty(), channel));
+            }
+            addresses.forEach(each -> ways.add(new Way(endpoint, kind, Optional.of(each), channel)));
         }
-        endpoint.rdma().forEach(each -> ways.add(new Way(endpoint, Kind.RDMA, Optional.of(each), channel)));
-        ways.add(new Way(endpoint, Kind.TCP, endpoint.tcp(), channel));
         return List.copyOf(ways);
     }
 
@@ -89,12 +92,7 @@ final class Way {
                         : Optional.of("its server runs in another process");
             case HOST -> hostObstacle();
             case POOL -> poolObstacle();
-            case RDMA -> remoteObstacle("its server announces no RDMA device", true, "this host has no RDMA device");
-            case TCP ->
-                remoteObstacle(
-                        "its server does not listen for clients that share no memory with it",
-                        false,
-                        "this host would use its RDMA device, and the server has none");
+            case RDMA_QUEUES, RDMA, TCP_QUEUES, TCP -> remoteObstacle();
         };
     }
 
@@ -130,24 +128,16 @@ final class Way {
         return endpoint.pools().stream().filter(pool -> pool.startsWith(prefix)).findFirst();
     }
 
-    private Optional<String> remoteObstacle(String notThere, boolean hardware, String notHere) {
+    private Optional<String> remoteObstacle() {
         if (address.isEmpty()) {
-            return Optional.of(notThere);
+            return Optional.of(RemoteWays.notAnnounced(endpoint, kind));
         }
         DeviceCheck last = devices;
         if (System.nanoTime() - last.at() > DEVICES_NANOS) {
-            last = new DeviceCheck(System.nanoTime(), missing(address.get(), hardware, notHere));
+            last = new DeviceCheck(System.nanoTime(), RemoteWays.missing(kind, address.get()));
             devices = last;
         }
         return last.missing();
-    }
-
-    private static Optional<String> missing(URI address, boolean hardware, String notHere) {
-        Optional<CarrierProvider> provider = CarrierProvider.of(address);
-        if (provider.isEmpty()) {
-            return Optional.of("the module rdma-fallback is not on the class path here");
-        }
-        return provider.get().isHardware(address) == hardware ? Optional.empty() : Optional.of(notHere);
     }
 
     /** What was missing here when it was looked at. */
@@ -240,7 +230,8 @@ final class Way {
                         Optional.empty());
             case HOST -> channel.reachedBy(channel.directory(), Optional.empty(), Optional.empty());
             case POOL -> channel.reachedBy(channel.directory(), channel.pool(), Optional.empty());
-            case RDMA, TCP -> channel.reachedBy(channel.directory(), Optional.empty(), address);
+            case RDMA_QUEUES, RDMA, TCP_QUEUES, TCP ->
+                channel.reachedBy(channel.directory(), Optional.empty(), address);
         };
     }
 
@@ -262,7 +253,8 @@ final class Way {
             case HOST ->
                 announced(MemoryNames.HOST).isPresent() ? channel.directory().toString() : "";
             case POOL -> announced(MemoryNames.POOL).orElse("");
-            case RDMA, TCP -> address.map(URI::toString).orElse("");
+            case RDMA_QUEUES, RDMA, TCP_QUEUES, TCP ->
+                address.map(URI::toString).orElse("");
         };
     }
 

@@ -290,7 +290,7 @@ class RoutesTest {
                 keep(server("b", new NumbersService("alive")).listen(ANY_PORT).start());
         byHand().announce(
                         ChannelName.of(CHANNEL),
-                        itsMemory.withTcp(alive.address().orElseThrow()));
+                        itsMemory.withTcp(List.of(alive.address().orElseThrow())));
         // The first connection of a process over the network loads and compiles much; here a later one has a share of 4
         // s.
         assertThat(channel("c").stub(Numbers.class).who()).isNotEmpty();
@@ -313,7 +313,7 @@ class RoutesTest {
         try (ServerSocket mute = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             byHand().announce(
                             ChannelName.of(CHANNEL),
-                            itsMemory.withTcp(URI.create("rdma://127.0.0.1:" + mute.getLocalPort())));
+                            itsMemory.withTcp(List.of(URI.create("rdma://127.0.0.1:" + mute.getLocalPort()))));
             RpcChannel channel = channel("view-of-a", byHandAddress(), Duration.ofMinutes(2));
             Numbers numbers = channel.stub(Numbers.class);
             assertThat(numbers.who()).isEqualTo("one");
@@ -347,14 +347,13 @@ class RoutesTest {
         directory.announce(
                 ChannelName.of(CHANNEL),
                 Endpoint.of("standing", "host-b", old.fingerprint())
-                        .withTcp(one.address().orElseThrow()));
+                        .withTcp(List.of(one.address().orElseThrow())));
         RpcChannel channel = channel("d", byHandAddress(), Duration.ofMinutes(2));
         stopped.pause();
         try {
-            Announcement moving = directory.announce(
-                    ChannelName.of(CHANNEL), withoutMemory.withTcp(old.tcp().orElseThrow()));
+            Announcement moving = directory.announce(ChannelName.of(CHANNEL), withoutMemory.withTcp(old.tcp()));
             Await.until("the old address to be tried", () -> isThere(channel, "moving", State.TRYING));
-            moving.update(withoutMemory.withTcp(two.address().orElseThrow()));
+            moving.update(withoutMemory.withTcp(List.of(two.address().orElseThrow())));
             Await.until("the new address", () -> isThere(channel, "moving", State.USED));
         } finally {
             stopped.resume();
@@ -533,10 +532,11 @@ class RoutesTest {
         try (Directory directory = Directory.open(members())) {
             directory.announce(
                     ChannelName.of(CHANNEL),
-                    Endpoint.of("lost", "host-z", fingerprint).withTcp(URI.create("rdma://no-such-host.invalid:1")));
+                    Endpoint.of("lost", "host-z", fingerprint)
+                            .withTcp(List.of(URI.create("rdma://no-such-host.invalid:1"))));
             directory.announce(
                     ChannelName.of(CHANNEL),
-                    Endpoint.of("dead", "host-y", fingerprint).withTcp(URI.create("rdma://127.0.0.1:1")));
+                    Endpoint.of("dead", "host-y", fingerprint).withTcp(List.of(URI.create("rdma://127.0.0.1:1"))));
 
             RpcException e = catchThrowableOfType(RpcException.class, () -> channel("a"));
             assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);

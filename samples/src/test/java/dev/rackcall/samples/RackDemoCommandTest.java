@@ -57,9 +57,9 @@ class RackDemoCommandTest {
         String third = text.substring(text.indexOf(back));
         assertThat(first)
                 .containsPattern("host-b +host-a +host memory")
-                .containsPattern("host-c +host-a +(RDMA|software device over TCP)")
+                .containsPattern("host-c +host-a +virtual queues over TCP")
                 .doesNotContainPattern("host-c +host-a +host memory");
-        assertThat(second).containsPattern("host-b +host-a +(RDMA|software device over TCP)");
+        assertThat(second).containsPattern("host-b +host-a +virtual queues over TCP");
         assertThat(third).containsPattern("host-b +host-a +host memory").contains(" 0 failed. Nothing is left behind.");
     }
 

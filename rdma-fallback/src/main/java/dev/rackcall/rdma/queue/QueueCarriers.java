@@ -30,6 +30,19 @@ public final class QueueCarriers implements CarrierProvider {
         return SCHEME;
     }
 
+    /** As the agent's device; without an agent it is none. */
+    @Override
+    public boolean isHardware(URI address) {
+        return QueueSettings.present(address).filter(Tenant::isHardware).isPresent();
+    }
+
+    @Override
+    public Optional<String> obstacle(URI address) {
+        return QueueSettings.present().isPresent()
+                ? Optional.empty()
+                : Optional.of("this process takes no part in a control plane (QueueSettings.use)");
+    }
+
     @Override
     public Listener listen(URI address, Reception reception) {
         requirePlace(address);

@@ -79,6 +79,16 @@ public final class QueueSettings {
         return Optional.ofNullable(ADDRESSES.get(host));
     }
 
+    /** Of a client; empty if this process has none. */
+    static Optional<Tenant> present() {
+        return tenant;
+    }
+
+    /** Of a server that listens there, or a client of one; empty if this process has none. */
+    static Optional<Tenant> present(URI address) {
+        return Optional.ofNullable(HOSTS.get(address.getHost())).or(() -> tenant);
+    }
+
     /** Of a client. */
     static Tenant tenant() {
         return tenant.orElseGet(QueueSettings::joined);
@@ -105,7 +115,6 @@ public final class QueueSettings {
 
     /** Of a server that listens there. */
     static Tenant tenant(URI address) {
-        Tenant own = HOSTS.get(address.getHost());
-        return own == null ? tenant() : own;
+        return present(address).orElseGet(QueueSettings::tenant);
     }
 }

@@ -3,7 +3,7 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import java.net.URI;
 import java.time.Duration;
-import java.util.Optional;
+import java.util.List;
 
 /** A server that is reached in two ways. */
 record BothEndpoints(ServerEndpoint near, ServerEndpoint far) implements ServerEndpoint {
@@ -25,8 +25,8 @@ record BothEndpoints(ServerEndpoint near, ServerEndpoint far) implements ServerE
     }
 
     @Override
-    public Optional<URI> address() {
-        return far.address();
+    public List<URI> addresses() {
+        return far.addresses();
     }
 
     @Override

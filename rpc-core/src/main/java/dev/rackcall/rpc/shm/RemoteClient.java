@@ -39,7 +39,7 @@ final class RemoteClient {
                 .orElseThrow(() -> Status.Code.INVALID_ARGUMENT
                         .with(
                                 "nobody here understands the address %s; rdma://host:port needs the module rdma-fallback on the class"
-                                        + " path",
+                                        + " path, vq://host:port also krcore-cp",
                                 address)
                         .asException());
     }

@@ -13,7 +13,9 @@ import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
 import java.net.URI;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -22,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server's door for clients that share no memory with it: one address for all its channels, since the client says which one it wants. What follows is as in shared
- * memory, but for the bell.
+ * A server's door for clients that share no memory with it: each of its addresses serves all its channels, since the client says which one it wants, and by whichever it came it has
+ * the same shared scopes. What follows is as in shared memory, but for the bell.
  */
 final class RemoteServer extends PolledServer {
     private static final Logger LOG = LoggerFactory.getLogger(RemoteServer.class);
@@ -37,7 +39,7 @@ final class RemoteServer extends PolledServer {
     private final Map<String, ConnectionFactory> channels = new HashMap<>();
     private final Map<String, ChannelScopes> scopes = new HashMap<>();
     private final Thread guardian = new Thread(this::guard, "rackcall-remote");
-    private Optional<CarrierProvider.Listener> listener = Optional.empty();
+    private final List<CarrierProvider.Listener> listeners = new ArrayList<>();
     private volatile boolean stopping;
     /** Whether {@link #close} has come to where no connection may be added any more. Guarded by {@link #scopes}. */
     private boolean ended;
@@ -47,7 +49,7 @@ final class RemoteServer extends PolledServer {
         guardian.setDaemon(true);
     }
 
-    static RemoteServer start(ServerSpec spec, URI address) {
+    static RemoteServer start(ServerSpec spec) {
         RemoteServer server = new RemoteServer(spec);
         try {
             for (ServerSpec.Service<?> service : spec.services()) {
@@ -55,7 +57,9 @@ final class RemoteServer extends PolledServer {
             }
             server.pollers.start();
             server.guardian.start();
-            server.listener = Optional.of(RemoteClient.provider(address).listen(address, server::greet));
+            for (URI address : spec.addresses()) {
+                server.listeners.add(RemoteClient.provider(address).listen(address, server::greet));
+            }
             return server;
         } catch (RuntimeException | Error e) {
             server.close();
@@ -71,8 +75,8 @@ final class RemoteServer extends PolledServer {
     }
 
     @Override
-    public Optional<URI> address() {
-        return listener.map(CarrierProvider.Listener::address);
+    public List<URI> addresses() {
+        return listeners.stream().map(CarrierProvider.Listener::address).toList();
     }
 
     /** Direct handlers that do not return lose their polling duty. */
@@ -255,7 +259,7 @@ final class RemoteServer extends PolledServer {
     public void close() {
         admitNobody();
         stopping = true;
-        listener.ifPresent(CarrierProvider.Listener::close);
+        listeners.forEach(CarrierProvider.Listener::close);
         LockSupport.unpark(guardian);
         try {
             guardian.join(JOIN_MILLIS);

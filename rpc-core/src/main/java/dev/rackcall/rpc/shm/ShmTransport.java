@@ -40,12 +40,11 @@ public final class ShmTransport implements Transport {
     public ServerEndpoint serve(ServerSpec spec) {
         ServerEndpoint near =
                 spec.pool().isPresent() ? PoolServer.start(spec, spec.pool().get()) : ShmServer.start(spec);
-        if (spec.address().isEmpty()) {
+        if (spec.addresses().isEmpty()) {
             return near;
         }
         try {
-            return new BothEndpoints(
-                    near, RemoteServer.start(spec, spec.address().get()));
+            return new BothEndpoints(near, RemoteServer.start(spec));
         } catch (RuntimeException | Error e) {
             near.close();
             throw e;

@@ -6,12 +6,14 @@ import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.Optional;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 
 /** Connects processes that share no memory. Found by {@link ServiceLoader}; stateless and thread-safe. */
 public interface CarrierProvider {
-    /** Of the addresses that it understands: {@code rdma}. */
+    /** Of the addresses that it understands: {@code rdma}, {@code vq}. */
     String scheme();
 
     /**
@@ -47,6 +49,24 @@ public interface CarrierProvider {
      */
     default boolean isHardware(URI address) {
         return false;
+    }
+
+    /**
+     * Whether it would carry there by a device that is like the peer's in that, as far as that is known without asking anybody.
+     *
+     * @param hardware whether the peer's is one in hardware
+     */
+    default boolean isAlike(URI address, boolean hardware) {
+        return isHardware(address) == hardware;
+    }
+
+    /**
+     * What this process lacks to connect there, as a clause that says why it does not; empty if it can try. Known here: nobody is asked, and whoever asks does not wait.
+     *
+     * @param address where it would connect
+     */
+    default Optional<String> obstacle(URI address) {
+        return Optional.empty();
     }
 
     /**
@@ -99,14 +119,25 @@ public interface CarrierProvider {
         void leave();
     }
 
-    /** The one for an address. */
+    /** The one for an address; empty also if it lacks a module that it needs. */
     static Optional<CarrierProvider> of(URI address) {
-        for (CarrierProvider provider :
-                ServiceLoader.load(CarrierProvider.class, CarrierProvider.class.getClassLoader())) {
-            if (provider.scheme().equals(address.getScheme())) {
-                return Optional.of(provider);
+        Iterator<CarrierProvider> providers = ServiceLoader.load(
+                        CarrierProvider.class, CarrierProvider.class.getClassLoader())
+                .iterator();
+        Optional<CarrierProvider> found = Optional.empty();
+        boolean more = true;
+        while (more && found.isEmpty()) {
+            try {
+                more = providers.hasNext();
+                if (more) {
+                    found = Optional.of(providers.next())
+                            .filter(provider -> provider.scheme().equals(address.getScheme()));
+                }
+            } catch (ServiceConfigurationError | NoClassDefFoundError e) {
+                // Its module is there, one that it needs is not: the others are looked at all the same.
+                found = Optional.empty();
             }
         }
-        return Optional.empty();
+        return found;
     }
 }

@@ -2,7 +2,7 @@ package dev.rackcall.rpc.spi;
 
 import java.net.URI;
 import java.time.Duration;
-import java.util.Optional;
+import java.util.List;
 
 /** A transport that serves. Thread-safe. */
 public interface ServerEndpoint extends AutoCloseable {
@@ -16,9 +16,9 @@ public interface ServerEndpoint extends AutoCloseable {
     @Override
     void close();
 
-    /** Where clients connect that share no memory with this process, if they may. */
-    default Optional<URI> address() {
-        return Optional.empty();
+    /** Where clients connect that share no memory with this process; none if they may not. */
+    default List<URI> addresses() {
+        return List.of();
     }
 
     /** Connections that are open now. */

@@ -30,7 +30,7 @@ import java.util.Optional;
  * @param stuckAfter how long a direct handler may take before another thread polls on
  * @param pool of several hosts, whose processes are served instead of this host's; open as long as the server
  * @param hugePages whether the memory of connections is to consist of huge pages
- * @param address where clients that share no memory with the server connect, too
+ * @param addresses where clients that share no memory with the server connect, too; all serve the same
  */
 public record ServerSpec(
         List<Service<?>> services,
@@ -47,7 +47,7 @@ public record ServerSpec(
         Duration stuckAfter,
         Optional<Pool> pool,
         Optional<Wish> hugePages,
-        Optional<URI> address) {
+        List<URI> addresses) {
 
     /**
      * One service.

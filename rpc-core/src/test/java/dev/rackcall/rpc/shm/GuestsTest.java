@@ -116,7 +116,7 @@ class GuestsTest {
                 Duration.ofSeconds(1),
                 Optional.empty(),
                 Optional.empty(),
-                Optional.empty());
+                List.of());
         try (ShmServer server = ShmServer.start(spec, Duration.ofSeconds(1).toNanos())) {
             Path door = RuntimeDirectory.at(directory).socket("/test/echo");
             List<UnixSocket> silent = new ArrayList<>();

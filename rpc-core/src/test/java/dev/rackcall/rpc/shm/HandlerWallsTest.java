@@ -109,7 +109,7 @@ class HandlerWallsTest {
                 Duration.ofSeconds(1),
                 Optional.empty(),
                 Optional.empty(),
-                Optional.empty());
+                List.of());
         ConnectionFactory factory = new ConnectionFactory(
                 spec,
                 service,

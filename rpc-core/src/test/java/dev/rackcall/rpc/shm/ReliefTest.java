@@ -60,7 +60,7 @@ class ReliefTest {
                 Duration.ofSeconds(1),
                 Optional.empty(),
                 Optional.empty(),
-                Optional.empty());
+                List.of());
         sockets = UnixSocket.pair();
         factory = new ConnectionFactory(spec, service, Handlers.of(spec.dispatch()));
         ConnectionFactory.Offer offer = factory.prepare(

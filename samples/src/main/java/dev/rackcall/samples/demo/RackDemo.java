@@ -1,8 +1,11 @@
 package dev.rackcall.samples.demo;
 
+import dev.rackcall.cp.MetaServer;
 import dev.rackcall.samples.demo.RackMessages.Role;
 import dev.rackcall.samples.demo.RackMessages.Sample;
 import dev.rackcall.samples.demo.RackMessages.Setup;
+import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -22,6 +25,10 @@ import java.util.function.Predicate;
 public final class RackDemo {
     /** How long a change may take to be noticed on a machine that does more than it can. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final int MAX_HOSTS = 16;
+    /** Hosts of the control plane are processes of this one, which ends them: none is forgotten because the machine does more than it can. */
+    private static final Duration LEASE = Duration.ofMinutes(10);
 
     private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
 
@@ -77,7 +84,7 @@ public final class RackDemo {
         return workplace.directory().resolve(name);
     }
 
-    private Setup setup(Role role, String host, Path runtime) {
+    private Setup setup(MetaServer meta, Role role, String host, Path runtime) {
         return new Setup(
                 role,
                 host,
@@ -86,6 +93,7 @@ public final class RackDemo {
                 directory,
                 Optional.empty(),
                 ANY_PORT,
+                Optional.of(meta.address().toString()),
                 plan.count(),
                 plan.seed());
     }
@@ -100,9 +108,10 @@ public final class RackDemo {
         Path memory = folder("rack-1");
         Path view = folder("rack-1-seen-by-host-b");
         Files.createSymbolicLink(view, memory);
-        try (RackChild server = ready(setup(Role.SERVE, "host-a", memory));
-                RackChild near = ready(setup(Role.FILL_AND_SEARCH, "host-b", view));
-                RackChild far = ready(setup(Role.SEARCH, "host-c", folder("rack-2")))) {
+        try (MetaServer meta = MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), MAX_HOSTS, LEASE);
+                RackChild server = ready(setup(meta, Role.SERVE, "host-a", memory));
+                RackChild near = ready(setup(meta, Role.FILL_AND_SEARCH, "host-b", view));
+                RackChild far = ready(setup(meta, Role.SEARCH, "host-c", folder("rack-2")))) {
             out.printf(
                     "%n%7s  %-8s  %-8s  %-24s %12s %10s %10s%n",
                     "", "client", "server", "over", "searches/s", "p50", "p99");

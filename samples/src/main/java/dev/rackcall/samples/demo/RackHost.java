@@ -18,6 +18,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -96,10 +97,15 @@ final class RackHost {
     }
 
     private void run() throws InterruptedException {
-        if (setup.role() == RackMessages.Role.SERVE) {
-            serve();
-        } else {
-            search();
+        Optional<HostAgent> agent = HostAgent.open(setup);
+        try {
+            if (setup.role() == RackMessages.Role.SERVE) {
+                serve(agent.isPresent());
+            } else {
+                search();
+            }
+        } finally {
+            agent.ifPresent(HostAgent::close);
         }
     }
 
@@ -108,7 +114,7 @@ final class RackHost {
         return setup.pool().map(device -> Pool.dax(device.path(), device.number()));
     }
 
-    private void serve() throws InterruptedException {
+    private void serve(boolean overQueues) throws InterruptedException {
         RdmaSettings.greetingTimeout(PATIENCE);
         Optional<Pool> pool = openPool();
         Store store = new Store();
@@ -119,6 +125,9 @@ final class RackHost {
                 .directory(setup.directory())
                 .host(setup.host())
                 .listen(setup.listen());
+        if (overQueues) {
+            server.listen(URI.create("vq://" + setup.host() + ":0"));
+        }
         pool.ifPresent(server::pool);
         try (RpcServer _ = server.start()) {
             answers.println(RackMessages.READY);

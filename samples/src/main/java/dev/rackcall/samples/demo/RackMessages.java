@@ -36,6 +36,7 @@ final class RackMessages {
      * @param runtime the host's runtime directory: what stands for its memory, unless it has a pool
      * @param pool memory that it shares with other machines
      * @param listen where it serves those that share no memory with it
+     * @param meta the control plane's meta server; where there is one, calls go over virtual queues rather than by a queue pair for each connection
      */
     record Setup(
             Role role,
@@ -45,6 +46,7 @@ final class RackMessages {
             URI directory,
             Optional<Device> pool,
             URI listen,
+            Optional<String> meta,
             int count,
             long seed) {}
 

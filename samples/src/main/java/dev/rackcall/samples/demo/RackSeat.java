@@ -61,6 +61,7 @@ public final class RackSeat implements AutoCloseable {
                     machine.directory(),
                     machine.pool().map(path -> new RackMessages.Device(path, machine.number())),
                     listen,
+                    Optional.empty(),
                     machine.count(),
                     1);
             RackSeat seat = new RackSeat(workplace, RackChild.start(setup, workplace));

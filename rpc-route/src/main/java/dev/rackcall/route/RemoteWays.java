@@ -1,0 +1,77 @@
+package dev.rackcall.route;
+
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.rpc.Route.Kind;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import java.net.URI;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The ways over a network: which addresses of an endpoint belong to which, and what stands in the way of one. Two ends must be alike in whether their device is one in hardware; and of both
+ * devices the endpoint may have addresses for virtual queues and others, which have queue pairs of their own.
+ */
+final class RemoteWays {
+    private static final String QUEUES = "vq";
+
+    private RemoteWays() {}
+
+    /** At which the endpoint is reached in this way, in its own order. */
+    static List<URI> addresses(Endpoint endpoint, Kind kind) {
+        return addresses(endpoint, isHardware(kind)).stream()
+                .filter(address -> QUEUES.equals(address.getScheme()) == kind.isQueue())
+                .toList();
+    }
+
+    private static List<URI> addresses(Endpoint endpoint, boolean hardware) {
+        return hardware ? endpoint.rdma() : endpoint.tcp();
+    }
+
+    private static boolean isHardware(Kind kind) {
+        return kind == Kind.RDMA_QUEUES || kind == Kind.RDMA;
+    }
+
+    /** Why there is no address. */
+    static String notAnnounced(Endpoint endpoint, Kind kind) {
+        boolean hardware = isHardware(kind);
+        if (!addresses(endpoint, hardware).isEmpty()) {
+            return kind.isQueue() ? "its server listens at no vq:// address" : "its server listens at vq:// only";
+        }
+        if (hardware) {
+            return "its server announces no RDMA device";
+        }
+        return endpoint.rdma().isEmpty()
+                ? "its server does not listen for clients that share no memory with it"
+                : "its server listens by its RDMA device";
+    }
+
+    /** What this process lacks to connect there. Asks no peer. */
+    static Optional<String> missing(Kind kind, URI address) {
+        Optional<CarrierProvider> provider = CarrierProvider.of(address);
+        if (provider.isEmpty()) {
+            return Optional.of(
+                    kind.isQueue()
+                            ? "the modules rdma-fallback and krcore-cp are not both on the class path here"
+                            : "the module rdma-fallback is not on the class path here");
+        }
+        Optional<String> lacking = provider.get().obstacle(address);
+        if (lacking.isPresent() || provider.get().isAlike(address, isHardware(kind))) {
+            return lacking;
+        }
+        return Optional.of(
+                switch (kind) {
+                    case RDMA_QUEUES -> "the control plane's agent here has no RDMA device";
+                    case TCP_QUEUES -> "the control plane's agent here has an RDMA device, and the server's has none";
+                    case RDMA -> "this host has no RDMA device";
+                    default -> "this host would use its RDMA device, and the server has none";
+                });
+    }
+
+    /** Why a way is not needed as long as a better one works. */
+    static String whyNotNeeded(Kind kind, Kind better) {
+        boolean beside = !kind.isMemory() && better.isQueue() && isHardware(kind) == isHardware(better);
+        return beside
+                ? "virtual queues work, which are there at once and share queue pairs"
+                : "a better way works: " + better;
+    }
+}

@@ -1,0 +1,23 @@
+package dev.rackcall.rpc;
+
+import java.net.URI;
+
+/** A client in a process of its own, which says who has answered it and over which ways; with a class path of its own. */
+public final class NumbersCaller {
+    private NumbersCaller() {}
+
+    /** The argument: directory. */
+    public static void main(String[] args) {
+        try (RpcChannel channel = RpcChannel.builder("/test/numbers")
+                .arenaQuota(4 << 20)
+                .directory(URI.create(args[0]))
+                .host("caller")
+                .open()) {
+            System.out.println("ANSWER " + channel.stub(Numbers.class).who());
+            for (Route route : channel.routes()) {
+                System.out.println("ROUTE " + route.kind() + ": " + route.state() + ": " + route.reason());
+            }
+            System.out.println("END");
+        }
+    }
+}

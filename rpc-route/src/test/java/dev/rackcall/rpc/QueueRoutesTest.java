@@ -1,0 +1,387 @@
+package dev.rackcall.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.cp.Agent;
+import dev.rackcall.cp.AgentOptions;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.directory.ChannelName;
+import dev.rackcall.directory.Directory;
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.rdma.queue.QueueSettings;
+import dev.rackcall.rpc.Library.Page;
+import dev.rackcall.rpc.Route.Kind;
+import dev.rackcall.rpc.Route.State;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.verbs.soft.FaultPlan;
+import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.SoftOptions;
+import java.io.File;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Which of two carriers calls take over a network, virtual queues or a queue pair, and what becomes of that when one fails and comes back. Servers are other processes. */
+@Timeout(60)
+class QueueRoutesTest {
+    private static final String CHANNEL = "/test/numbers";
+
+    @TempDir
+    private Path folder;
+
+    private final List<AutoCloseable> open = new ArrayList<>();
+    /** Of the device of this process's agent; queue pairs of connections of their own are another device's. */
+    private final FaultPlan faults = FaultPlan.withSeed(1);
+
+    private MetaServer meta;
+    private Tenant tenant;
+
+    @BeforeEach
+    void join() {
+        meta = keep(MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 16, Duration.ofMinutes(1)));
+        tenant = tenantOf("here");
+        QueueSettings.use(tenant);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        QueueSettings.forget(tenant);
+        for (AutoCloseable each : open.reversed()) {
+            each.close();
+        }
+    }
+
+    private <T extends AutoCloseable> T keep(T item) {
+        open.add(item);
+        return item;
+    }
+
+    private Tenant tenantOf(String host) {
+        Agent agent = keep(Agent.open(
+                SoftDevice.of(host, SoftOptions.local().withFaults(faults)),
+                AgentOptions.of(HostId.named(host)).withMeta(meta::address)));
+        return keep(agent.admit(host));
+    }
+
+    private URI members() {
+        return folder.resolve("members").toUri();
+    }
+
+    /** A server that listens at both kinds of addresses. */
+    private ChildJvm server(String name) throws InterruptedException {
+        ChildJvm child = keep(ChildJvm.start(
+                NumbersChild.class,
+                folder.resolve(name),
+                members().toString(),
+                name,
+                meta.address().toString()));
+        child.awaitLine("READY");
+        return child;
+    }
+
+    private RpcChannel channel() {
+        return channel(members());
+    }
+
+    private RpcChannel channel(URI directory) {
+        return keep(RpcChannel.builder(CHANNEL)
+                .directory(folder.resolve("here"))
+                .arenaQuota(4 << 20)
+                .directory(directory)
+                .host("here")
+                .open());
+    }
+
+    private static List<Kind> used(RpcChannel channel) {
+        return channel.routes().stream()
+                .filter(route -> route.state() == State.USED)
+                .map(Route::kind)
+                .toList();
+    }
+
+    private static Route route(RpcChannel channel, Kind kind) {
+        return channel.routes().stream()
+                .filter(route -> route.kind() == kind)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** One that is answered; until then calls may end with UNAVAILABLE, and with nothing else. */
+    private static boolean isAnswered(Numbers numbers, String by) {
+        try {
+            return numbers.who().equals(by);
+        } catch (RpcException e) {
+            assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+            return false;
+        }
+    }
+
+    private Endpoint named() {
+        try (Directory directory = Directory.open(members())) {
+            return directory.endpoints(ChannelName.of(CHANNEL)).getFirst();
+        }
+    }
+
+    /** A directory that names one server as the test wants it. */
+    private URI naming(Endpoint endpoint) {
+        URI address = folder.resolve("by-hand").toUri();
+        keep(Directory.open(address)).announce(ChannelName.of(CHANNEL), endpoint);
+        return address;
+    }
+
+    @Test
+    void shouldTakeVirtualQueuesBeforeAQueuePairAndSayWhy() throws Exception {
+        server("one");
+        assertThat(named().rdma()).isEmpty();
+        assertThat(named().tcp()).extracting(URI::getScheme).containsExactlyInAnyOrder("vq", "rdma");
+        RpcChannel channel = channel();
+
+        assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(used(channel)).containsExactly(Kind.TCP_QUEUES);
+        assertThat(route(channel, Kind.TCP_QUEUES).address()).matches("vq://host-of-one:[0-9]+");
+        assertThat(route(channel, Kind.TCP).state()).isEqualTo(State.NOT_NEEDED);
+        assertThat(route(channel, Kind.TCP).reason())
+                .isEqualTo("virtual queues work, which are there at once and share queue pairs");
+        assertThat(route(channel, Kind.TCP).address()).startsWith("rdma://127.0.0.1:");
+        for (Kind kind : List.of(Kind.RDMA_QUEUES, Kind.RDMA)) {
+            assertThat(route(channel, kind).state()).isEqualTo(State.IMPOSSIBLE);
+            assertThat(route(channel, kind).reason()).isEqualTo("its server announces no RDMA device");
+        }
+        try (Scope scope = channel.newScope()) {
+            Page page = scope.create(Page.class);
+            page.number(7);
+            assertThat(channel.stub(Numbers.class).sum(page)).isEqualTo(7);
+        }
+    }
+
+    @Test
+    void shouldGoOnByAQueuePairWhileVirtualQueuesFailAndReturn() throws Exception {
+        server("one");
+        RpcChannel channel = channel();
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("one");
+        assertThat(used(channel)).containsExactly(Kind.TCP_QUEUES);
+
+        faults.portDown();
+        Await.until(
+                "calls by a queue pair",
+                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP)));
+        Await.until(
+                "the reason", () -> route(channel, Kind.TCP_QUEUES).reason().contains("port 1 of soft:here is DOWN"));
+        assertThat(route(channel, Kind.TCP_QUEUES).state()).isEqualTo(State.FAILED);
+
+        faults.portUp();
+        Await.until(
+                "calls over virtual queues",
+                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP_QUEUES)));
+        assertThat(numbers.who()).isEqualTo("one");
+    }
+
+    @Test
+    void shouldGoOnByAQueuePairWhenItsAgentIsGoneAndReturnWithAnother() throws Exception {
+        server("one");
+        RpcChannel channel = channel();
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("one");
+
+        tenant.close();
+        Await.until(
+                "calls by a queue pair",
+                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP)));
+        Await.until("the reason", () -> route(channel, Kind.TCP_QUEUES).reason().contains("tenant here is closed"));
+
+        QueueSettings.forget(tenant);
+        tenant = tenantOf("here-again");
+        QueueSettings.use(tenant);
+        Await.until(
+                "calls over virtual queues",
+                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP_QUEUES)));
+    }
+
+    /** The other way round: who has lost the address of queue pairs notices nothing. */
+    @Test
+    void shouldNotNeedTheAddressOfQueuePairs() throws Exception {
+        server("one");
+        Endpoint both = named();
+        List<URI> dead = both.tcp().stream()
+                .map(address -> address.getScheme().equals("rdma") ? URI.create("rdma://127.0.0.1:1") : address)
+                .toList();
+        RpcChannel channel = channel(
+                naming(Endpoint.of("one", both.host(), both.fingerprint()).withTcp(dead)));
+
+        assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(used(channel)).containsExactly(Kind.TCP_QUEUES);
+    }
+
+    @Test
+    void shouldGoToAnotherServerWhenOneIsKilled() throws Exception {
+        ChildJvm one = server("one");
+        ChildJvm two = server("two");
+        RpcChannel channel = channel();
+        Numbers numbers = channel.stub(Numbers.class);
+        Await.equal("servers in use", List.of(Kind.TCP_QUEUES, Kind.TCP_QUEUES), () -> used(channel));
+
+        one.kill();
+        for (int i = 0; i < 20; i++) {
+            assertThat(numbers.whoAgain()).isIn("one", "two");
+        }
+        Await.equal("servers in use", List.of(Kind.TCP_QUEUES), () -> used(channel));
+        assertThat(numbers.whoAgain()).isEqualTo("two");
+        two.kill();
+        RpcException e = catchThrowableOfType(RpcException.class, numbers::whoAgain);
+        assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+    }
+
+    @Test
+    void shouldTakeAQueuePairWhereThisProcessHasNoAgent() throws Exception {
+        server("one");
+        QueueSettings.forget(tenant);
+        RpcChannel channel = channel();
+
+        assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(used(channel)).containsExactly(Kind.TCP);
+        assertThat(route(channel, Kind.TCP_QUEUES).state()).isEqualTo(State.IMPOSSIBLE);
+        assertThat(route(channel, Kind.TCP_QUEUES).reason())
+                .isEqualTo("this process takes no part in a control plane (QueueSettings.use)");
+    }
+
+    @Test
+    void shouldDoWithoutTheModuleOfVirtualQueues() throws Exception {
+        server("one");
+        String classPath = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(entry -> !entry.contains("krcore-cp"))
+                .collect(Collectors.joining(File.pathSeparator));
+        ChildJvm caller = keep(ChildJvm.start(
+                List.of("-cp", classPath),
+                NumbersCaller.class,
+                folder.resolve("caller"),
+                members().toString()));
+
+        assertThat(caller.awaitLine("ANSWER")).isEqualTo("ANSWER one");
+        caller.awaitLine(
+                "ROUTE virtual queues over TCP: IMPOSSIBLE: the modules rdma-fallback and krcore-cp are not both on"
+                        + " the class path here");
+        caller.awaitLine("ROUTE software device over TCP: USED");
+        caller.awaitLine("END");
+    }
+
+    @Test
+    void shouldSayWhatAServerDoesNotListenAt() throws Exception {
+        server("one");
+        Endpoint both = named();
+        Endpoint bare = Endpoint.of("one", both.host(), both.fingerprint());
+        for (boolean queues : new boolean[] {true, false}) {
+            List<URI> only = both.tcp().stream()
+                    .filter(address -> address.getScheme().equals("vq") == queues)
+                    .toList();
+            URI directory = folder.resolve("only-" + queues).toUri();
+            keep(Directory.open(directory)).announce(ChannelName.of(CHANNEL), bare.withTcp(only));
+            RpcChannel channel = channel(directory);
+            assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+            assertThat(used(channel)).containsExactly(queues ? Kind.TCP_QUEUES : Kind.TCP);
+            assertThat(route(channel, queues ? Kind.TCP : Kind.TCP_QUEUES).reason())
+                    .isEqualTo(queues ? "its server listens at vq:// only" : "its server listens at no vq:// address");
+        }
+    }
+
+    /** Two ends must be alike in whether their device is one in hardware; this host has none. */
+    @Test
+    void shouldTryNoServerWhoseVirtualQueuesAreThoseOfAnotherDevice() {
+        long fingerprint = ServiceDefinition.of(Numbers.class).fingerprint();
+        URI directory =
+                naming(Endpoint.of("far", "host-z", fingerprint).withRdma(List.of(URI.create("vq://host-z:1"))));
+
+        RpcException e = catchThrowableOfType(RpcException.class, () -> channel(directory));
+        assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(e)
+                .hasMessageContaining("virtual queues over RDMA: the control plane's agent here has no RDMA device")
+                .hasMessageContaining("; RDMA: its server listens at vq:// only")
+                .hasMessageContaining("virtual queues over TCP: its server listens by its RDMA device");
+    }
+
+    @Test
+    void shouldNameEveryWayThatFailed() {
+        long fingerprint = ServiceDefinition.of(Numbers.class).fingerprint();
+        URI directory = naming(Endpoint.of("dead", "host-z", fingerprint)
+                .withTcp(List.of(URI.create("vq://no-such-host:1"), URI.create("rdma://127.0.0.1:1"))));
+
+        RpcException e = catchThrowableOfType(RpcException.class, () -> channel(directory));
+        assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(e)
+                .hasMessageContaining(
+                        "virtual queues over TCP: no connection over virtual queues to vq://no-such-host:1")
+                .hasMessageContaining("look whether its agent runs")
+                .hasMessageContaining("software device over TCP: nobody listens at rdma://127.0.0.1:1");
+    }
+
+    /** A server in this process, reached by both carriers at a time: it is one server. */
+    @Test
+    void shouldServeTheSameAtEachOfItsAddresses() {
+        QueueSettings.use("there", tenantOf("there"));
+        NumbersService service = new NumbersService("both");
+        RpcServer server = keep(RpcServer.builder()
+                .service(Numbers.class, service)
+                .directory(folder.resolve("there"))
+                .listen(URI.create("rdma://127.0.0.1:0"))
+                .listen(URI.create("vq://there:0"))
+                .maxConnections(2)
+                .start());
+        assertThat(server.addresses()).extracting(URI::getScheme).containsExactly("rdma", "vq");
+        assertThat(server.address()).isEqualTo(Optional.of(server.addresses().getFirst()));
+        assertThat(server.toString()).contains(server.addresses().getLast().toString());
+        for (URI address : server.addresses()) {
+            RpcChannel channel = keep(RpcChannel.builder(CHANNEL)
+                    .address(address)
+                    .arenaQuota(4 << 20)
+                    .open());
+            assertThat(channel.stub(Numbers.class).who()).isEqualTo("both");
+        }
+        assertThat(server.connections()).isEqualTo(2);
+        for (URI address : server.addresses()) {
+            RpcException e = catchThrowableOfType(
+                    RpcException.class,
+                    () -> RpcChannel.builder(CHANNEL)
+                            .address(address)
+                            .arenaQuota(4 << 20)
+                            .open());
+            assertThat(e.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+            assertThat(e).hasMessageContaining("all 2 connections are taken");
+        }
+    }
+
+    @Test
+    void shouldListenNowhereIfItCannotListenAtOneOfItsAddresses() {
+        URI taken = URI.create("rdma://127.0.0.1:0");
+        RpcServer first = keep(RpcServer.builder()
+                .service(Numbers.class, new NumbersService("one"))
+                .directory(folder.resolve("one"))
+                .listen(taken)
+                .start());
+        URI port = first.address().orElseThrow();
+        QueueSettings.use("there", tenantOf("there"));
+        RpcServer.Builder second = RpcServer.builder()
+                .service(Numbers.class, new NumbersService("two"))
+                .directory(folder.resolve("two"))
+                .listen(URI.create("vq://there:7"))
+                .listen(port);
+
+        assertThat(catchThrowableOfType(RpcException.class, second::start).code())
+                .isEqualTo(Status.Code.FAILED_PRECONDITION);
+        first.close();
+        keep(second.start());
+    }
+}
