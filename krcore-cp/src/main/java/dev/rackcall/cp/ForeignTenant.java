@@ -45,6 +45,11 @@ final class ForeignTenant implements Tenant {
     }
 
     @Override
+    public boolean hasAgent() {
+        return !attachment.isDead() || AgentLink.isServed(socket.getParent());
+    }
+
+    @Override
     public boolean isHardware() {
         return attachment.isHardware();
     }

@@ -59,6 +59,11 @@ final class LocalTenant implements Tenant {
     }
 
     @Override
+    public boolean hasAgent() {
+        return true;
+    }
+
+    @Override
     public boolean isHardware() {
         return agent.end().isHardware();
     }

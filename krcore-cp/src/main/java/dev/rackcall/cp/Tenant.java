@@ -22,6 +22,9 @@ public sealed interface Tenant extends AutoCloseable permits LocalTenant, Foreig
     /** The host of its agent, which is where peers find what it binds and registers. */
     HostId host();
 
+    /** Whether there is an agent to work for it: false of an agent process that has ended, as long as no other one serves in its folder. Known here, without waiting for anybody. */
+    boolean hasAgent();
+
     /** Whether its agent's device is one in hardware, and not the software device. */
     boolean isHardware();
 

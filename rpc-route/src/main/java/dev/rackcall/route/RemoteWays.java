@@ -45,18 +45,17 @@ final class RemoteWays {
                 : "its server listens by its RDMA device";
     }
 
-    /** What this process lacks to connect there. Asks no peer. */
-    static Optional<String> missing(Kind kind, URI address) {
-        Optional<CarrierProvider> provider = CarrierProvider.of(address);
-        if (provider.isEmpty()) {
-            return Optional.of(
-                    kind.isQueue()
-                            ? "the modules rdma-fallback and krcore-cp are not both on the class path here"
-                            : "the module rdma-fallback is not on the class path here");
-        }
-        Optional<String> lacking = provider.get().obstacle(address);
-        if (lacking.isPresent() || provider.get().isAlike(address, isHardware(kind))) {
-            return lacking;
+    /** Which modules are missing here. */
+    static String withoutProvider(Kind kind) {
+        return kind.isQueue()
+                ? "the modules rdma-fallback and krcore-cp are not both on the class path here"
+                : "the module rdma-fallback is not on the class path here";
+    }
+
+    /** What is unlike there and here. Looks for devices. */
+    static Optional<String> unlike(Kind kind, CarrierProvider provider, URI address) {
+        if (provider.isAlike(address, isHardware(kind))) {
+            return Optional.empty();
         }
         return Optional.of(
                 switch (kind) {

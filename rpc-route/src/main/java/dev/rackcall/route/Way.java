@@ -7,6 +7,7 @@ import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Transports;
@@ -35,6 +36,9 @@ final class Way {
     private final Endpoint endpoint;
     private final Kind kind;
     private final Optional<URI> address;
+    /** Who would carry there. Empty for memory, and without the modules for it. */
+    private final Optional<CarrierProvider> carrier;
+
     private final ClientSpec channel;
 
     private volatile Optional<Line> line = Optional.empty();
@@ -50,6 +54,7 @@ final class Way {
         this.endpoint = endpoint;
         this.kind = kind;
         this.address = address;
+        this.carrier = address.flatMap(CarrierProvider::of);
         this.channel = channel;
     }
 
@@ -132,9 +137,16 @@ final class Way {
         if (address.isEmpty()) {
             return Optional.of(RemoteWays.notAnnounced(endpoint, kind));
         }
+        if (carrier.isEmpty()) {
+            return Optional.of(RemoteWays.withoutProvider(kind));
+        }
+        Optional<String> lacking = carrier.get().obstacle(address.get());
+        if (lacking.isPresent()) {
+            return lacking;
+        }
         DeviceCheck last = devices;
         if (System.nanoTime() - last.at() > DEVICES_NANOS) {
-            last = new DeviceCheck(System.nanoTime(), RemoteWays.missing(kind, address.get()));
+            last = new DeviceCheck(System.nanoTime(), RemoteWays.unlike(kind, carrier.get(), address.get()));
             devices = last;
         }
         return last.missing();

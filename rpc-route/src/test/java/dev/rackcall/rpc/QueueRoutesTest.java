@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.cp.Agent;
+import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.AgentOptions;
+import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Tenant;
@@ -71,10 +73,13 @@ class QueueRoutesTest {
     }
 
     private Tenant tenantOf(String host) {
-        Agent agent = keep(Agent.open(
+        return keep(agentOf(host).admit(host));
+    }
+
+    private Agent agentOf(String host) {
+        return keep(Agent.open(
                 SoftDevice.of(host, SoftOptions.local().withFaults(faults)),
                 AgentOptions.of(HostId.named(host)).withMeta(meta::address)));
-        return keep(agent.admit(host));
     }
 
     private URI members() {
@@ -212,6 +217,39 @@ class QueueRoutesTest {
                 () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP_QUEUES)));
     }
 
+    /** The agent of this host is another process, which ends; nobody waits for the next one. */
+    @Test
+    void shouldGoOnByAQueuePairAsLongAsThereIsNoAgentProcess() throws Exception {
+        server("one");
+        Path runtime = folder.resolve("agent");
+        Agent agent = agentOf("served");
+        AgentServer first = AgentServer.open(agent, runtime);
+        Tenant joined = keep(AgentLink.join(runtime, "routes"));
+        QueueSettings.use(joined);
+        try {
+            RpcChannel channel = channel();
+            Numbers numbers = channel.stub(Numbers.class);
+            assertThat(numbers.who()).isEqualTo("one");
+            assertThat(used(channel)).containsExactly(Kind.TCP_QUEUES);
+
+            first.close();
+            Await.until(
+                    "calls by a queue pair",
+                    () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP)));
+            Await.until(
+                    "the reason",
+                    () -> route(channel, Kind.TCP_QUEUES).reason().contains("agent process of this host has ended"));
+            assertThat(route(channel, Kind.TCP_QUEUES).state()).isEqualTo(State.IMPOSSIBLE);
+
+            keep(AgentServer.open(agent, runtime));
+            Await.until(
+                    "calls over virtual queues",
+                    () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP_QUEUES)));
+        } finally {
+            QueueSettings.forget(joined);
+        }
+    }
+
     /** The other way round: who has lost the address of queue pairs notices nothing. */
     @Test
     void shouldNotNeedTheAddressOfQueuePairs() throws Exception {
@@ -256,7 +294,8 @@ class QueueRoutesTest {
         assertThat(used(channel)).containsExactly(Kind.TCP);
         assertThat(route(channel, Kind.TCP_QUEUES).state()).isEqualTo(State.IMPOSSIBLE);
         assertThat(route(channel, Kind.TCP_QUEUES).reason())
-                .isEqualTo("this process takes no part in a control plane (QueueSettings.use)");
+                .startsWith("this process takes no part in a control plane: no agent process serves in /")
+                .endsWith(", and QueueSettings.use has named no other agent");
     }
 
     @Test

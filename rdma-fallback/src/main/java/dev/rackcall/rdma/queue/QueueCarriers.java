@@ -36,11 +36,17 @@ public final class QueueCarriers implements CarrierProvider {
         return QueueSettings.present(address).filter(Tenant::isHardware).isPresent();
     }
 
+    /** A client whose agent is to be joined yet does not know. */
+    @Override
+    public boolean isAlike(URI address, boolean hardware) {
+        return QueueSettings.present(address)
+                .filter(tenant -> tenant.isHardware() != hardware)
+                .isEmpty();
+    }
+
     @Override
     public Optional<String> obstacle(URI address) {
-        return QueueSettings.present().isPresent()
-                ? Optional.empty()
-                : Optional.of("this process takes no part in a control plane (QueueSettings.use)");
+        return QueueSettings.withoutAgent();
     }
 
     @Override

@@ -30,7 +30,7 @@ public final class QueueSettings {
     private static final Map<HostId, ControlAddress> ADDRESSES = new ConcurrentHashMap<>();
     private static volatile Optional<Tenant> tenant = Optional.empty();
     /** Of the agent process that serves in the runtime folder, or of its successors; as long as this process. */
-    private static Optional<Tenant> joined = Optional.empty();
+    private static volatile Optional<Tenant> joined = Optional.empty();
 
     private static volatile Duration greetingTimeout = Duration.ofSeconds(5);
 
@@ -79,14 +79,30 @@ public final class QueueSettings {
         return Optional.ofNullable(ADDRESSES.get(host));
     }
 
-    /** Of a client; empty if this process has none. */
+    /** Of a client, if it has one by now; nobody is joined. */
     static Optional<Tenant> present() {
-        return tenant;
+        return tenant.or(() -> joined);
     }
 
-    /** Of a server that listens there, or a client of one; empty if this process has none. */
+    /** Of a server that listens there, or a client of one, if it has one by now. */
     static Optional<Tenant> present(URI address) {
-        return Optional.ofNullable(HOSTS.get(address.getHost())).or(() -> tenant);
+        return Optional.ofNullable(HOSTS.get(address.getHost())).or(QueueSettings::present);
+    }
+
+    /** Why there is no agent for this process, if so. Waits for nobody. */
+    static Optional<String> withoutAgent() {
+        Optional<Tenant> mine = present();
+        if (mine.isPresent()) {
+            return mine.get().hasAgent()
+                    ? Optional.empty()
+                    : Optional.of(
+                            "the control plane's agent process of this host has ended; start ./rackcall agent again");
+        }
+        Path folder = RuntimeDirectory.defaultPath();
+        return AgentLink.isServed(folder)
+                ? Optional.empty()
+                : Optional.of("this process takes no part in a control plane: no agent process serves in " + folder
+                        + ", and QueueSettings.use has named no other agent");
     }
 
     /** Of a client. */
@@ -115,6 +131,7 @@ public final class QueueSettings {
 
     /** Of a server that listens there. */
     static Tenant tenant(URI address) {
-        return present(address).orElseGet(QueueSettings::tenant);
+        Tenant own = HOSTS.get(address.getHost());
+        return own == null ? tenant() : own;
     }
 }

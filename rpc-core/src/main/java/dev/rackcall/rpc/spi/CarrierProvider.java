@@ -61,7 +61,7 @@ public interface CarrierProvider {
     }
 
     /**
-     * What this process lacks to connect there, as a clause that says why it does not; empty if it can try. Known here: nobody is asked, and whoever asks does not wait.
+     * What this process lacks to connect there, as a clause that says why it does not; empty if it can try. Nobody is asked, and whoever asks does not wait; to be asked often.
      *
      * @param address where it would connect
      */
