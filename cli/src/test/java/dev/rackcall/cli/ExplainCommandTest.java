@@ -156,8 +156,9 @@ class ExplainCommandTest {
                 .containsPattern(
                         "software device over TCP +not needed +virtual queues work, which are there at once and share"
                                 + " queue pairs \\(rdma://127.0.0.1:[0-9]+\\)")
-                .containsPattern("virtual queues over TCP +no +this process takes no part in a control plane: no agent process"
-                        + " serves in /.* \\(vq://host-a:[0-9]+\\)")
+                .containsPattern(
+                        "virtual queues over TCP +no +this process takes no part in a control plane: no agent process"
+                                + " serves in /.* \\(vq://host-a:[0-9]+\\)")
                 .containsPattern("software device over TCP +used +the best way that works");
     }
 

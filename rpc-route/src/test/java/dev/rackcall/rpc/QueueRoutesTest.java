@@ -24,6 +24,7 @@ import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.File;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -221,7 +222,7 @@ class QueueRoutesTest {
     @Test
     void shouldGoOnByAQueuePairAsLongAsThereIsNoAgentProcess() throws Exception {
         server("one");
-        Path runtime = folder.resolve("agent");
+        Path runtime = Files.createDirectory(folder.resolve("agent"));
         Agent agent = agentOf("served");
         AgentServer first = AgentServer.open(agent, runtime);
         Tenant joined = keep(AgentLink.join(runtime, "routes"));

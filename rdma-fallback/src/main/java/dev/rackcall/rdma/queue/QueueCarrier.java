@@ -1,5 +1,6 @@
 package dev.rackcall.rdma.queue;
 
+import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.rpc.spi.Carrier;
@@ -8,6 +9,7 @@ import dev.rackcall.shm.os.SharedFile;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -46,6 +48,8 @@ final class QueueCarrier implements Carrier {
     private volatile boolean closed;
     /** Written before {@link #ended} of that. */
     private volatile boolean saidGoodbye;
+    /** Why, if it has said so. Written before {@link #saidGoodbye}. */
+    private Optional<ControlPlaneException.Kind> farewell = Optional.empty();
     /** Why, once it has ended. Written before {@link #ended}. */
     private String why = "";
 
@@ -248,8 +252,10 @@ final class QueueCarrier implements Carrier {
                 }
             }
             case QueueMessage.BYE -> {
+                farewell = Farewell.kind(message.value());
                 saidGoodbye = true;
-                end("it has said goodbye");
+                end(farewell.map(kind -> "the peer has ended it: " + Farewell.describe(kind))
+                        .orElse("it has said goodbye"));
                 tellEnd();
             }
             default -> throw new MalformedException("it says hello to an end of another connection");
@@ -305,6 +311,17 @@ final class QueueCarrier implements Carrier {
     /** Whether the peer's process has ended it, in so many words. */
     boolean hasSaidGoodbye() {
         return saidGoodbye;
+    }
+
+    /** What it has said of its reason. Only once it has said goodbye. */
+    Optional<ControlPlaneException.Kind> farewell() {
+        return saidGoodbye ? farewell : Optional.empty();
+    }
+
+    /** A peer that has said goodbye, and no more, is gone, and nothing else. */
+    @Override
+    public Optional<String> endCause() {
+        return ended && (!saidGoodbye || farewell.isPresent()) ? Optional.of(why) : Optional.empty();
     }
 
     /** Why it has ended. */

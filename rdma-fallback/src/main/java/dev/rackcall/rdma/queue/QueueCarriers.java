@@ -114,12 +114,18 @@ public final class QueueCarriers implements CarrierProvider {
     }
 
     private static RpcException withoutReply(QueueCarrier carrier, URI address) {
-        return (carrier.hasSaidGoodbye()
-                        ? Status.Code.UNAVAILABLE.with(
-                                "the server at %s has turned this client away; its log says why", address)
-                        : Status.Code.UNAVAILABLE.with(
-                                "nobody who gives connections listens at %s (%s); is the server running, and the port right?",
-                                address, carrier.whyEnded()))
+        if (!carrier.hasSaidGoodbye()) {
+            return Status.Code.UNAVAILABLE
+                    .with(
+                            "nobody who gives connections listens at %s (%s); is the server running, and the port right?",
+                            address, carrier.whyEnded())
+                    .asException();
+        }
+        return carrier.farewell()
+                .map(kind -> code(kind)
+                        .with("the server at %s has turned this client away: %s", address, Farewell.describe(kind)))
+                .orElseGet(() -> Status.Code.UNAVAILABLE.with(
+                        "the server at %s has turned this client away; its log says why", address))
                 .asException();
     }
 
@@ -142,13 +148,15 @@ public final class QueueCarriers implements CarrierProvider {
 
     /** What a failure of the control plane, or of its device, is to a call. */
     static Status.Code code(RuntimeException cause) {
-        return cause instanceof ControlPlaneException e
-                ? switch (e.kind()) {
-                    case UNKNOWN_HOST, UNREACHABLE, QUEUE_FAILED -> Status.Code.UNAVAILABLE;
-                    case QUOTA_EXCEEDED, TABLE_FULL -> Status.Code.RESOURCE_EXHAUSTED;
-                    case REFUSED, UNSUPPORTED -> Status.Code.FAILED_PRECONDITION;
-                }
-                : Status.Code.FAILED_PRECONDITION;
+        return cause instanceof ControlPlaneException e ? code(e.kind()) : Status.Code.FAILED_PRECONDITION;
+    }
+
+    private static Status.Code code(ControlPlaneException.Kind kind) {
+        return switch (kind) {
+            case UNKNOWN_HOST, UNREACHABLE, QUEUE_FAILED -> Status.Code.UNAVAILABLE;
+            case QUOTA_EXCEEDED, TABLE_FULL -> Status.Code.RESOURCE_EXHAUSTED;
+            case REFUSED, UNSUPPORTED -> Status.Code.FAILED_PRECONDITION;
+        };
     }
 
     private static RpcException failure(URI address, RuntimeException cause) {

@@ -129,10 +129,12 @@ final class QueueListener implements CarrierProvider.Listener {
             Thread.ofVirtual().name("rackcall-queue-guest").start(() -> {
                 try {
                     greet(exchange, from, client);
-                } catch (MalformedException | ControlPlaneException | VerbsException e) {
-                    turnAway(exchange, from, client, e.getMessage());
+                } catch (MalformedException e) {
+                    turnAway(exchange, from, client, 0, e.getMessage());
+                } catch (ControlPlaneException | VerbsException e) {
+                    turnAway(exchange, from, client, Farewell.value(e), e.getMessage());
                 } catch (RuntimeException | Error e) {
-                    turnAway(exchange, from, client, e.toString());
+                    turnAway(exchange, from, client, 0, e.toString());
                 } finally {
                     room.release();
                     // Those who wait at the port have said so already.
@@ -264,11 +266,11 @@ final class QueueListener implements CarrierProvider.Listener {
     }
 
     /** Of a client for whom something went wrong. It waits for an answer, if it is one. */
-    private static void turnAway(Exchange exchange, HostId from, QueueGreeting client, String why) {
+    private static void turnAway(Exchange exchange, HostId from, QueueGreeting client, long farewell, String why) {
         Exchange.turnedAway(from, why);
         try {
             MemorySegment bytes = Arena.ofAuto().allocate(QueueMessage.BYTES);
-            new QueueMessage(QueueMessage.BYE, client.number(), 0).write(bytes.asByteBuffer());
+            new QueueMessage(QueueMessage.BYE, client.number(), farewell).write(bytes.asByteBuffer());
             // Inline: it needs no region, of which there may be none left.
             say(
                     exchange,

@@ -13,7 +13,7 @@ import java.nio.ByteBuffer;
  *
  * @param kind one of the constants
  * @param to 0 of a HELLO, which is for whoever listens at the port
- * @param value the number that is TOLD
+ * @param value the number that is TOLD; of a BYE the {@link Farewell}
  */
 record QueueMessage(int kind, long to, long value) {
     /** A client asks for a connection. */

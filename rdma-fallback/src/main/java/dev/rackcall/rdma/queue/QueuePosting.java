@@ -10,6 +10,8 @@ import dev.rackcall.verbs.WorkRequest;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The sending half of a carrier: WRITEs and READs in order, by whichever thread, under one lock, and the messages that go with them.
@@ -20,6 +22,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * uses the carrier next, or else the {@link Exchange}'s thread, a little later.
  */
 final class QueuePosting implements Shadow.Pieces {
+    private static final Logger LOG = LoggerFactory.getLogger(QueuePosting.class);
     private static final int MAX_PIECE = 1 << 20;
     /** How long an end waits for what was posted last to arrive. */
     private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -511,8 +514,16 @@ final class QueuePosting implements Shadow.Pieces {
 
     // ---- with the lock
 
-    /** The queue has gone to its error state. */
+    /** The queue has gone to its error state; or this side lacks something, which the peer is told. */
     private boolean failed(RuntimeException e) {
+        long farewell = Farewell.value(e);
+        if (farewell != 0 && peer != null && out.isAlive()) {
+            try {
+                notes.add(message(QueueMessage.BYE, farewell), 0, out.completed());
+            } catch (ControlPlaneException | VerbsException cannotBeTold) {
+                LOG.debug("{} does not hear why its connection ends", carrier.host(), cannotBeTold);
+            }
+        }
         carrier.end(e.getMessage());
         return false;
     }

@@ -153,19 +153,66 @@ class QueueBadInputTest {
     /** Not even one to say so in. */
     @Test
     void shouldSayThatTheServerTurnsItAwayThatHasNoMoreRegions() {
-        List<MemoryRegion> all = new ArrayList<>();
-        assertThatThrownBy(() -> {
-                    while (true) {
-                        all.add(hosts.servers().allocate(64, EnumSet.of(Access.LOCAL_WRITE)));
-                    }
-                })
-                .isInstanceOf(ControlPlaneException.class);
+        List<MemoryRegion> all = allRegions(hosts.servers());
         assertThat(refused(server.address().orElseThrow().toString()))
-                .hasMessageContainingAll("UNAVAILABLE", "turned this client away");
+                .hasMessageContainingAll(
+                        "RESOURCE_EXHAUSTED",
+                        "turned this client away",
+                        "its tenant of the control plane has as many memory regions",
+                        "AgentOptions.withQuota");
         all.forEach(MemoryRegion::close);
         try (RpcChannel channel = channel()) {
             assertThat(echo(channel).add(1, 2)).isEqualTo(3);
         }
+    }
+
+    /** A connection registers more memory when it first sends more than fits into a slot. */
+    @Test
+    void shouldSayThatItEndsSinceThisTenantHasNoMoreRegions() {
+        try (RpcChannel channel = channel()) {
+            Echo echo = echo(channel);
+            assertThat(echo.add(1, 2)).isEqualTo(3);
+            List<MemoryRegion> all = allRegions(hosts.clients());
+            assertThat(catchThrowableOfType(RpcException.class, () -> echo.bytes(new byte[100_000])))
+                    .hasMessageContainingAll(
+                            "UNAVAILABLE",
+                            "its connection has ended: tenant clients has 1024 memory regions and may have no more",
+                            "AgentOptions.withQuota");
+            all.forEach(MemoryRegion::close);
+            assertThat(echo.bytes(new byte[100_000])).hasSize(100_000);
+        }
+    }
+
+    /** The same at the other end. */
+    @Test
+    void shouldSayThatItEndsSinceTheServersTenantHasNoMoreRegions() {
+        try (RpcChannel channel = channel()) {
+            Echo echo = echo(channel);
+            for (int i = 0; i < 200; i++) {
+                echo.note("something that makes the list of all of them long, " + i);
+            }
+            assertThat(echo.add(1, 2)).isEqualTo(3);
+            List<MemoryRegion> all = allRegions(hosts.servers());
+            assertThat(catchThrowableOfType(RpcException.class, echo::notes))
+                    .hasMessageContainingAll(
+                            "UNAVAILABLE",
+                            "its connection has ended: the peer has ended it: its tenant of the control plane has as many memory regions",
+                            "AgentOptions.withQuota");
+            all.forEach(MemoryRegion::close);
+            assertThat(echo.notes()).hasSize(200);
+        }
+    }
+
+    /** As many as a tenant may have. */
+    private static List<MemoryRegion> allRegions(Tenant tenant) {
+        List<MemoryRegion> all = new ArrayList<>();
+        assertThatThrownBy(() -> {
+                    while (true) {
+                        all.add(tenant.allocate(64, EnumSet.of(Access.LOCAL_WRITE)));
+                    }
+                })
+                .isInstanceOf(ControlPlaneException.class);
+        return all;
     }
 
     /** More than are met at a time, and they come all at once. */

@@ -8,6 +8,7 @@ import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.invoke.VarHandle;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -182,9 +183,10 @@ final class ClientLink {
     }
 
     private Status lostStatus() {
+        Optional<String> cause = mirror == null ? Optional.empty() : mirror.carrier.endCause();
         return Status.Code.UNAVAILABLE.with(
-                "channel %s: its server is gone; the call may or may not have run. The next call connects anew",
-                channel);
+                "channel %s: %s; the call may or may not have run. The next call connects anew",
+                channel, cause.map(why -> "its connection has ended: " + why).orElse("its server is gone"));
     }
 
     /** The reactor saw the bell readable: rings, or the end. */

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.spi;
 
 import dev.rackcall.shm.os.SharedFile;
+import java.util.Optional;
 
 /**
  * Carries what one end of a connection has written into the memory of the other end, at the same offsets. Everything arrives in the order in which it was
@@ -79,6 +80,11 @@ public interface Carrier extends AutoCloseable {
      * @return false if the peer is gone, or has not answered in time; the bytes may still come then
      */
     boolean fetch(long offset, long areaOffset, long length, long deadline);
+
+    /** Why it has ended, as a clause, if more is known than that the peer is gone. Only after {@link Arrivals#ended}. */
+    default Optional<String> endCause() {
+        return Optional.empty();
+    }
 
     /** Ends the connection for the peer. Afterwards neither the peer nor the carrier touches the memory. Idempotent. */
     @Override
