@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 
 /** Waiting for conditions, with a bound that only a hang exceeds. */
 public final class Await {
-    private static final Duration BOUND = Duration.ofSeconds(30);
+    private static final Duration BOUND = Duration.ofSeconds(100);
 
     private Await() {}
 

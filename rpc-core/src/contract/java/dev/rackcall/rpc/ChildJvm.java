@@ -16,6 +16,9 @@ import java.util.stream.Stream;
 
 /** Another JVM with this one's flags and class path, for tests that need a peer to die, stop or misbehave. Killed when closed. */
 public final class ChildJvm implements AutoCloseable {
+    /** So long that it is a hang, also where many JVMs start on few processors; shorter than a test may take, so that it is this that says what hangs. */
+    private static final Duration BOUND = Duration.ofSeconds(100);
+
     private final Process process;
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
 
@@ -67,9 +70,9 @@ public final class ChildJvm implements AutoCloseable {
         }
     }
 
-    /** The next line that starts with {@code prefix}; fails after half a minute. */
+    /** The next line that starts with {@code prefix}; fails after 100 seconds. */
     public String awaitLine(String prefix) throws InterruptedException {
-        return awaitLine(prefix, Duration.ofSeconds(30));
+        return awaitLine(prefix, BOUND);
     }
 
     /** As {@link #awaitLine(String)}, for at most {@code bound}. */
@@ -98,8 +101,9 @@ public final class ChildJvm implements AutoCloseable {
     /** Closes its standard input and waits until it has ended; returns its exit code. */
     public int end() throws IOException, InterruptedException {
         process.outputWriter().close();
-        if (!process.waitFor(30, TimeUnit.SECONDS)) {
-            throw new AssertionError("child " + process.pid() + " did not end within 30 s of the end of its input");
+        if (!process.waitFor(BOUND)) {
+            throw new AssertionError(
+                    "child " + process.pid() + " did not end within " + BOUND + " of the end of its input");
         }
         return process.exitValue();
     }

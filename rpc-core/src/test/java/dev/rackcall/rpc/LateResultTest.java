@@ -22,9 +22,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Results that lie in shared memory and come after their callers have ended the future themselves: nobody can give them back but Rackcall. */
-@Timeout(60)
+@Timeout(120)
 class LateResultTest {
-    private static final Duration BOUND = Duration.ofSeconds(30);
+    private static final Duration BOUND = Duration.ofSeconds(100);
     private static final int CALLS = 300;
 
     @TempDir

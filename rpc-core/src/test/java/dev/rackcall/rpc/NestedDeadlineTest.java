@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A handler that calls somebody else passes on what is left of its own caller's time. */
-@Timeout(30)
+@Timeout(120)
 class NestedDeadlineTest {
     @TempDir
     Path near;

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class PauseTest {
     private static final Duration SHORT = Duration.ofMillis(200);
-    private static final Duration BOUND = Duration.ofSeconds(30);
+    private static final Duration BOUND = Duration.ofSeconds(100);
     private static final int PAUSES = 5;
 
     @TempDir

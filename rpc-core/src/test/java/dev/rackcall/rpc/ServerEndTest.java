@@ -28,9 +28,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A server that is closed, gracefully or not, under calls of every kind; one that never came to be; one that never had a client. */
-@Timeout(60)
+@Timeout(120)
 class ServerEndTest {
-    private static final Duration BOUND = Duration.ofSeconds(30);
+    private static final Duration BOUND = Duration.ofSeconds(100);
 
     @TempDir
     Path directory;
