@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 public class CallContractTest {
     /** Of each of six threads that call at once. */
-    private static final int CALLS = Integer.getInteger("rackcall.contract.calls", 500);
+    private static final int CALLS = Integer.getInteger("rackcall.contract.calls", 200);
 
     @TempDir
     Path directory;
@@ -230,7 +230,7 @@ public class CallContractTest {
                 }));
             }
             for (Future<?> future : futures) {
-                future.get(50, TimeUnit.SECONDS);
+                future.get(100, TimeUnit.SECONDS);
             }
         }
     }

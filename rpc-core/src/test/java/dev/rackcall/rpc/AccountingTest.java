@@ -14,11 +14,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * However often servers start and clients come and go, what they had is given back: descriptors, mappings, threads, locks, files. The property
- * {@code rackcall.connects} says how often clients do, 500 times by default.
+ * {@code rackcall.connects} says how often clients do, 250 times by default.
  */
 @Timeout(120)
 class AccountingTest {
-    private static final int CONNECTS = Integer.getInteger("rackcall.connects", 500);
+    private static final int CONNECTS = Integer.getInteger("rackcall.connects", 250);
     private static final int AT_ONCE = 100;
     private static final int STARTS = CONNECTS / 5;
 

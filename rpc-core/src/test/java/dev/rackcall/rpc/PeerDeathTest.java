@@ -21,11 +21,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * {@code kill -9} of clients at random instants: whoever is left goes on, loses nothing, and keeps nothing of the dead. The property
- * {@code rackcall.kills} says how many die, 8 by default, {@code rackcall.seed} when.
+ * {@code rackcall.kills} says how many die, 5 by default, {@code rackcall.seed} when.
  */
 @Timeout(600)
 class PeerDeathTest {
-    private static final int KILLS = Integer.getInteger("rackcall.kills", 8);
+    private static final int KILLS = Integer.getInteger("rackcall.kills", 5);
     /** Processes that are started ahead, so that their start overlaps with somebody else's death. */
     private static final int STARTED_AHEAD = 2;
 

@@ -23,11 +23,11 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * {@code kill -9} of the server at random instants, under clients that call in every way there is: each call ends with its result or with
  * UNAVAILABLE within a second, the next server starts, its clients find it, and nothing is left of the dead one. The property
- * {@code rackcall.kills} says how many die, 8 by default, {@code rackcall.seed} when.
+ * {@code rackcall.kills} says how many die, 5 by default, {@code rackcall.seed} when.
  */
 @Timeout(600)
 class ServerDeathTest {
-    private static final int KILLS = Integer.getInteger("rackcall.kills", 8);
+    private static final int KILLS = Integer.getInteger("rackcall.kills", 5);
     /** Servers that are started ahead, so that their start overlaps with somebody else's life. */
     private static final int STARTED_AHEAD = 2;
 
