@@ -11,18 +11,59 @@ import dev.rackcall.rdma.lock.LockSession.Descriptor;
  * {@link LockConnectionException} if the lock is reached by RDMA, and {@link IllegalStateException} if its session or the memory it lies in is closed.
  */
 public final class ALock extends TimedLock {
+    private static final Descriptor NONE = new Descriptor(0);
+
     private final LockSession session;
+    private final CohortQueue queue;
     private final long line;
     private final int index;
     private Descriptor held;
+    /** With which it was held the last time. */
+    private Descriptor last = NONE;
+
     private int budget;
     private long token;
 
     ALock(LockSession session, long line, int index) {
         super(session.waiting());
         this.session = session;
+        this.queue = session.queue();
         this.line = line;
         this.index = index;
+    }
+
+    /**
+     * Waits as long as it takes; an interrupt is kept for later. A thread by memory that held this lock last and holds no other takes the same steps in the table as on any other way, without looking for anything beside them.
+     */
+    @Override
+    public void lock() {
+        Descriptor ready = last;
+        if (!session.isReady(ready, line)) {
+            super.lock();
+            return;
+        }
+        session.use(ready);
+        long found = queue.joinEmpty(line, ready.own);
+        if (found == 0 && queue.isOtherQueueEmpty(line)) {
+            hold(ready, queue.fullBudget());
+        } else {
+            lockAmongOthers(ready, found);
+        }
+    }
+
+    private void lockAmongOthers(Descriptor descriptor, long found) {
+        waiting().forEver();
+        try {
+            took(descriptor, queue.goOn(line, descriptor, found));
+        } finally {
+            waiting().end();
+        }
+    }
+
+    private void hold(Descriptor descriptor, int got) {
+        budget = got;
+        token = 0;
+        held = descriptor;
     }
 
     @Override
@@ -67,24 +108,23 @@ public final class ALock extends TimedLock {
     private boolean join(boolean ifFree) {
         try {
             Descriptor descriptor = session.claim(line);
-            int got = ifFree
-                    ? session.queue().acquireIfFree(line, descriptor)
-                    : session.queue().acquire(line, descriptor);
-            switch (got) {
-                case CohortQueue.LEFT -> session.freed(descriptor);
-                case CohortQueue.QUEUED -> session.gone(descriptor);
-                case CohortQueue.STUCK -> session.leaveToKeeper(descriptor);
-                default -> {
-                    budget = got;
-                    token = 0;
-                    held = descriptor;
-                }
-            }
-            return got >= 0;
+            int got = ifFree ? queue.acquireIfFree(line, descriptor) : queue.acquire(line, descriptor);
+            return took(descriptor, got);
         } catch (LockConnectionException e) {
             session.lose();
             throw e;
         }
+    }
+
+    /** Whether what the queue has said means that this thread holds it. */
+    private boolean took(Descriptor descriptor, int got) {
+        switch (got) {
+            case CohortQueue.LEFT -> session.freed(descriptor);
+            case CohortQueue.QUEUED -> session.gone(descriptor);
+            case CohortQueue.STUCK -> session.leaveToKeeper(descriptor);
+            default -> hold(descriptor, got);
+        }
+        return got >= 0;
     }
 
     /**
@@ -95,6 +135,17 @@ public final class ALock extends TimedLock {
      */
     @Override
     public void unlock() {
+        Descriptor mine = held;
+        if (mine != null && session.isDirect() && queue.leaveAlone(line, mine.own)) {
+            held = null;
+            last = mine;
+            session.freedAlone(mine);
+        } else {
+            unlockSlowly();
+        }
+    }
+
+    private void unlockSlowly() {
         session.requireUsable();
         Descriptor descriptor = requireHeld();
         held = null;
@@ -102,7 +153,7 @@ public final class ALock extends TimedLock {
             session.resume();
             session.settle();
             if (!session.unlockLater(line, descriptor, budget - 1)) {
-                session.released(descriptor, session.queue().release(line, descriptor, budget - 1));
+                session.released(descriptor, queue.release(line, descriptor, budget - 1));
             }
         } catch (LockConnectionException e) {
             session.lose();

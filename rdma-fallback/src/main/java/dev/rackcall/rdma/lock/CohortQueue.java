@@ -68,31 +68,37 @@ final class CohortQueue {
      * @return what is left of the budget, or {@link #LEFT}, {@link #QUEUED}, {@link #STUCK}
      */
     int acquire(long line, Descriptor descriptor) {
-        long previous = 0;
         if (local && !descriptor.linked && descriptor.previous == 0) {
-            previous = joinEmpty(line, descriptor.own);
-            if (previous == 0) {
-                return isOtherQueueEmpty(line) ? fullBudget : enter(line, descriptor, 0);
-            }
+            long found = joinEmpty(line, descriptor.own);
+            return found == 0 && isOtherQueueEmpty(line) ? fullBudget : goOn(line, descriptor, found);
         }
-        return enter(line, descriptor, join(line, descriptor, previous, true));
+        return enter(line, descriptor, join(line, descriptor, 0, true));
     }
 
     /**
      * The first steps of {@link #join} for a local thread whose descriptor has nothing to be changed. They are here once more, as are those of {@link #leaveAlone}, to be compiled for
      * the processor's words alone: in a process whose threads lock by RDMA as well, code that is for both kinds takes two or three times as long.
      */
-    private long joinEmpty(long line, long own) {
+    long joinEmpty(long line, long own) {
         words.store(descriptorOf(own) + STATE, state(generation(own), 0, HEAD));
         return words.compareAndSwap(line + ownTail, 0, own);
     }
 
-    private boolean isOtherQueueEmpty(long line) {
+    boolean isOtherQueueEmpty(long line) {
         return words.seen(line + otherTail) == 0;
     }
 
+    /** The rest of {@link #acquire} after {@link #joinEmpty} has found somebody, or nobody but in the other queue. */
+    int goOn(long line, Descriptor descriptor, long found) {
+        return enter(line, descriptor, found == 0 ? 0 : join(line, descriptor, found, true));
+    }
+
+    int fullBudget() {
+        return fullBudget;
+    }
+
     /** {@link #release} for a local thread that nobody has come behind. */
-    private boolean leaveAlone(long line, long own) {
+    boolean leaveAlone(long line, long own) {
         long at = descriptorOf(own);
         if (words.load(at + NEXT) != 0 || words.compareAndSwap(line + ownTail, own, 0) != own) {
             return false;

@@ -28,6 +28,9 @@ public final class LockSession implements AutoCloseable {
         /** Whether somebody may have been written as its next. */
         boolean linked = true;
 
+        /** The lock that it can be used for again as it is; -1: none. */
+        long readyFor = -1;
+
         boolean used;
         /** Of an {@link OpenUnlock}: still used, but its lock is not held any more. */
         boolean leaves;
@@ -50,6 +53,11 @@ public final class LockSession implements AutoCloseable {
     private final List<Descriptor> own = new ArrayList<>();
     private Optional<OpenUnlock> open = Optional.empty();
     private Thread thread;
+    /** How many descriptors are in use. */
+    private int inUse;
+    /** Whether there are but this thread's own steps in the table: by the processor, without a finisher, without readers. */
+    private boolean direct;
+
     private boolean closed;
     /** Also set by the finisher. */
     private volatile boolean lost;
@@ -64,6 +72,7 @@ public final class LockSession implements AutoCloseable {
         locks = sizes.locks();
         readers = sizes.readers() ? Optional.of(new Readers(words, waiting, descriptors)) : Optional.empty();
         this.budget = budget;
+        direct = !words.isRemote() && readers.isEmpty();
         queue = new CohortQueue(words, waiting, words.isRemote(), budget, this::settleAll);
     }
 
@@ -72,6 +81,7 @@ public final class LockSession implements AutoCloseable {
         CohortQueue finishing = new CohortQueue(later, finisher.waiting(), true, budget);
         OpenUnlock unlock = new OpenUnlock(this, later, waiting, finisher, finishing);
         open = Optional.of(unlock);
+        direct = false;
         finisher.add(unlock);
         return this;
     }
@@ -135,6 +145,16 @@ public final class LockSession implements AutoCloseable {
         requireTable();
     }
 
+    /** Whether {@link #requireUsable} has nothing to say, and nothing but a lock's queue to be looked at. */
+    boolean isDirect() {
+        return direct && thread == Thread.currentThread();
+    }
+
+    /** Whether, besides, this thread holds no lock of the table, and may enter the queue of the lock in this line with that descriptor as it is. */
+    boolean isReady(Descriptor descriptor, long line) {
+        return descriptor.readyFor == line && inUse == 0 && isDirect();
+    }
+
     private void requireTable() {
         if (lost) {
             throwLoss();
@@ -161,6 +181,7 @@ public final class LockSession implements AutoCloseable {
     /** A step failed half-way: nothing more can be done with what this session has in the table. */
     void lose() {
         lost = true;
+        direct = false;
         open.ifPresent(OpenUnlock::forget);
     }
 
@@ -279,15 +300,29 @@ public final class LockSession implements AutoCloseable {
             words.store(descriptor(descriptor.number) + LOCK, line);
             descriptor.line = line;
         }
-        descriptor.used = true;
         descriptor.gone = false;
+        use(descriptor);
         return descriptor;
+    }
+
+    /** It has entered a queue, or is about to. */
+    void use(Descriptor descriptor) {
+        descriptor.used = true;
+        inUse++;
     }
 
     /** The descriptor has left its queue: its next generation begins. */
     void freed(Descriptor descriptor) {
         descriptor.own = reference(generation(descriptor.own) + 1, descriptor.number);
         descriptor.used = false;
+        descriptor.readyFor = -1;
+        inUse--;
+    }
+
+    /** As {@link #freed}, of one that nobody came behind and that came behind nobody: it can be used again for the same lock as it is. */
+    void freedAlone(Descriptor descriptor) {
+        freed(descriptor);
+        descriptor.readyFor = descriptor.previous == 0 && !descriptor.linked ? descriptor.line : -1;
     }
 
     /** The lock was handed over, or if not the keeper has to do that. */
@@ -316,6 +351,7 @@ public final class LockSession implements AutoCloseable {
         words.store(descriptor(descriptor.number) + OWNER, NOBODY);
         words.flush();
         own.remove(descriptor);
+        inUse--;
     }
 
     /**
@@ -345,6 +381,7 @@ public final class LockSession implements AutoCloseable {
             }
         }
         closed = true;
+        direct = false;
         open.ifPresent(OpenUnlock::forget);
         for (Descriptor descriptor : own) {
             boolean free = !descriptor.gone || isFreed(descriptor);

@@ -12,6 +12,10 @@ abstract class TimedLock implements Lock {
         this.waiting = waiting;
     }
 
+    final Waiting waiting() {
+        return waiting;
+    }
+
     /** Refuses what cannot be meant. */
     abstract void prepare();
 

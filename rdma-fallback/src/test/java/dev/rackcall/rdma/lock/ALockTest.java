@@ -235,6 +235,85 @@ class ALockTest {
         }
     }
 
+    /** Its quickest way is for who had this very lock last, in this session, and holds nothing: everything here comes back to that after something else. */
+    @Test
+    void shouldKnowWhatElseItsSessionDoes() throws Exception {
+        try (LockSession session = local()) {
+            ALock first = session.lock(0);
+            ALock same = session.lock(0);
+            ALock second = session.lock(1);
+            for (int round = 0; round < 5; round++) {
+                held(first);
+                held(same);
+                held(second);
+                // Two at a time, which takes another descriptor of one of them.
+                second.lock();
+                held(first);
+                second.unlock();
+                first.lock();
+                assertThatThrownBy(same::lock).isInstanceOf(IllegalMonitorStateException.class);
+                assertThat(isFreeToOthers(0)).isFalse();
+                first.unlock();
+                assertThatThrownBy(first::unlock).isInstanceOf(IllegalMonitorStateException.class);
+                assertThat(isFreeToOthers(0)).isTrue();
+                assertThatThrownBy(() -> threads.submit(first::lock).get())
+                        .hasCauseInstanceOf(IllegalMonitorStateException.class);
+            }
+            long before = first.tryLock() ? first.token() : -1;
+            first.unlock();
+            first.lock();
+            assertThat(first.token()).isEqualTo(before + 1);
+            first.unlock();
+            session.close();
+            assertThatThrownBy(first::lock)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("closed");
+        }
+    }
+
+    private static void held(ALock lock) {
+        lock.lock();
+        assertThat(lock.isHeld()).isTrue();
+        lock.unlock();
+        assertThat(lock.isHeld()).isFalse();
+    }
+
+    private boolean isFreeToOthers(int index) throws Exception {
+        return threads.submit(() -> {
+                    try (LockSession other = local()) {
+                        ALock lock = other.lock(index);
+                        boolean free = lock.tryLock();
+                        if (free) {
+                            lock.unlock();
+                        }
+                        return free;
+                    }
+                })
+                .get();
+    }
+
+    /** Who comes while the lock is held by its quickest way waits, and is handed it; and the other way round. */
+    @Test
+    void shouldHandOverFromAndToTheQuickestWay() throws Exception {
+        try (LockSession session = local()) {
+            ALock lock = session.lock(0);
+            for (int round = 0; round < 20; round++) {
+                held(lock);
+                lock.lock();
+                Future<?> follower = threads.submit(() -> {
+                    try (LockSession his = local()) {
+                        ALock same = his.lock(0);
+                        held(same);
+                        held(same);
+                    }
+                });
+                lock.unlock();
+                held(lock);
+                follower.get();
+            }
+        }
+    }
+
     @Test
     void shouldGiveUpInTime() throws InterruptedException {
         ALock held = local().lock(0);
