@@ -53,7 +53,9 @@ public final class QueueCarriers implements CarrierProvider {
     public Listener listen(URI address, Reception reception) {
         requirePlace(address);
         try {
-            return new QueueListener(QueueSettings.tenant(address), address, reception);
+            Tenant tenant = QueueSettings.tenant(address);
+            requireOwnHost(address, tenant);
+            return new QueueListener(tenant, address, reception);
         } catch (ControlPlaneException | VerbsException e) {
             throw Status.Code.FAILED_PRECONDITION
                     .with("cannot listen at %s: %s", address, e.getMessage())
@@ -163,6 +165,18 @@ public final class QueueCarriers implements CarrierProvider {
         return code(cause)
                 .with("no connection over virtual queues to %s from here: %s", address, cause.getMessage())
                 .asException(cause);
+    }
+
+    /** Or others would be told to look for the server where it is not. */
+    private static void requireOwnHost(URI address, Tenant tenant) {
+        if (!tenant.host().equals(HostId.named(address.getHost()))) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with(
+                            "cannot listen at %s: the agent that is used here is that of another host, %s; listen by the name that the agent"
+                                    + " was given",
+                            address, tenant.host())
+                    .asException();
+        }
     }
 
     private static void requirePlace(URI address) {

@@ -124,6 +124,17 @@ class QueueBadInputTest {
     }
 
     @Test
+    void shouldRefuseToListenInTheNameOfAnotherHost() {
+        assertThatThrownBy(() -> RpcServer.builder()
+                        .directory(OwnDirectory.path().resolveSibling("rackcall-other"))
+                        .service(Echo.class, new EchoService())
+                        .listen(URI.create("vq://elsewhere:0"))
+                        .start())
+                .hasMessageContainingAll(
+                        "FAILED_PRECONDITION", "cannot listen at vq://elsewhere:0", "that of another host");
+    }
+
+    @Test
     void shouldNotWaitLongerThanToldForWhoDoesNotAnswer() {
         MemoryRegion memory = hosts.servers().allocate(8192, EnumSet.of(Access.LOCAL_WRITE));
         try (MessagePort silent = hosts.servers().bind(65002)) {
