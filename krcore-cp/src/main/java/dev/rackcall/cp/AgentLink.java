@@ -1,6 +1,8 @@
 package dev.rackcall.cp;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.shm.os.Errno;
+import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.OwnerLock;
 import java.nio.file.Path;
 import java.util.function.Supplier;
@@ -47,8 +49,19 @@ public final class AgentLink {
         return agent.admitHere(name).endingWith(agent);
     }
 
-    /** Whether an agent process works for this folder now. */
+    /**
+     * Whether an agent process works for this folder now that this process could use: of a folder that it may not look into, or that is none, there is none.
+     *
+     * @throws OsException if this process has no descriptors left to look with
+     */
     public static boolean isServed(Path folder) {
-        return OwnerLock.isHeld(AgentServer.ownerIn(folder));
+        try {
+            return OwnerLock.isHeld(AgentServer.ownerIn(folder));
+        } catch (OsException e) {
+            return switch (e.errno()) {
+                case Errno.EACCES, Errno.EPERM, Errno.ENOTDIR, Errno.ELOOP -> false;
+                default -> throw e;
+            };
+        }
     }
 }

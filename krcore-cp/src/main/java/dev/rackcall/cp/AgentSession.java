@@ -1,6 +1,7 @@
 package dev.rackcall.cp;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.PeerCredentials;
@@ -243,6 +244,13 @@ final class AgentSession {
             requireSafe(file);
             file.reserve(0, file.bytes());
             region = tenant.share(file, rights(rightBits));
+        } catch (OsException e) {
+            throw isWant(e)
+                    ? new ControlPlaneException(
+                            Kind.QUOTA_EXCEEDED,
+                            "the agent finds no memory for " + file.bytes() + " bytes more of tenant " + name
+                                    + ", which shares " + sharedBytes + ": " + e.getMessage())
+                    : e;
         } finally {
             file.close();
         }
@@ -250,6 +258,14 @@ final class AgentSession {
         regions.put(region.localKey(), region);
         answer.putLong(region.address()).putLong(region.byteSize());
         answer.putInt(region.localKey()).putInt(region.remoteKey());
+    }
+
+    /** Whether the host or this process has too little of something; otherwise the file is to blame. */
+    private static boolean isWant(OsException e) {
+        return switch (e.errno()) {
+            case Errno.ENOMEM, Errno.ENOSPC, Errno.EFBIG, Errno.EMFILE, Errno.ENFILE, Errno.EAGAIN -> true;
+            default -> false;
+        };
     }
 
     private void requireSafe(SharedFile file) {

@@ -23,14 +23,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -54,6 +55,9 @@ final class Attachment implements AutoCloseable {
     private static final long PAUSE_NANOS = 50_000;
     private static final long LONGEST_PAUSE_NANOS = 1_000_000;
     private static final int MAX_NAME = 100;
+    /** Bytes before the local key in the answer to REGISTER: address and length. */
+    private static final int KEY_BEHIND = 2 * Long.BYTES;
+
     private static final ExecutorService LISTENERS = SparePlatformThreads.create("rackcall-agent");
 
     private final UnixSocket socket;
@@ -66,7 +70,8 @@ final class Attachment implements AutoCloseable {
     private final HostId host;
     private final boolean hardware;
     private final AtomicLong numbers = new AtomicLong();
-    private final Map<Long, BlockingQueue<SessionMessage>> asked = new ConcurrentHashMap<>();
+    /** Questions that are not answered yet, whether or not anybody waits for the answers. */
+    private final Map<Long, CompletableFuture<SessionMessage>> asked = new ConcurrentHashMap<>();
     /** What is to run when a message has come. */
     private final List<Runnable> arrivals = new CopyOnWriteArrayList<>();
     /** Queues and ports that are open, and how they are closed. */
@@ -215,11 +220,19 @@ final class Attachment implements AutoCloseable {
             // The end of the socket, one way or the other.
             dead = true;
         } finally {
-            dead = true;
-            socket.close();
+            die();
             // Who looks hears of the end.
             tell();
         }
+    }
+
+    /** Nobody is answered any more. */
+    private void die() {
+        dead = true;
+        socket.close();
+        // Volatile write above, then this look; who asks enters its question, and then looks whether this has died.
+        asked.values().forEach(answer -> answer.cancel(false));
+        asked.clear();
     }
 
     private void hear(byte[] bytes) {
@@ -228,7 +241,7 @@ final class Attachment implements AutoCloseable {
             return;
         }
         SessionMessage answer = SessionMessage.read(bytes);
-        Optional.ofNullable(asked.get(answer.number())).ifPresent(waiting -> waiting.add(answer));
+        Optional.ofNullable(asked.remove(answer.number())).ifPresent(waiting -> waiting.complete(answer));
     }
 
     /** A message has come, for one of them. */
@@ -284,11 +297,34 @@ final class Attachment implements AutoCloseable {
         ByteBuffer answer = ask(SessionMessage.REGISTER, body, file.fd()).body();
         long address = answer.getLong();
         long length = answer.getLong();
+        int localKey = answer.getInt();
         if (length != file.bytes()) {
+            giveBack(localKey);
             throw new ControlPlaneException(
                     Kind.REFUSED, "the agent has registered " + length + " bytes of " + file + ", not all");
         }
-        return new ForeignRegion.Registered(this, address, answer.getInt(), answer.getInt());
+        return new ForeignRegion.Registered(this, address, localKey, answer.getInt());
+    }
+
+    /** What was registered for somebody who had given up before: nobody else knows of it, and it would stay as long as this session. */
+    private void giveBackOrphan(SessionMessage answer) {
+        if (answer.kind() == SessionMessage.ANSWER) {
+            giveBack(answer.body().getInt(KEY_BEHIND));
+        }
+    }
+
+    /** Nobody uses that region, so nobody need wait until the agent has let go of it. */
+    private void giveBack(int localKey) {
+        try {
+            say(
+                    SessionMessage.DEREGISTER,
+                    numbers.incrementAndGet(),
+                    SessionMessage.newBody().putInt(localKey).flip());
+        } catch (OsException | IllegalStateException e) {
+            if (!dead) {
+                LOG.warn("the agent process {} keeps a region that nobody uses: {}", agent, e.getMessage());
+            }
+        }
     }
 
     /** Of a dead agent nothing is registered. */
@@ -309,25 +345,44 @@ final class Attachment implements AutoCloseable {
 
     private SessionMessage ask(int kind, ByteBuffer body, int... fds) {
         long number = numbers.incrementAndGet();
-        BlockingQueue<SessionMessage> answers = new LinkedBlockingQueue<>();
-        asked.put(number, answers);
+        CompletableFuture<SessionMessage> answer = new CompletableFuture<>();
+        asked.put(number, answer);
         try {
-            socket.send(SessionMessage.of(kind, number, body).toBytes(), fds);
-            long start = System.nanoTime();
-            while (!dead && System.nanoTime() - start < ANSWER_TIME.toNanos()) {
-                SessionMessage answer = answers.poll(20, TimeUnit.MILLISECONDS);
-                if (answer != null) {
-                    return judge(answer);
-                }
-            }
+            say(kind, number, body, fds);
+        } catch (OsException | IllegalStateException e) {
+            asked.remove(number);
+            throw new ControlPlaneException(Kind.UNREACHABLE, obituary() + " (" + e.getMessage() + ")");
+        }
+        // Partner: die.
+        if (dead) {
+            answer.cancel(false);
+        }
+        try {
+            return judge(answer.get(ANSWER_TIME.toNanos(), TimeUnit.NANOSECONDS));
+        } catch (CancellationException e) {
+            throw new ControlPlaneException(Kind.UNREACHABLE, obituary());
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("nobody lets an answer fail", e);
+        } catch (TimeoutException e) {
+            abandon(kind, answer);
+            throw silent();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (OsException | IllegalStateException e) {
-            throw new ControlPlaneException(Kind.UNREACHABLE, obituary() + " (" + e.getMessage() + ")");
-        } finally {
-            asked.remove(number);
+            abandon(kind, answer);
+            throw new ControlPlaneException(
+                    Kind.UNREACHABLE, "interrupted while the agent process " + agent + " was to answer; try again");
         }
-        throw silent();
+    }
+
+    private void say(int kind, long number, ByteBuffer body, int... fds) {
+        socket.send(SessionMessage.of(kind, number, body).toBytes(), fds);
+    }
+
+    /** Nobody waits for that answer any more; the agent does what it was asked for all the same. Now, if it has just answered. */
+    private void abandon(int kind, CompletableFuture<SessionMessage> answer) {
+        if (kind == SessionMessage.REGISTER) {
+            CompletableFuture<Void> _ = answer.thenAccept(this::giveBackOrphan);
+        }
     }
 
     private ControlPlaneException silent() {
@@ -530,8 +585,7 @@ final class Attachment implements AutoCloseable {
     /** Ends the session. The memory stays until the queues, which are in their error state now, are closed too. */
     @Override
     public void close() {
-        dead = true;
-        socket.close();
+        die();
         boolean isUnused;
         synchronized (users) {
             isUnused = users.isEmpty() && !released;

@@ -26,7 +26,8 @@ final class ForeignTenant implements Tenant {
     /** Guarded by the monitor, with what follows. */
     private final List<ForeignRegion> regions = new ArrayList<>();
 
-    private boolean closed;
+    /** Written with the monitor, and read without by who does not wait for it. */
+    private volatile boolean closed;
 
     ForeignTenant(Path socket, String name) {
         this.socket = socket;
@@ -47,6 +48,11 @@ final class ForeignTenant implements Tenant {
     @Override
     public boolean hasAgent() {
         return !attachment.isDead() || AgentLink.isServed(socket.getParent());
+    }
+
+    @Override
+    public boolean isClosed() {
+        return closed;
     }
 
     @Override

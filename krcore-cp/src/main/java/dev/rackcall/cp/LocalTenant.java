@@ -64,6 +64,11 @@ final class LocalTenant implements Tenant {
     }
 
     @Override
+    public synchronized boolean isClosed() {
+        return closed;
+    }
+
+    @Override
     public boolean isHardware() {
         return agent.end().isHardware();
     }

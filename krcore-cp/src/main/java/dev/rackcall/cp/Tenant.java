@@ -25,6 +25,9 @@ public sealed interface Tenant extends AutoCloseable permits LocalTenant, Foreig
     /** Whether there is an agent to work for it: false of an agent process that has ended, as long as no other one serves in its folder. Known here, without waiting for anybody. */
     boolean hasAgent();
 
+    /** Whether it was closed: then nothing works any more, whatever agents there are. */
+    boolean isClosed();
+
     /** Whether its agent's device is one in hardware, and not the software device. */
     boolean isHardware();
 

@@ -17,6 +17,7 @@ import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -246,6 +247,32 @@ class AgentServerTest {
             first.close();
             works(tenant);
         }
+    }
+
+    @Test
+    void shouldSayThatThereIsNoMemoryForARegion() {
+        long tooMuch = 1L << 44;
+        hosts.keep(AgentServer.open(agent, folder, Uid.current(), tooMuch));
+        try (Tenant tenant = AgentLink.join(folder, "t")) {
+            fails(
+                    Kind.QUOTA_EXCEEDED,
+                    "no memory for " + tooMuch + " bytes more of tenant t, which shares 0: cannot reserve",
+                    () -> tenant.share(SharedFile.memfd("greedy", tooMuch), EnumSet.of(Access.LOCAL_WRITE)));
+            works(tenant);
+        }
+    }
+
+    @Test
+    void shouldSeeNoAgentWhereThereCanBeNone() throws Exception {
+        assertThat(AgentLink.isServed(folder)).isFalse();
+        assertThat(AgentLink.isServed(Files.createFile(folder.resolve("no folder"))))
+                .isFalse();
+        serve();
+        assertThat(AgentLink.isServed(folder)).isTrue();
+        Tenant tenant = AgentLink.join(folder, "t");
+        assertThat(tenant.isClosed()).isFalse();
+        tenant.close();
+        assertThat(tenant.isClosed()).isTrue();
     }
 
     @Test

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Context;
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.MemoryRegion;
@@ -11,6 +13,7 @@ import dev.rackcall.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -23,7 +26,7 @@ import org.junit.jupiter.api.Test;
 
 /** A device that takes long to register memory, as real ones do that pin gigabytes. */
 class SlowRegistrationTest {
-    private static final int SLOW_BYTES = 12_352;
+    private static final int SLOW_BYTES = 77 * 4096;
 
     private final CountDownLatch begun = new CountDownLatch(1);
     private final CountDownLatch mayEnd = new CountDownLatch(1);
@@ -122,5 +125,45 @@ class SlowRegistrationTest {
         assertThatThrownBy(() -> region.get(20, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasMessageContaining("is closed");
+    }
+
+    @Test
+    void shouldGiveBackWhatTheAgentProcessRegistersForSomebodyWhoHasGivenUp() throws Exception {
+        Tenant tenant = hosts.foreign(agent, "t");
+        FutureTask<MemoryRegion> slow = new FutureTask<>(() -> Hosts.region(tenant, SLOW_BYTES));
+        Thread waiting = Thread.ofPlatform().daemon().start(slow);
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        waiting.interrupt();
+        assertThatThrownBy(() -> slow.get(20, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("interrupted while the agent process");
+        mayEnd.countDown();
+        Hosts.region(tenant, 64);
+        Hosts.waitUntil("the place of the region that nobody has heard of", () -> canRegister(tenant));
+    }
+
+    @Test
+    void shouldGiveBackWhatTheAgentProcessHasRegisteredWrongly() throws Exception {
+        Tenant tenant = hosts.foreign(agent, "t");
+        for (int i = 0; i < 3; i++) {
+            try (SharedFile whole = SharedFile.memfd("whole", 8192)) {
+                SharedFile half = whole.window(0, 4096);
+                assertThatThrownBy(() -> tenant.share(half, EnumSet.of(Access.LOCAL_WRITE)))
+                        .hasMessageContaining("registered 8192 bytes")
+                        .hasMessageContaining("not all");
+            }
+        }
+        Hosts.region(tenant, 64);
+        Hosts.region(tenant, 64);
+    }
+
+    private static boolean canRegister(Tenant tenant) {
+        try {
+            Hosts.region(tenant, 64);
+            return true;
+        } catch (ControlPlaneException e) {
+            assertThat(e.kind()).isEqualTo(Kind.QUOTA_EXCEEDED);
+            return false;
+        }
     }
 }

@@ -13,16 +13,31 @@ import java.util.Optional;
  * What statx(2) says of a file; the structure is the same on every architecture.
  *
  * @param mode type and permission bits
+ * @param bytes its length
+ * @param allocatedBytes that have memory, or the disk, behind them
  * @param blockBytes preferred block: the page size on hugetlbfs
  */
-record FileStatus(int mode, int uid, long inode, long device, long bytes, int links, int blockBytes, String rawDevice) {
+record FileStatus(
+        int mode,
+        int uid,
+        long inode,
+        long device,
+        long bytes,
+        long allocatedBytes,
+        int links,
+        int blockBytes,
+        String rawDevice) {
     static final int STATX_BYTES = 256;
+    /** In which blocks are counted, whatever they are. */
+    private static final int SECTOR_BYTES = 512;
+
     static final long BLKSIZE = 4;
     static final long NLINK = 16;
     static final long UID = 20;
     static final long MODE = 28;
     static final long INO = 32;
     static final long SIZE = 40;
+    static final long BLOCKS = 48;
     static final long RDEV_MAJOR = 128;
     static final long RDEV_MINOR = 132;
     static final long DEV_MAJOR = 136;
@@ -81,6 +96,7 @@ record FileStatus(int mode, int uid, long inode, long device, long bytes, int li
                 Integer.toUnsignedLong(statx.get(JAVA_INT, DEV_MAJOR)) << 32
                         | Integer.toUnsignedLong(statx.get(JAVA_INT, DEV_MINOR)),
                 statx.get(JAVA_LONG, SIZE),
+                statx.get(JAVA_LONG, BLOCKS) * SECTOR_BYTES,
                 statx.get(JAVA_INT, NLINK),
                 statx.get(JAVA_INT, BLKSIZE),
                 statx.get(JAVA_INT, RDEV_MAJOR) + ":" + statx.get(JAVA_INT, RDEV_MINOR));

@@ -6,8 +6,11 @@ final class Reservation {
 
     /** @throws OsException if the file system or the host has not enough; nothing else changes then */
     static boolean make(int fd, SharedFile.Kind kind, long offset, long length, String name) {
-        if (kind != SharedFile.Kind.HUGE_MEMFD && !MemoryBudget.allows(length)) {
-            throw refused(kind, length, name, Errno.ENOMEM);
+        if (kind != SharedFile.Kind.HUGE_MEMFD) {
+            long missing = missing(FileStatus.of(fd, name), length);
+            if (missing > 0 && !MemoryBudget.allows(missing)) {
+                throw refused(kind, length, name, Errno.ENOMEM);
+            }
         }
         CallState state = CallState.current();
         int result;
@@ -18,6 +21,11 @@ final class Reservation {
             throw refused(kind, length, name, state.errno());
         }
         return true;
+    }
+
+    /** At most so many of these bytes are to be found: what somebody has reserved before, perhaps in another process, is no longer among what is free. */
+    static long missing(FileStatus file, long length) {
+        return Math.clamp(file.bytes() - file.allocatedBytes(), 0, length);
     }
 
     private static OsException refused(SharedFile.Kind kind, long length, String name, int errno) {

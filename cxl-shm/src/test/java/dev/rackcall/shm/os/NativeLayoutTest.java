@@ -153,6 +153,8 @@ class NativeLayoutTest {
                 "stx_ino",
                 "SIZE",
                 "stx_size",
+                "BLOCKS",
+                "stx_blocks",
                 "RDEV_MAJOR",
                 "stx_rdev_major",
                 "RDEV_MINOR",

@@ -34,6 +34,23 @@ class SharedFileTest {
     }
 
     @Test
+    void shouldAskForNoMemoryThatSomebodyHasReservedBefore() {
+        try (SharedFile file = SharedFile.memfd("test", 8 * 4096);
+                SharedFile other = file.window(0, file.bytes())) {
+            assertThat(missing(other, 2 * 4096)).as("as much as it is about").isEqualTo(2 * 4096);
+            assertThat(missing(other, other.bytes())).isEqualTo(8 * 4096);
+            file.reserve(0, 5 * 4096);
+            assertThat(missing(other, other.bytes())).isEqualTo(3 * 4096);
+            file.reserve(0, file.bytes());
+            assertThat(missing(other, other.bytes())).isZero();
+        }
+    }
+
+    private static long missing(SharedFile file, long length) {
+        return Reservation.missing(FileStatus.of(file.fd(), "test"), length);
+    }
+
+    @Test
     void shouldHoldTheLengthOfASealedMemfd() {
         try (SharedFile file = SharedFile.memfd("test", 8192)) {
             CallState state = CallState.current();
