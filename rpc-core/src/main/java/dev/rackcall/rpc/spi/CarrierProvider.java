@@ -6,9 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Iterator;
 import java.util.Optional;
-import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 
 /** Connects processes that share no memory. Found by {@link ServiceLoader}; stateless and thread-safe. */
@@ -121,23 +119,9 @@ public interface CarrierProvider {
 
     /** The one for an address; empty also if it lacks a module that it needs. */
     static Optional<CarrierProvider> of(URI address) {
-        Iterator<CarrierProvider> providers = ServiceLoader.load(
-                        CarrierProvider.class, CarrierProvider.class.getClassLoader())
-                .iterator();
-        Optional<CarrierProvider> found = Optional.empty();
-        boolean more = true;
-        while (more && found.isEmpty()) {
-            try {
-                more = providers.hasNext();
-                if (more) {
-                    found = Optional.of(providers.next())
-                            .filter(provider -> provider.scheme().equals(address.getScheme()));
-                }
-            } catch (ServiceConfigurationError | NoClassDefFoundError e) {
-                // Its module is there, one that it needs is not: the others are looked at all the same.
-                found = Optional.empty();
-            }
-        }
-        return found;
+        return CarrierSearch.first(
+                ServiceLoader.load(CarrierProvider.class, CarrierProvider.class.getClassLoader())
+                        .iterator(),
+                address.getScheme());
     }
 }
