@@ -21,6 +21,9 @@ class AgentProcessDeathTest {
     private static final int LIVES = Math.max(1, Integer.getInteger("rackcall.kills", 0) / 20);
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
+    /** What an agent process says in the end that has nothing left of all connections. */
+    private static final String ONLY_A_TENANT = "tenants: 1, pieces of memory: 1";
+
     @TempDir
     Path parent;
 
@@ -89,7 +92,8 @@ class AgentProcessDeathTest {
         server.close();
         Await.until("the memory is unmapped", () -> QueueHosts.mappings() <= mappings);
         Await.equal("exchanges that are open", 0, QueueHosts::openExchanges);
-        assertThat(agents.near.end()).isEqualTo("tenants: 1");
+        assertThat(agents.near.end()).isEqualTo(ONLY_A_TENANT);
+        assertThat(agents.far.end()).isEqualTo(ONLY_A_TENANT);
     }
 
     /** The server's host, and who listens there, is found again a moment later than the agent. */
@@ -108,5 +112,8 @@ class AgentProcessDeathTest {
         try (RpcChannel channel = channel()) {
             assertThat(channel.stub(Echo.class).add(1, 1)).isEqualTo(2);
         }
+        server.close();
+        Await.equal("exchanges that are open", 0, QueueHosts::openExchanges);
+        assertThat(agents.far.end()).isEqualTo(ONLY_A_TENANT);
     }
 }

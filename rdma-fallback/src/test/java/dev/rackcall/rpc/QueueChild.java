@@ -6,6 +6,7 @@ import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.rdma.queue.QueueHosts;
 import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
@@ -35,7 +36,9 @@ final class QueueChild {
                 try (AgentServer server = AgentServer.open(agent, Path.of(arguments[1]))) {
                     System.out.println("agent of " + arguments[2]);
                     awaitEnd();
-                    System.out.println("tenants: " + server.tenants());
+                    // What a tenant leaves it has not given back: it has one session's memory of each, and nothing
+                    // else.
+                    System.out.println("tenants: " + server.tenants() + ", pieces of memory: " + QueueHosts.mappings());
                 }
             } else {
                 try (Tenant tenant = agent.admit("child")) {

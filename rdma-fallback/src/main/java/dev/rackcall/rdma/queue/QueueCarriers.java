@@ -6,6 +6,7 @@ import dev.rackcall.cp.Tenant;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.shm.os.OsException;
 import dev.rackcall.verbs.VerbsException;
 import java.net.URI;
 import java.nio.ByteBuffer;
@@ -46,7 +47,11 @@ public final class QueueCarriers implements CarrierProvider {
 
     @Override
     public Optional<String> obstacle(URI address) {
-        return QueueSettings.withoutAgent();
+        try {
+            return QueueSettings.withoutAgent();
+        } catch (OsException e) {
+            return Optional.of("it cannot be seen whether an agent process serves (" + e.getMessage() + ")");
+        }
     }
 
     @Override

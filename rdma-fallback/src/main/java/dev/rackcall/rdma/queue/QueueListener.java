@@ -40,6 +40,8 @@ final class QueueListener implements CarrierProvider.Listener {
     private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
     /** Between two times that it tries to listen again. Each waits for an agent a while, too. */
     private static final long AGAIN_MILLIS = 500;
+    /** Between two times that it says why it cannot. */
+    private static final long SAY_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /** Where it hears, over one life of the agent. */
     private record Place(Exchange exchange, Inbox inbox) {
@@ -68,6 +70,8 @@ final class QueueListener implements CarrierProvider.Listener {
     private final Object taking = new Object();
     /** Guarded by taking. Empty while there is no agent, and in the end. */
     private Optional<Place> place;
+    /** Guarded by taking: who tries to listen again, or did last. */
+    private Optional<Thread> again = Optional.empty();
 
     /**
      * Binds the port.
@@ -217,6 +221,7 @@ final class QueueListener implements CarrierProvider.Listener {
 
     /** The exchange's thread: nothing is heard there any more. Connections end; their clients come again. */
     void lost(Exchange which, String why) {
+        Optional<Thread> next;
         synchronized (taking) {
             if (place.isEmpty() || place.get().exchange() != which) {
                 return;
@@ -225,12 +230,26 @@ final class QueueListener implements CarrierProvider.Listener {
             place = Optional.empty();
             last.exchange().remove(this);
             last.close();
+            next = tenant.isClosed()
+                    ? Optional.empty()
+                    : Optional.of(
+                            Thread.ofVirtual().name("rackcall-queue-listener").unstarted(this::listenAgain));
+            again = next;
         }
-        LOG.warn("{} is not listened at until there is an agent again: {}", address, why);
-        Thread.ofVirtual().name("rackcall-queue-listener").start(this::listenAgain);
+        if (next.isEmpty()) {
+            sayThatItIsOver(why);
+        } else {
+            LOG.warn("{} is not listened at until there is an agent again: {}", address, why);
+            next.get().start();
+        }
+    }
+
+    private void sayThatItIsOver(String why) {
+        LOG.warn("{} is not listened at any more, since the tenant was closed that listened there: {}", address, why);
     }
 
     private void listenAgain() {
+        long said = System.nanoTime() - SAY_NANOS;
         boolean goesOn = true;
         while (goesOn) {
             try {
@@ -238,9 +257,37 @@ final class QueueListener implements CarrierProvider.Listener {
                 goesOn = false;
                 listenAt(next);
             } catch (RuntimeException | Error e) {
-                LOG.debug("{} is not listened at yet: {}", address, e.getMessage());
+                // That there is no agent was said when it ended.
+                if (!isForWantOfAnAgent(e) && !tenant.isClosed() && System.nanoTime() - said >= SAY_NANOS) {
+                    said = System.nanoTime();
+                    LOG.warn("{} cannot be listened at again, which is tried on and on: {}", address, e.toString());
+                }
                 goesOn = waitALittle();
+                // No agent changes that.
+                if (goesOn && tenant.isClosed()) {
+                    sayThatItIsOver(e.toString());
+                    goesOn = false;
+                }
             }
+        }
+    }
+
+    private static boolean isForWantOfAnAgent(Throwable e) {
+        return e instanceof ControlPlaneException missing && missing.kind() == ControlPlaneException.Kind.UNREACHABLE;
+    }
+
+    /** Whether it hears who comes. */
+    boolean isListening() {
+        synchronized (taking) {
+            return place.isPresent();
+        }
+    }
+
+    /** Whether it looks for an agent with which it could listen again. */
+    boolean isTrying() {
+        synchronized (taking) {
+            return again.filter(thread -> thread.getState() != Thread.State.TERMINATED)
+                    .isPresent();
         }
     }
 
