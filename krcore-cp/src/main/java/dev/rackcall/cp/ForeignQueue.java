@@ -133,6 +133,11 @@ final class ForeignQueue implements VirtualQueue {
         // The agent's process does.
     }
 
+    @Override
+    public boolean isMovedByLooks() {
+        return false;
+    }
+
     private int take(Completions batch) {
         long number = popped;
         int count = 0;

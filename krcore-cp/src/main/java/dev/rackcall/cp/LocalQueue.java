@@ -365,7 +365,14 @@ final class LocalQueue implements VirtualQueue {
 
     @Override
     public void look() {
-        route.lane().poll();
+        if (isMovedByLooks()) {
+            route.lane().poll();
+        }
+    }
+
+    @Override
+    public boolean isMovedByLooks() {
+        return !tenant.isHardware();
     }
 
     private synchronized boolean isUnderWay() {

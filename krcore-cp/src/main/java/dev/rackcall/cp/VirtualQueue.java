@@ -59,9 +59,12 @@ public sealed interface VirtualQueue extends AutoCloseable permits LocalQueue, F
 
     /**
      * Takes in what has come over the device, for whomever it is, on the calling thread. Who waits for a peer's WRITE into his memory calls it again and again while he looks
-     * there, and so spares a software device's own thread; needed it is never. Does nothing if the agent is another process. Allocates nothing; any thread may use it.
+     * there, and so spares a software device's own thread; needed it is never. Does nothing unless it {@link #isMovedByLooks}. Allocates nothing; any thread may use it.
      */
     void look();
+
+    /** Whether a {@link #look} can bring anything forward: with an agent in this process, over the software device. Hardware needs nobody, and another process looks itself. */
+    boolean isMovedByLooks();
 
     /** Ends it. What is under way happens or not; nobody hears of it. */
     @Override

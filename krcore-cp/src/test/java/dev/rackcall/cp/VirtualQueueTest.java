@@ -78,6 +78,12 @@ class VirtualQueueTest {
     }
 
     @Test
+    void shouldSayWhetherLookingMovesAnything() {
+        assertThat(queue.isMovedByLooks()).isEqualTo(queue instanceof LocalQueue && !Hosts.isReal());
+        queue.look();
+    }
+
+    @Test
     void shouldReadWriteAndCount() {
         ours.memory().set(ValueLayout.JAVA_LONG, 0, 42);
         assertThat(queue.push(write(ours, 0, 8).id(1).signaled())).isTrue();

@@ -3,13 +3,18 @@ package dev.rackcall.rpc;
 import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.rdma.queue.QueueHosts;
 import dev.rackcall.rdma.queue.QueueSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 
 /** An agent that is another process, which can be killed and started again, with this process as its tenant. */
 final class AgentProcess implements AutoCloseable {
+    /** Of a JVM on an emulated processor. */
+    private static final Duration START_BOUND = Duration.ofMinutes(2);
+
     private final MetaServer meta;
     private final String host;
     private final Path folder;
@@ -40,13 +45,14 @@ final class AgentProcess implements AutoCloseable {
 
     void start() throws InterruptedException {
         process = ChildJvm.start(
+                QueueHosts.flags(),
                 QueueChild.class,
                 folder,
                 "agent",
                 folder.toString(),
                 host,
                 meta.address().toString());
-        process.awaitLine("agent");
+        process.awaitLine("agent", START_BOUND);
     }
 
     void kill() throws InterruptedException {

@@ -2,7 +2,6 @@ package dev.rackcall.rpc;
 
 import dev.rackcall.cp.MetaServer;
 import dev.rackcall.rdma.queue.QueueHosts;
-import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -17,7 +16,7 @@ final class AgentProcesses implements AutoCloseable {
     private final MetaServer meta;
 
     AgentProcesses(Path parent) throws IOException, InterruptedException {
-        meta = MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 16, Duration.ofMinutes(1));
+        meta = MetaServer.open(QueueHosts.device("meta", SoftOptions.local()), 16, Duration.ofMinutes(1));
         far = new AgentProcess(meta, QueueHosts.SERVER, parent).use(false);
         near = new AgentProcess(meta, QueueHosts.CLIENT, parent).use(true);
     }

@@ -8,7 +8,6 @@ import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.rdma.queue.QueueHosts;
 import dev.rackcall.rdma.queue.QueueSettings;
-import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
 import java.net.URI;
@@ -51,7 +50,7 @@ final class QueueChild {
 
     private static Agent agent(String host, ControlAddress meta) {
         return Agent.open(
-                SoftDevice.of(host, SoftOptions.local()),
+                QueueHosts.device(host, SoftOptions.local()),
                 AgentOptions.of(HostId.named(host)).withMeta(() -> meta));
     }
 

@@ -22,8 +22,10 @@ import org.slf4j.LoggerFactory;
  */
 final class QueueCarrier implements Carrier {
     private static final Logger LOG = LoggerFactory.getLogger(QueueCarrier.class);
-    /** As of the software device. A look at a real one costs less. */
-    private static final int PAUSES_PER_LOOK = 32;
+    /** A look that moves a software device's traffic reads its sockets. */
+    private static final int PAUSES_OF_MOVING = 32;
+    /** A look takes a few reads of memory. */
+    private static final int PAUSES_OF_LOOKING = 4;
 
     private final Exchange exchange;
     private final HostId host;
@@ -42,6 +44,9 @@ final class QueueCarrier implements Carrier {
 
     /** How often the peer has rung. */
     private final AtomicLong heard = new AtomicLong();
+
+    /** Of a client, while it meets the server: as much as was ever seen of the server's clock, since all that comes is late. */
+    private long mostAhead = Long.MIN_VALUE;
 
     private long clockAhead;
     private volatile boolean ended;
@@ -121,13 +126,21 @@ final class QueueCarrier implements Carrier {
         return reply;
     }
 
+    /** By the client's thread, again and again: the server's first sign of life is here much sooner than its greeting, which is fetched. What is late for long makes deadlines pass too early over there. */
+    void lookAtClock() {
+        long beat = end.beat();
+        if (beat != 0) {
+            mostAhead = Math.max(mostAhead, beat - System.nanoTime());
+        }
+    }
+
     /**
      * Writes go to this peer from now on.
      *
-     * @param ahead its clock less this one's
+     * @param ahead its clock less this one's, at least
      */
     void connect(QueueGreeting peer, long ahead) {
-        clockAhead = ahead;
+        clockAhead = Math.max(mostAhead, ahead);
         posting.connect(peer);
     }
 
@@ -226,12 +239,17 @@ final class QueueCarrier implements Carrier {
 
     @Override
     public int pausesPerLook() {
-        return PAUSES_PER_LOOK;
+        return posting.isMovedByLooks() ? PAUSES_OF_MOVING : PAUSES_OF_LOOKING;
     }
 
     @Override
     public void listen() {
         posting.listen(heard.get());
+    }
+
+    /** Whether the peer's processor has seen that somebody sleeps here, when that was said last. */
+    boolean hasSeenListening() {
+        return end.hasSeenListening();
     }
 
     // ---- threads of the exchange

@@ -93,7 +93,10 @@ public final class QueueCarriers implements CarrierProvider {
             carrier.close();
             return new Greeted(server.packet(), Optional.empty());
         }
-        // Too little by the time that its greeting travelled: so no deadline comes later over there.
+        // Too little by the time that its greeting travelled, or its first sign of life: so no deadline comes later
+        // over
+        // there.
+        carrier.lookAtClock();
         carrier.connect(server, server.clock() - reply.at());
         // What the first call needs to know of the server's memory is looked up here; whether that is as it says shows
         // later.
@@ -104,6 +107,7 @@ public final class QueueCarriers implements CarrierProvider {
     /** Looks meanwhile: the answer takes a few messages, most of the time is the server's. */
     private static QueueCarrier.Reply await(QueueCarrier carrier, URI address, Duration timeout, long end) {
         while (!carrier.reply().isDone()) {
+            carrier.lookAtClock();
             // Says also whether the port is there.
             carrier.isHeard();
             // Again: a refusal and then a goodbye may have come since.

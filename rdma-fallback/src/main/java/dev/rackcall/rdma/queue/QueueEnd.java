@@ -21,13 +21,15 @@ import org.slf4j.LoggerFactory;
  * What one end of a connection has of the tenant: its memory, and a few words beside that, which the peer writes:
  *
  * <pre>
- *    +0 listens: not 0 if the peer wants to be told of the next publication | +64 beat: whatever the peer writes to see whether this end is there | +128 greeting, which the peer READs
+ *    +0 listens: not 0 if the peer wants to be told of the next publication | +64 beat: the peer's clock when it wrote that, to see whether this end is there
+ *    +128 seen: what this end has READ last of the peer's listens | +192 greeting, which the peer READs
  * </pre>
  */
 final class QueueEnd {
     static final long LISTENS = 0;
     static final long BEAT = 64;
-    private static final long GREETING = 128;
+    static final long SEEN = 128;
+    private static final long GREETING = 192;
 
     private static final Logger LOG = LoggerFactory.getLogger(QueueEnd.class);
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
@@ -61,6 +63,16 @@ final class QueueEnd {
     private <T extends AutoCloseable> T keep(T part) {
         made.push(part);
         return part;
+    }
+
+    /** The peer's clock when it has written that last; 0 if it never has. */
+    long beat() {
+        return (long) LONG.getAcquire(words.memory(), BEAT);
+    }
+
+    /** Whether the peer's memory said so, when it was READ last, that this end listens. */
+    boolean hasSeenListening() {
+        return (long) LONG.getAcquire(words.memory(), SEEN) != 0;
     }
 
     /** Where the greeting lies that is {@link #write written}. */

@@ -20,6 +20,10 @@ import org.slf4j.LoggerFactory;
  * listens}, and then looks at the memory once more; whoever publishes looks at that word, and RINGs by a message if it is set: at once, behind the publication, and once more when that has arrived.
  * Either the one sees the word, or the other the publication, as long as both look when what they have written is there. So somebody must look when a publication has arrived: whoever
  * uses the carrier next, or else the {@link Exchange}'s thread, a little later.
+ *
+ * <p>That a WRITE is done says that the peer's device has it, not that the peer's processor would see it: the device's own writes into that memory may still be on their way. So who listens READs the word behind the WRITE: the
+ * peer's device cannot read it before it is there, so that whoever publishes sees it from then on. A publication whose publisher looked before that, and missed it, was acknowledged before the answer to that READ set out; the
+ * device here wrote it before that answer, and its writes are seen in their order. So who listens sees it when the READ is done. That holds for devices that keep PCIe's order of writes, which is what memory is registered for here.
  */
 final class QueuePosting implements Shadow.Pieces {
     private static final Logger LOG = LoggerFactory.getLogger(QueuePosting.class);
@@ -43,6 +47,7 @@ final class QueuePosting implements Shadow.Pieces {
     private final QueueCarrier carrier;
     private final QueueEnd end;
     private final VirtualQueue queue;
+    private final boolean movedByLooks;
     private final ReentrantLock lock = new ReentrantLock();
     private final Outflow out;
     private final Notes notes;
@@ -88,6 +93,7 @@ final class QueuePosting implements Shadow.Pieces {
             int notePort) {
         this.exchange = exchange;
         this.queue = queue;
+        movedByLooks = queue.isMovedByLooks();
         this.carrier = carrier;
         this.end = end;
         this.out = new Outflow(carrier, queue);
@@ -210,7 +216,7 @@ final class QueuePosting implements Shadow.Pieces {
     private void beat() {
         out.add(out.next()
                 .write(peer.words() + QueueEnd.BEAT, peer.wordsKey())
-                .inline(1)
+                .inline(System.nanoTime())
                 .signaled());
         published = out.added();
     }
@@ -362,12 +368,17 @@ final class QueuePosting implements Shadow.Pieces {
 
     // ---- looking and listening
 
+    /** Whether a look can bring anything forward. */
+    boolean isMovedByLooks() {
+        return movedByLooks;
+    }
+
     /** Moves the device's traffic, and sees to what was published, if nobody else does. By a thread that spins. */
     void look() {
         if (lock.tryLock()) {
             try {
                 // Of many connections that a thread looks at in turn the first moves the traffic of all.
-                if (exchange.looks() == looksSeen) {
+                if (movedByLooks && exchange.looks() == looksSeen) {
                     exchange.looking();
                     queue.look();
                 }
@@ -440,7 +451,10 @@ final class QueuePosting implements Shadow.Pieces {
             // Partner: QueueEnd.takeListener, which looks when a publication has arrived.
             out.add(out.next()
                     .write(peer.words() + QueueEnd.LISTENS, peer.wordsKey())
-                    .inline(1)
+                    .inline(1));
+            out.add(out.next()
+                    .read(peer.words() + QueueEnd.LISTENS, peer.wordsKey())
+                    .from(end.words, QueueEnd.SEEN, Long.BYTES)
                     .signaled());
             listening = out.added();
             published = listening;

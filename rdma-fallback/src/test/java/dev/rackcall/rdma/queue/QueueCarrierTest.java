@@ -106,6 +106,21 @@ class QueueCarrierTest extends CarrierContract {
         assertThat(woken.get()).isEqualTo(before);
     }
 
+    /** A device's acknowledgement does not promise that the processor over there sees what was written. */
+    @Test
+    void shouldKnowThatThePeerSeesThatSomebodySleeps() {
+        QueueCarrier sleeps = (QueueCarrier) server;
+        assertThat(sleeps.hasSeenListening()).isFalse();
+        sleeps.listen();
+        Await.until("nothing is left to do", () -> !sleeps.isAttended());
+        assertThat(sleeps.hasSeenListening()).isTrue();
+    }
+
+    @Test
+    void shouldCountALookForWhatItTakes() {
+        assertThat(client.pausesPerLook()).isEqualTo(hosts.areServed() ? 4 : 32);
+    }
+
     private record Counting(AtomicInteger woken) implements Carrier.Arrivals {
         @Override
         public void published() {

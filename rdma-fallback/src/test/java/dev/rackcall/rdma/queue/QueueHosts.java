@@ -7,6 +7,8 @@ import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.verbs.Device;
+import dev.rackcall.verbs.Devices;
 import dev.rackcall.verbs.soft.FaultPlan;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
@@ -18,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -26,6 +29,10 @@ import java.util.stream.Stream;
 public final class QueueHosts implements AutoCloseable {
     public static final String CLIENT = "client";
     public static final String SERVER = "server";
+
+    private static final String DEVICE_PROPERTY = "rackcall.queue.device";
+    /** The device that the tests run over: software devices, or the one that {@code -Drackcall.queue.device} names. Then all hosts are behind it, and nothing can be injected. */
+    private static final Optional<String> REAL = Optional.ofNullable(System.getProperty(DEVICE_PROPERTY));
 
     private final FaultPlan faults = FaultPlan.withSeed(1);
     private final MetaServer meta;
@@ -40,7 +47,7 @@ public final class QueueHosts implements AutoCloseable {
 
     private QueueHosts(Optional<Path> folder) {
         this.folder = folder;
-        meta = MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 16, Duration.ofMinutes(1));
+        meta = MetaServer.open(device("meta"), 16, Duration.ofMinutes(1));
         near = agent(CLIENT);
         far = agent(SERVER);
         clients = admit(near, CLIENT);
@@ -96,9 +103,21 @@ public final class QueueHosts implements AutoCloseable {
     }
 
     private Agent agent(String name) {
-        return Agent.open(
-                SoftDevice.of(name, SoftOptions.local().withFaults(faults)),
-                AgentOptions.of(HostId.named(name)).withMeta(meta::address));
+        return Agent.open(device(name), AgentOptions.of(HostId.named(name)).withMeta(meta::address));
+    }
+
+    private Device device(String name) {
+        return device(name, SoftOptions.local().withFaults(faults));
+    }
+
+    /** That which a host has. */
+    public static Device device(String name, SoftOptions ifSoftware) {
+        return REAL.map(Devices::find).orElseGet(() -> SoftDevice.of(name, ifSoftware));
+    }
+
+    /** Flags of other processes whose hosts are to have the same. */
+    public static List<String> flags() {
+        return REAL.map(name -> List.of("-D" + DEVICE_PROPERTY + "=" + name)).orElse(List.of());
     }
 
     /** Where a server listens that chooses a port. */

@@ -1,0 +1,101 @@
+package dev.rackcall.rdma.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.cp.Arrivals;
+import dev.rackcall.cp.MessagePort;
+import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.rpc.Await;
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.WorkRequest;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a client knows of its server's clock, by which its calls' deadlines are told. */
+class QueueClockTest {
+    private static final int PORT = 65006;
+    private static final int BYTES = 1 << 16;
+    private static final long AHEAD = TimeUnit.HOURS.toNanos(1);
+
+    private final QueueHosts hosts = QueueHosts.open();
+    private final MemoryRegion region = hosts.servers().allocate(BYTES, EnumSet.allOf(Access.class));
+
+    @AfterEach
+    void close() {
+        hosts.close();
+    }
+
+    /** A greeting is fetched, and its region looked up before, while deadlines of a tenth of a second pass. */
+    @Test
+    void shouldBeWhatTheFirstSignOfLifeSaysIfTheGreetingIsLate() throws Exception {
+        try (SharedFile file = SharedFile.memfd("clock", BYTES);
+                Mapping mapping = file.map();
+                MessagePort port = hosts.servers().bind(PORT)) {
+            port.give(region, 0, BYTES / 2, 1);
+            CarrierProvider.Memory memory = new CarrierProvider.Memory(file, mapping.memory());
+            CompletableFuture<CarrierProvider.Greeted> greeted = CompletableFuture.supplyAsync(() -> new QueueCarriers()
+                    .connect(
+                            URI.create("vq://" + QueueHosts.SERVER + ":" + PORT),
+                            memory,
+                            ByteBuffer.allocate(1),
+                            8,
+                            Duration.ofSeconds(30)));
+            welcome(hello(port));
+            try (Carrier client = greeted.get().carrier().orElseThrow()) {
+                assertThat(client.clockAhead()).isBetween(AHEAD - TimeUnit.MINUTES.toNanos(10), AHEAD);
+            }
+        }
+    }
+
+    private QueueGreeting hello(MessagePort port) throws MalformedException {
+        Arrivals arrivals = Arrivals.create(1);
+        Await.until("a hello", () -> port.receive(arrivals) == 1);
+        ByteBuffer bytes = region.memory().asSlice(0, arrivals.bytes(0)).asByteBuffer();
+        assertThat(QueueMessage.read(bytes).kind()).isEqualTo(QueueMessage.HELLO);
+        return QueueGreeting.read(bytes);
+    }
+
+    private void welcome(QueueGreeting client) {
+        long half = BYTES / 2;
+        QueueGreeting greeting = new QueueGreeting(
+                1,
+                PORT,
+                region.remoteKey(),
+                region.address(),
+                BYTES,
+                region.remoteKey(),
+                region.address(),
+                System.nanoTime(),
+                ByteBuffer.allocate(0));
+        greeting.write(
+                new QueueMessage(QueueMessage.WELCOME, client.number(), 0),
+                region.memory().asSlice(half).asByteBuffer());
+        WorkRequest request = WorkRequest.create(1, Long.BYTES);
+        try (VirtualQueue queue = hosts.servers().connect(hosts.near().host())) {
+            push(
+                    queue,
+                    request.write(client.words() + QueueEnd.BEAT, client.wordsKey())
+                            .inline(System.nanoTime() + AHEAD));
+            push(queue, request.sendWithImmediate(client.port()).from(region, half, greeting.messageBytes()));
+        }
+    }
+
+    private static void push(VirtualQueue queue, WorkRequest request) {
+        Completions done = Completions.create(1);
+        queue.push(request.signaled());
+        Await.until("it is done", () -> queue.pop(done) == 1);
+        assertThat(done.isSuccess(0)).isTrue();
+    }
+}
