@@ -112,7 +112,7 @@ final class Inbox implements AutoCloseable {
      * @throws ControlPlaneException QUEUE_FAILED if the port, its tenant or its agent was closed
      */
     int take(Taker taker) {
-        give();
+        // First: that the port was closed is said in the way that callers know.
         int count = port.receive(arrivals);
         for (int i = 0; i < count; i++) {
             // Also what is not looked at, if one of them cannot be taken.
