@@ -52,7 +52,7 @@ public final class RackTestCommand implements Callable<Integer> {
     @Option(
             names = "--seconds",
             paramLabel = "SECONDS",
-            defaultValue = "780",
+            defaultValue = "1020",
             description = "The most that guests may run (default: ${DEFAULT-VALUE}).")
     private int seconds;
 

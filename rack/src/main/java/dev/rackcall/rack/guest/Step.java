@@ -29,7 +29,9 @@ public enum Step {
     /** The contract suite of verbs over a real device. It and what follows wait for nobody, and take minutes. */
     VERBS("B", "the verbs contract suite on rxe0"),
     /** The contract of calls over a real device, to the guest itself. */
-    CONTRACT("B", "the contract suite of calls over rxe0, the tests that calls in shared memory pass"),
+    CONTRACT(
+            "BC",
+            "the contract suites of calls over rxe0, as in shared memory: in B by queue pairs, in C by virtual queues"),
     /** ALock over a real device, whose atomic operations are not atomic with the processor's. */
     LOCKS("B", "the tests of ALock, of its readers and of its bells over rxe0"),
     /** What connections cost over a real device; a measurement of minutes that judges nothing. */

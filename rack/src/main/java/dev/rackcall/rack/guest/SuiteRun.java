@@ -11,7 +11,7 @@ final class SuiteRun {
     /** Runs test classes by name. */
     static final String CLASSES = "dev.rackcall.rack.guest.SuiteMain";
 
-    private static final Duration BOUND = Duration.ofMinutes(5);
+    private static final Duration BOUND = Duration.ofMinutes(8);
     /** Longer than any test may take. */
     private static final Duration SILENCE = Duration.ofSeconds(80);
 

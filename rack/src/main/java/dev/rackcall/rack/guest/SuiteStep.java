@@ -7,17 +7,8 @@ import java.util.function.Function;
 /** Suites of other modules over the real device of one guest, to itself: both ends are in one process, as they are where the suites run over the software device. */
 enum SuiteStep implements GuestStep {
     VERBS("dev.rackcall.verbs.VerbsContractMain", guest -> List.of(RdmaEnd.DEVICE, "ports")),
-    /** The test finds in a property the address to use instead of loopback. */
-    CONTRACT(
-            SuiteRun.CLASSES,
-            guest -> List.of(
-                    "-Drackcall.rdma.host=" + guest.address(),
-                    "-Drackcall.rdma.port=" + RdmaEnd.DEVICE,
-                    "-Drackcall.contract.calls=" + (guest.isLong() ? 500 : 50),
-                    "+dev.rackcall.rpc.RdmaCallContractTest#shouldRefuseNullsAtTheCaller",
-                    "dev.rackcall.rpc.RdmaCallContractTest",
-                    "dev.rackcall.rpc.RdmaSharedCallTest",
-                    "dev.rackcall.rpc.RealPortCheck")),
+    /** By queue pairs in one guest, by virtual queues in the other. */
+    CONTRACT(SuiteRun.CLASSES, guest -> guest.name().equals("B") ? byQueuePairs(guest) : byVirtualQueues(guest)),
     LOCKS(
             SuiteRun.CLASSES,
             guest -> List.of(
@@ -39,6 +30,32 @@ enum SuiteStep implements GuestStep {
     SuiteStep(String program, Function<Guest, List<String>> arguments) {
         this.program = program;
         this.arguments = arguments;
+    }
+
+    /** The tests find in a property the address to use instead of loopback. */
+    private static List<String> byQueuePairs(Guest guest) {
+        return List.of(
+                "-Drackcall.rdma.host=" + guest.address(),
+                "-Drackcall.rdma.port=" + RdmaEnd.DEVICE,
+                calls(guest),
+                "+dev.rackcall.rpc.RdmaCallContractTest#shouldRefuseNullsAtTheCaller",
+                "dev.rackcall.rpc.RdmaCallContractTest",
+                "dev.rackcall.rpc.RdmaSharedCallTest",
+                "dev.rackcall.rpc.RealPortCheck");
+    }
+
+    /** Of agents of the suite's process: others would be two more JVMs on one emulated processor. */
+    private static List<String> byVirtualQueues(Guest guest) {
+        return List.of(
+                "-Drackcall.queue.device=" + RdmaEnd.DEVICE,
+                calls(guest),
+                "+dev.rackcall.rpc.QueueCallContractTest#shouldRefuseNullsAtTheCaller",
+                "dev.rackcall.rpc.QueueCallContractTest",
+                "dev.rackcall.rpc.QueueSharedCallTest");
+    }
+
+    private static String calls(Guest guest) {
+        return "-Drackcall.contract.calls=" + (guest.isLong() ? 500 : 50);
     }
 
     @Override

@@ -4,6 +4,7 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
 import dev.rackcall.rdma.RdmaSettings;
+import dev.rackcall.rdma.queue.QueueSettings;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.util.ArrayList;
@@ -31,6 +32,7 @@ public final class SuiteMain {
 
     public static void main(String[] args) {
         RdmaSettings.greetingTimeout(Guest.BOUND);
+        QueueSettings.greetingTimeout(Guest.BOUND);
         List<ClassSelector> selectors = new ArrayList<>();
         for (String arg : args) {
             if (arg.startsWith("-D")) {
@@ -64,7 +66,7 @@ public final class SuiteMain {
         LauncherFactory.create().execute(tests, listeners);
     }
 
-    /** A line for each test, so that the console of a guest that is switched off says where the time went. */
+    /** A line for each test, so that the console of a guest that is switched off says where the time went, and what failed. */
     private static final class Progress implements TestExecutionListener {
         private final Map<String, Long> begun = new ConcurrentHashMap<>();
 
@@ -77,7 +79,8 @@ public final class SuiteMain {
         public void executionFinished(TestIdentifier test, TestExecutionResult result) {
             if (test.isTest()) {
                 long millis = (System.nanoTime() - begun.get(test.getUniqueId())) / 1_000_000;
-                System.out.println("- " + result.getStatus() + " " + millis + " ms " + test.getLegacyReportingName());
+                System.out.println("- " + result.getStatus() + " " + millis + " ms " + test.getLegacyReportingName()
+                        + result.getThrowable().map(why -> ": " + why).orElse(""));
             }
         }
     }
