@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  */
 final class QueueCarrier implements Carrier {
     private static final Logger LOG = LoggerFactory.getLogger(QueueCarrier.class);
-    /** A look that moves a software device's traffic reads its sockets. */
-    private static final int PAUSES_OF_MOVING = 32;
+    /** A look that moves a software device's traffic reads its sockets; as for queue pairs of a connection's own. */
+    private static final int PAUSES_OF_MOVING = 8;
     /** A look takes a few reads of memory. */
     private static final int PAUSES_OF_LOOKING = 4;
 

@@ -118,7 +118,7 @@ class QueueCarrierTest extends CarrierContract {
 
     @Test
     void shouldCountALookForWhatItTakes() {
-        assertThat(client.pausesPerLook()).isEqualTo(hosts.areServed() ? 4 : 32);
+        assertThat(client.pausesPerLook()).isEqualTo(hosts.areServed() ? 4 : 8);
     }
 
     private record Counting(AtomicInteger woken) implements Carrier.Arrivals {
