@@ -61,7 +61,7 @@ final class KnownRegions {
             return Optional.empty();
         }
         if (age > validNanos / 2) {
-            refresh(key);
+            refresh(key, table);
         }
         return table[at].region();
     }
@@ -74,23 +74,33 @@ final class KnownRegions {
         return (at + 1) & (table.length - 1);
     }
 
-    private void refresh(int key) {
+    /** @param seen the table by which it is time to */
+    private void refresh(int key, Known[] seen) {
         if (asked.containsKey(key)) {
             // Requests go on coming meanwhile: not a task for each.
             return;
         }
         FutureTask<Optional<RegionRecord>> mine = new FutureTask<>(() -> read(key));
         if (asked.putIfAbsent(key, mine) == null) {
+            if (known != seen) {
+                // Who was asking has just ended, and has settled that before: whoever looks next decides anew.
+                giveUp(key, mine);
+                return;
+            }
             try {
                 // If it fails, whoever needs it when it has expired asks again, and hears why.
                 Thread.ofVirtual().name("rackcall-region").start(() -> run(key, mine));
             } catch (RuntimeException | Error e) {
-                asked.remove(key, mine);
-                // Whoever waits for it already asks by himself.
-                mine.cancel(false);
+                giveUp(key, mine);
                 throw e;
             }
         }
+    }
+
+    private void giveUp(int key, FutureTask<Optional<RegionRecord>> mine) {
+        asked.remove(key, mine);
+        // Whoever waits for it already asks by himself.
+        mine.cancel(false);
     }
 
     private void run(int key, FutureTask<Optional<RegionRecord>> mine) {
