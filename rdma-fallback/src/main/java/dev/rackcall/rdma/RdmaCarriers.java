@@ -125,7 +125,9 @@ public final class RdmaCarriers implements CarrierProvider {
         if (place.isUnresolved()) {
             throw new UnknownHostException(place.getHostString());
         }
-        try (DatagramChannel route = DatagramChannel.open().connect(place)) {
+        // Opened first: what cannot connect is closed, too.
+        try (DatagramChannel route = DatagramChannel.open()) {
+            route.connect(place);
             return ((InetSocketAddress) route.getLocalAddress()).getAddress();
         }
     }

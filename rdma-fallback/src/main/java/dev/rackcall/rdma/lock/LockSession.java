@@ -28,7 +28,7 @@ public final class LockSession implements AutoCloseable {
         /** Whether somebody may have been written as its next. */
         boolean linked = true;
 
-        /** The lock that it can be used for again as it is; -1: none. */
+        /** The lock that it can be used for again as it is, while it is not in use; -1: none. */
         long readyFor = -1;
 
         boolean used;
@@ -301,6 +301,7 @@ public final class LockSession implements AutoCloseable {
             descriptor.line = line;
         }
         descriptor.gone = false;
+        descriptor.readyFor = -1;
         use(descriptor);
         return descriptor;
     }
@@ -351,6 +352,8 @@ public final class LockSession implements AutoCloseable {
         words.store(descriptor(descriptor.number) + OWNER, NOBODY);
         words.flush();
         own.remove(descriptor);
+        // The lock whose last descriptor it was must not go on with it: it is another's from now on.
+        descriptor.readyFor = -1;
         inUse--;
     }
 

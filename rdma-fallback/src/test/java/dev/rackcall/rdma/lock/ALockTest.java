@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import dev.rackcall.rpc.Await;
 import dev.rackcall.verbs.soft.FaultPlan;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -300,18 +301,32 @@ class ALockTest {
             for (int round = 0; round < 20; round++) {
                 held(lock);
                 lock.lock();
+                long mine = tail();
+                CountDownLatch left = new CountDownLatch(1);
                 Future<?> follower = threads.submit(() -> {
                     try (LockSession his = local()) {
                         ALock same = his.lock(0);
                         held(same);
-                        held(same);
+                        // Comes behind the other one once more, and holds it until that waits.
+                        same.lock();
+                        long own = tail();
+                        left.countDown();
+                        Await.until("somebody behind this one", () -> tail() != own);
+                        same.unlock();
                     }
                 });
+                Await.until("somebody behind this one", () -> tail() != mine);
                 lock.unlock();
+                left.await();
                 held(lock);
                 follower.get();
             }
         }
+    }
+
+    /** Who is the last in the queue of local threads. */
+    private long tail() {
+        return new ProcessorWords(memory).load(LockLayout.lock(DESCRIPTORS, 0) + LockLayout.LOCAL_TAIL);
     }
 
     @Test

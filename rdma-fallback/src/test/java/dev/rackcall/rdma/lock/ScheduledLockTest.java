@@ -6,13 +6,16 @@ import dev.rackcall.rdma.lock.Schedule.Mortal;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BiConsumer;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -41,6 +44,7 @@ class ScheduledLockTest {
         private final long[] tokens = new long[LOCKS];
         private int counter;
         private int counted;
+        private final Map<LockSession, List<ALock>> kept = new HashMap<>();
         private int working;
         private int readersAtMost;
 
@@ -176,19 +180,30 @@ class ScheduledLockTest {
                 read(session, index, mortal, owner);
                 return;
             }
-            ALock lock = session.lock(index);
+            ALock lock = lock(session, index);
             if (!take(lock)) {
                 return;
             }
             enter(index, lock, owner);
             if (index == 0 && random.nextInt(4) == 0) {
-                ALock second = session.lock(1);
+                ALock second = lock(session, 1);
                 if (take(second)) {
                     enter(1, second, owner);
                     leave(1, second, owner, mortal);
                 }
             }
             leave(index, lock, owner, mortal);
+        }
+
+        /** Mostly the one that its thread has had before, which knows a quicker way. */
+        private ALock lock(LockSession session, int index) {
+            if (random.nextInt(5) == 0) {
+                return session.lock(index);
+            }
+            return kept.computeIfAbsent(
+                            session,
+                            all -> IntStream.range(0, LOCKS).mapToObj(all::lock).toList())
+                    .get(index);
         }
 
         private void read(LockSession session, int index, Mortal mortal, long owner) throws InterruptedException {
