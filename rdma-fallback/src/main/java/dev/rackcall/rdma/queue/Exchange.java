@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,6 +39,9 @@ final class Exchange {
     private static final long REMIND_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Map<Tenant, Exchange> OPEN = new HashMap<>();
+    /** Those, and those that nobody new uses and that still have their port. */
+    private static final AtomicInteger LIVING = new AtomicInteger();
+
     /** Once a second sleepers look for themselves. */
     private static volatile boolean reminds = true;
 
@@ -84,6 +88,7 @@ final class Exchange {
             if (found.isEmpty()) {
                 made.users = 1;
                 OPEN.put(tenant, made);
+                LIVING.incrementAndGet();
                 made.thread.start();
                 return made;
             }
@@ -115,11 +120,9 @@ final class Exchange {
         }
     }
 
-    /** How many are open in this process. */
+    /** How many have something open in this process. */
     static int open() {
-        synchronized (OPEN) {
-            return OPEN.size();
-        }
+        return LIVING.get();
     }
 
     /** Whether sleepers are reminded, in this process; for those who want to see that nobody needs it. */
@@ -238,6 +241,7 @@ final class Exchange {
             }
         }
         inbox.close();
+        LIVING.decrementAndGet();
     }
 
     private void remindAll() {
