@@ -48,7 +48,8 @@ public class CallContractTest {
 
     /** As {@link #place(RpcServer.Builder)}. */
     RpcChannel.Builder place(RpcChannel.Builder channel) {
-        return channel.directory(directory);
+        // Where an emulated processor loads the classes of a transport first, five seconds are not enough.
+        return channel.directory(directory).connectTimeout(Await.BOUND);
     }
 
     /** What the user is told about where servers were looked for. */

@@ -38,7 +38,7 @@ class SharedCallTest {
 
     /** As {@link #place(RpcServer.Builder)}. */
     RpcChannel.Builder place(RpcChannel.Builder builder) {
-        return builder.directory(directory);
+        return builder.directory(directory).connectTimeout(Await.BOUND);
     }
 
     @BeforeEach
