@@ -54,7 +54,9 @@ public final class ALock extends TimedLock {
     private void lockAmongOthers(Descriptor descriptor, long found) {
         waiting().forEver();
         try {
-            took(descriptor, queue.goOn(line, descriptor, found));
+            if (!took(descriptor, queue.goOn(line, descriptor, found))) {
+                throw endedWithoutLimit();
+            }
         } finally {
             waiting().end();
         }
@@ -122,6 +124,7 @@ public final class ALock extends TimedLock {
             case CohortQueue.LEFT -> session.freed(descriptor);
             case CohortQueue.QUEUED -> session.gone(descriptor);
             case CohortQueue.STUCK -> session.leaveToKeeper(descriptor);
+            case CohortQueue.TAKEN -> throw session.takenOut(this, descriptor);
             default -> hold(descriptor, got);
         }
         return got >= 0;

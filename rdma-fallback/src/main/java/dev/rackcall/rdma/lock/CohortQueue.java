@@ -31,9 +31,13 @@ final class CohortQueue {
     static final int QUEUED = -2;
     /** Not acquired; who comes after the descriptor has not said so, and the keeper has to hand over to him. */
     static final int STUCK = -3;
+    /** Not acquired; somebody else has changed what only this thread and its predecessor may: its owner is taken for dead, or the table is written by whoever should not. */
+    static final int TAKEN = -4;
 
     /** What follows a compare-and-set of the tail takes a living thread microseconds, or as long as it is stopped. */
     private static final long LINK_NANOS = 1_000_000_000L;
+    /** No state: what is waited for has not come in time. */
+    private static final long GAVE_UP = -1;
 
     private final LockWords words;
     private final Waiting waiting;
@@ -65,7 +69,7 @@ final class CohortQueue {
     /**
      * Takes the lock in this line with a free descriptor whose {@link LockLayout#LOCK} says so.
      *
-     * @return what is left of the budget, or {@link #LEFT}, {@link #QUEUED}, {@link #STUCK}
+     * @return what is left of the budget, or {@link #LEFT}, {@link #QUEUED}, {@link #STUCK}, {@link #TAKEN}
      */
     int acquire(long line, Descriptor descriptor) {
         if (local && !descriptor.linked && descriptor.previous == 0) {
@@ -125,8 +129,11 @@ final class CohortQueue {
             words.flush();
             beforeWaiting.run();
             long granted = awaitTurn(descriptor.own);
-            if (kind(granted) != HEAD) {
+            if (granted == GAVE_UP) {
                 return QUEUED;
+            }
+            if (kind(granted) != HEAD || generation(granted) != generation(descriptor.own)) {
+                return TAKEN;
             }
             if (budget(granted) > 0) {
                 return budget(granted);
@@ -176,7 +183,7 @@ final class CohortQueue {
         }
     }
 
-    /** Until the predecessor hands over, or this one gives up: both by compare-and-set, so that one of the two happens. */
+    /** Until the predecessor hands over, or this one gives up: both by compare-and-set, so that one of the two happens. Returns {@link #GAVE_UP}, or what the state has become. */
     private long awaitTurn(long own) {
         long at = descriptorOf(own) + STATE;
         long waits = state(generation(own), 0, WAITING);
@@ -200,7 +207,7 @@ final class CohortQueue {
             if (!waiting.pause()) {
                 long gone = state(generation(own), 0, GONE);
                 long seen = words.compareAndSwap(at, waits, gone);
-                return seen == waits ? gone : seen;
+                return seen == waits ? GAVE_UP : seen;
             }
         }
     }

@@ -196,6 +196,19 @@ public final class LockSession implements AutoCloseable {
         return lost;
     }
 
+    /**
+     * While a descriptor waited somebody else has taken it out of its queue. Whoever did that may have given all that this session holds to others, so nothing more is done with it.
+     */
+    IllegalStateException takenOut(ALock lock, Descriptor descriptor) {
+        long now = words.load(descriptor(descriptor.number) + STATE);
+        lose();
+        return new IllegalStateException(lock + " is not held: while it waited descriptor " + descriptor.number
+                + " of owner " + owner + " was taken out of the queue by somebody else (state " + kind(now)
+                + " of generation " + generation(now) + ", it waited in generation " + generation(descriptor.own)
+                + "). The keeper was told that this owner is dead, or something else writes the table. What the session holds may be"
+                + " another's already; close it and make a new one, with an owner that nobody has had");
+    }
+
     /** Before anything is done in the table: from now on the finisher keeps away. An unlock that is open is seen to by {@link #settle}, which must follow. */
     void resume() {
         if (open.isPresent()) {

@@ -22,12 +22,25 @@ abstract class TimedLock implements Lock {
     /** Returns whether it was taken; false if the wait had to end, or, if it should be taken only {@code ifFree}, if it was not. */
     abstract boolean acquire(boolean ifFree);
 
-    /** Waits as long as it takes; an interrupt is kept for later. */
+    /**
+     * Waits as long as it takes; an interrupt is kept for later.
+     *
+     * @throws IllegalStateException if the wait has ended all the same: never is this left without the lock
+     */
     @Override
     public void lock() {
         prepare();
         waiting.forEver();
-        take(false);
+        if (!take(false)) {
+            throw endedWithoutLimit();
+        }
+    }
+
+    /** What cannot be; a mistake in the protocol would otherwise let its thread in without the lock. */
+    final IllegalStateException endedWithoutLimit() {
+        return new IllegalStateException(this
+                + " was waited for without a limit, and the wait has ended without it: it is not held, and may be tried again. Please"
+                + " report this with the sequence of calls; nothing but a mistake in Rackcall ends such a wait");
     }
 
     @Override
