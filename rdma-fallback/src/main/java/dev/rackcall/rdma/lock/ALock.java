@@ -14,12 +14,13 @@ public final class ALock extends TimedLock {
     private static final Descriptor NONE = new Descriptor(0);
 
     private final LockSession session;
+    private final LockWords words;
     private final CohortQueue queue;
     private final long line;
     private final int index;
-    private Descriptor held;
-    /** With which it was held the last time. */
-    private Descriptor last = NONE;
+    private boolean held;
+    /** With which it is held, or was the last time. Besides {@link #held}, so that the quickest way stores no reference: that costs more than the rest, for the garbage collector. */
+    private Descriptor mine = NONE;
 
     private int budget;
     private long token;
@@ -27,6 +28,7 @@ public final class ALock extends TimedLock {
     ALock(LockSession session, long line, int index) {
         super(session.waiting());
         this.session = session;
+        this.words = session.words();
         this.queue = session.queue();
         this.line = line;
         this.index = index;
@@ -37,15 +39,17 @@ public final class ALock extends TimedLock {
      */
     @Override
     public void lock() {
-        Descriptor ready = last;
+        Descriptor ready = mine;
         if (!session.isReady(ready, line)) {
             super.lock();
             return;
         }
         session.use(ready);
-        long found = queue.joinEmpty(line, ready.own);
-        if (found == 0 && queue.isOtherQueueEmpty(line)) {
-            hold(ready, queue.fullBudget());
+        long found = CohortQueue.joinEmpty(words, line, ready.own);
+        if (found == 0 && CohortQueue.isRemoteQueueEmpty(words, line)) {
+            budget = queue.fullBudget();
+            token = 0;
+            held = true;
         } else {
             lockAmongOthers(ready, found);
         }
@@ -65,13 +69,14 @@ public final class ALock extends TimedLock {
     private void hold(Descriptor descriptor, int got) {
         budget = got;
         token = 0;
-        held = descriptor;
+        mine = descriptor;
+        held = true;
     }
 
     @Override
     void prepare() {
         session.requireUsable();
-        if (held != null) {
+        if (held) {
             throw new IllegalMonitorStateException(this + " is held by this thread already, and it is not reentrant");
         }
     }
@@ -138,11 +143,10 @@ public final class ALock extends TimedLock {
      */
     @Override
     public void unlock() {
-        Descriptor mine = held;
-        if (mine != null && session.isDirect() && queue.leaveAlone(line, mine.own)) {
-            held = null;
-            last = mine;
-            session.freedAlone(mine);
+        Descriptor descriptor = mine;
+        if (held && session.isDirect() && CohortQueue.leaveAlone(words, line, descriptor.own)) {
+            held = false;
+            session.freedAlone(descriptor);
         } else {
             unlockSlowly();
         }
@@ -150,8 +154,9 @@ public final class ALock extends TimedLock {
 
     private void unlockSlowly() {
         session.requireUsable();
-        Descriptor descriptor = requireHeld();
-        held = null;
+        requireHeld();
+        Descriptor descriptor = mine;
+        held = false;
         try {
             session.resume();
             session.settle();
@@ -164,11 +169,10 @@ public final class ALock extends TimedLock {
         }
     }
 
-    private Descriptor requireHeld() {
-        if (held == null) {
+    private void requireHeld() {
+        if (!held) {
             throw new IllegalMonitorStateException(this + " is not held by this thread");
         }
-        return held;
     }
 
     /**
@@ -202,7 +206,7 @@ public final class ALock extends TimedLock {
 
     /** Whether this thread holds it through this object; says nothing once the session has lost its table. */
     public boolean isHeld() {
-        return held != null;
+        return held;
     }
 
     long line() {

@@ -73,23 +73,25 @@ final class CohortQueue {
      */
     int acquire(long line, Descriptor descriptor) {
         if (local && !descriptor.linked && descriptor.previous == 0) {
-            long found = joinEmpty(line, descriptor.own);
-            return found == 0 && isOtherQueueEmpty(line) ? fullBudget : goOn(line, descriptor, found);
+            long found = joinEmpty(words, line, descriptor.own);
+            return found == 0 && isRemoteQueueEmpty(words, line) ? fullBudget : goOn(line, descriptor, found);
         }
         return enter(line, descriptor, join(line, descriptor, 0, true));
     }
 
     /**
      * The first steps of {@link #join} for a local thread whose descriptor has nothing to be changed. They are here once more, as are those of {@link #leaveAlone}, to be compiled for
-     * the processor's words alone: in a process whose threads lock by RDMA as well, code that is for both kinds takes two or three times as long.
+     * the processor's words alone: in a process whose threads lock by RDMA as well, code that is for both kinds takes two or three times as long. And they are static, since what is
+     * looked up on the way to the first compare-and-set, or between the two, some processors do one after the other.
      */
-    long joinEmpty(long line, long own) {
+    static long joinEmpty(LockWords words, long line, long own) {
         words.store(descriptorOf(own) + STATE, state(generation(own), 0, HEAD));
-        return words.compareAndSwap(line + ownTail, 0, own);
+        return words.compareAndSwap(line + LockLayout.LOCAL_TAIL, 0, own);
     }
 
-    boolean isOtherQueueEmpty(long line) {
-        return words.seen(line + otherTail) == 0;
+    /** To be asked after {@link #joinEmpty} has found nobody: then the lock is the caller's. */
+    static boolean isRemoteQueueEmpty(LockWords words, long line) {
+        return words.seen(line + LockLayout.REMOTE_TAIL) == 0;
     }
 
     /** The rest of {@link #acquire} after {@link #joinEmpty} has found somebody, or nobody but in the other queue. */
@@ -102,9 +104,9 @@ final class CohortQueue {
     }
 
     /** {@link #release} for a local thread that nobody has come behind. */
-    boolean leaveAlone(long line, long own) {
+    static boolean leaveAlone(LockWords words, long line, long own) {
         long at = descriptorOf(own);
-        if (words.load(at + NEXT) != 0 || words.compareAndSwap(line + ownTail, own, 0) != own) {
+        if (words.load(at + NEXT) != 0 || words.compareAndSwap(line + LockLayout.LOCAL_TAIL, own, 0) != own) {
             return false;
         }
         words.store(at + STATE, freed(own));
@@ -237,7 +239,7 @@ final class CohortQueue {
      * @return false if the next has not linked itself: the keeper must do the rest, and the descriptor is the keeper's
      */
     boolean release(long line, Descriptor descriptor, int grant) {
-        return (local && leaveAlone(line, descriptor.own)) || handOver(line, descriptor, grant);
+        return (local && leaveAlone(words, line, descriptor.own)) || handOver(line, descriptor, grant);
     }
 
     /**

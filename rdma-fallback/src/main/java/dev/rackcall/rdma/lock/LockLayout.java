@@ -79,6 +79,11 @@ final class LockLayout {
         return generation << 16 | number;
     }
 
+    /** What names the same descriptor in its next generation. */
+    static long next(long reference) {
+        return reference + (1L << 16);
+    }
+
     static int number(long reference) {
         return (int) (reference & 0xFFFF);
     }

@@ -327,7 +327,7 @@ public final class LockSession implements AutoCloseable {
 
     /** The descriptor has left its queue: its next generation begins. */
     void freed(Descriptor descriptor) {
-        descriptor.own = reference(generation(descriptor.own) + 1, descriptor.number);
+        descriptor.own = LockLayout.next(descriptor.own);
         descriptor.used = false;
         descriptor.readyFor = -1;
         inUse--;
@@ -335,8 +335,10 @@ public final class LockSession implements AutoCloseable {
 
     /** As {@link #freed}, of one that nobody came behind and that came behind nobody: it can be used again for the same lock as it is. */
     void freedAlone(Descriptor descriptor) {
-        freed(descriptor);
+        descriptor.own = LockLayout.next(descriptor.own);
+        descriptor.used = false;
         descriptor.readyFor = descriptor.previous == 0 && !descriptor.linked ? descriptor.line : -1;
+        inUse--;
     }
 
     /** The lock was handed over, or if not the keeper has to do that. */
