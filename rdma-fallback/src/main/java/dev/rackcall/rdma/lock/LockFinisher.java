@@ -1,8 +1,8 @@
 package dev.rackcall.rdma.lock;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Lets the sessions of a process that reach locks by RDMA unlock without waiting for the answer: {@link ALock#unlock} returns when its request is sent. As a rule the session's thread
@@ -18,20 +18,31 @@ import java.util.concurrent.locks.LockSupport;
  * <p>A home that stops to answer in the middle of a hand-over holds this thread up until its queue pair gives up, 30 s at most for a request, and with it what is open in other sessions whose threads do not come back.
  */
 public final class LockFinisher implements AutoCloseable {
-    /** Each look costs a thread that works the processor for a moment; a bell that nobody rings is looked after as late. */
-    private static final long LOOK_NANOS = 2_000_000;
+    /** Where locks are wanted by many, whoever follows gains more by being told at once. */
+    private static final int WAITED_FOR = 16;
+
     /** In vain, before it sleeps until it is woken. */
     private static final int IDLE_LOOKS = 5;
 
     private final List<OpenUnlock> unlocks = new CopyOnWriteArrayList<>();
+    /** Those of each thread, for that thread: it looks at them with each lock, and not at those of others. */
+    private final ThreadLocal<List<OpenUnlock>> own = ThreadLocal.withInitial(ArrayList::new);
+
     private final Waiting waiting;
+    private final FinisherRest rest;
+    private final int waitedFor;
     private final Thread thread;
-    private volatile boolean asleep;
-    private volatile boolean closed;
 
     /** Whose thread does not run yet. */
     LockFinisher(Waiting waiting) {
+        this(waiting, new FinisherRest(), WAITED_FOR);
+    }
+
+    /** @param waitedFor so many unlocks of a session are waited for after somebody was in its way */
+    LockFinisher(Waiting waiting, FinisherRest rest, int waitedFor) {
         this.waiting = waiting;
+        this.rest = rest;
+        this.waitedFor = waitedFor;
         thread = Thread.ofPlatform().daemon().name("lock-finisher").unstarted(this::run);
     }
 
@@ -47,8 +58,26 @@ public final class LockFinisher implements AutoCloseable {
         return waiting;
     }
 
+    int waitedFor() {
+        return waitedFor;
+    }
+
+    /** @throws IllegalArgumentException if its thread may not use what belongs to this link */
+    void require(LockLink link) {
+        if (!link.scratch().memory().isAccessibleBy(thread)) {
+            throw new IllegalArgumentException("the scratch memory of a session with a finisher is used by "
+                    + thread.getName() + ", too, and this one is another thread's alone: "
+                    + link.scratch().memory() + "; allocate it from a shared or automatic arena");
+        }
+    }
+
     void add(OpenUnlock unlock) {
         unlocks.add(unlock);
+    }
+
+    /** From now on it is this thread's. */
+    void addOwn(OpenUnlock unlock) {
+        own.get().add(unlock);
     }
 
     void remove(OpenUnlock unlock) {
@@ -58,17 +87,20 @@ public final class LockFinisher implements AutoCloseable {
     /** Something is open. */
     void wake() {
         // Read after the unlock was opened. The thread sets it before it looks for the last time.
-        if (asleep) {
-            LockSupport.unpark(thread);
+        if (rest.isAsleep()) {
+            rest.wake(thread);
         }
     }
 
     /** The same by a thread of one of the sessions, for those that are its own. */
     void finishOwn() {
-        Thread current = Thread.currentThread();
-        for (OpenUnlock unlock : unlocks) {
-            if (unlock.isOpen()) {
-                unlock.finishOf(current);
+        List<OpenUnlock> mine = own.get();
+        for (int i = mine.size() - 1; i >= 0; i--) {
+            OpenUnlock unlock = mine.get(i);
+            if (unlock.isOver()) {
+                mine.remove(i);
+            } else if (unlock.isOpen()) {
+                unlock.finishFromAnother();
             }
         }
     }
@@ -84,32 +116,38 @@ public final class LockFinisher implements AutoCloseable {
 
     /** Whether its thread sleeps until somebody unlocks. */
     boolean isAsleep() {
-        return asleep;
+        return rest.isAsleep();
     }
 
     boolean isClosed() {
-        return closed;
+        return rest.isClosed();
     }
 
-    private void run() {
+    /** How many sessions it sees to. */
+    int sessions() {
+        return unlocks.size();
+    }
+
+    /** What its thread does. */
+    void run() {
         try {
             finishAll();
         } finally {
             // Even by an error: then all wait for their unlocks themselves.
-            closed = true;
+            rest.close();
         }
     }
 
     private void finishAll() {
         int idle = 0;
         while (true) {
-            boolean last = closed;
+            boolean last = rest.isClosed();
             idle = finish() ? 0 : idle + 1;
             if (last && idle > 0) {
                 return;
             }
             if (idle < IDLE_LOOKS) {
-                LockSupport.parkNanos(this, LOOK_NANOS);
+                rest.untilNextLook();
             } else {
                 sleep();
                 // Whoever woke it may have seen to its unlock already: there will be others.
@@ -128,18 +166,23 @@ public final class LockFinisher implements AutoCloseable {
     }
 
     private void sleep() {
-        asleep = true;
-        if (!closed && !isAnyOpen()) {
-            LockSupport.park(this);
+        rest.setAsleep(true);
+        if (!rest.isClosed() && !isAnyOpen()) {
+            rest.untilWoken();
         }
-        asleep = false;
+        rest.setAsleep(false);
+    }
+
+    /** Its thread is to end when nothing is open any more. */
+    void end() {
+        rest.close();
+        rest.wake(thread);
     }
 
     /** Ends its thread when nothing is open any more; an unlock that is not answered is given up after 30 s. Sessions may be used further, and wait for their unlocks. */
     @Override
     public void close() {
-        closed = true;
-        LockSupport.unpark(thread);
+        end();
         boolean interrupted = false;
         while (thread.isAlive()) {
             try {

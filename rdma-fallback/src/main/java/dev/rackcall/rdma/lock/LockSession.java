@@ -176,6 +176,7 @@ public final class LockSession implements AutoCloseable {
             throw new IllegalMonitorStateException("a lock's session belongs to " + thread + ", not to " + current);
         }
         thread = current;
+        open.ifPresent(OpenUnlock::belongToThisThread);
     }
 
     /** A step failed half-way: nothing more can be done with what this session has in the table. */
@@ -194,6 +195,11 @@ public final class LockSession implements AutoCloseable {
 
     boolean isLost() {
         return lost;
+    }
+
+    /** Whether an unlock is open that this thread need not come back for. */
+    boolean isLeaving() {
+        return open.isPresent() && open.get().isOpen();
     }
 
     /**
@@ -233,10 +239,6 @@ public final class LockSession implements AutoCloseable {
         if (open.isPresent()) {
             open.get().settleAll();
         }
-    }
-
-    boolean isOf(Thread user) {
-        return thread == user;
     }
 
     /**

@@ -159,9 +159,10 @@ public final class LockTable {
      *
      * @param finisher who sees to them if the thread does not come back
      * @throws LockConnectionException if it cannot be reached
-     * @throws IllegalArgumentException if there is no lock table at that address, or the owner is not positive
+     * @throws IllegalArgumentException if there is no lock table at that address, the owner is not positive, or the scratch memory is confined to a thread
      */
     public static LockSession remoteSession(LockLink link, long owner, LockFinisher finisher) {
+        finisher.require(link);
         RdmaWords words = new RdmaWords(link);
         return remoteSession(words, link, owner).finishedBy(finisher, words);
     }
@@ -185,10 +186,11 @@ public final class LockTable {
      * @param peers as above; used by the finisher, too
      * @param finisher who sees to unlocks if the thread does not come back
      * @throws LockConnectionException if it cannot be reached
-     * @throws IllegalArgumentException if there is no lock table at that address, or the owner is not positive
+     * @throws IllegalArgumentException if there is no lock table at that address, the owner is not positive, or the scratch memory is confined to a thread
      */
     public static LockSession remoteSession(
             LockLink link, long owner, LockBell bell, LockPeers peers, LockFinisher finisher) {
+        finisher.require(link);
         RdmaWords words = new RdmaWords(link, Optional.of(bell), peers);
         return remoteSession(words, link, owner).finishedBy(finisher, words);
     }

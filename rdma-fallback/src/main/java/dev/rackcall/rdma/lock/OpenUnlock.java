@@ -17,9 +17,6 @@ final class OpenUnlock {
     /** The finisher sees to it, or the session's thread from another session. */
     private static final int FINISHING = 2;
 
-    /** So many unlocks are waited for after somebody was in the way: where locks are wanted by many, whoever follows gains more by being told at once. */
-    private static final int WAITED_FOR = 16;
-
     private static final long PATIENCE_NANOS = 30_000_000_000L;
 
     private final LockSession session;
@@ -38,6 +35,11 @@ final class OpenUnlock {
     private long since;
     /** How many unlocks are still to be waited for. */
     private int waitedFor;
+
+    /** Null until it is known. */
+    private volatile Thread user;
+
+    private volatile boolean over;
 
     /** @param waiting of the session's thread */
     OpenUnlock(LockSession session, LaterWords words, Waiting waiting, LockFinisher finisher, CohortQueue finishing) {
@@ -62,7 +64,7 @@ final class OpenUnlock {
             return false;
         }
         if (!session.queue().leaveLater(words, line, descriptor.own)) {
-            waitedFor = WAITED_FOR;
+            waitedFor = finisher.waitedFor();
             return false;
         }
         this.line = line;
@@ -125,16 +127,34 @@ final class OpenUnlock {
         leaving = null;
         long found = words.answer();
         if (found != descriptor.own) {
-            waitedFor = WAITED_FOR;
+            waitedFor = finisher.waitedFor();
         }
         boolean released = queue.endLeaving(line, descriptor, grant, found);
         descriptor.leaves = false;
         session.released(descriptor, released);
     }
 
+    /** By the session's thread, once it is known which that is. */
+    void belongToThisThread() {
+        user = Thread.currentThread();
+        finisher.addOwn(this);
+    }
+
     /** The session has ended: the finisher does not come any more. */
     void forget() {
+        over = true;
         finisher.remove(this);
+    }
+
+    /** Whether nothing will be open any more. */
+    boolean isOver() {
+        return over;
+    }
+
+    /** Whether its thread has ended without closing it, which nobody else may. */
+    private boolean isAbandoned() {
+        Thread last = user;
+        return last != null && !last.isAlive() && !isOpen();
     }
 
     /** Whether it is to be seen to, or somebody does so just now: if there is no answer yet he leaves it open again, and tells nobody. */
@@ -145,6 +165,9 @@ final class OpenUnlock {
     /** By the finisher: the same, if the answer is there. Returns whether something was open. */
     boolean finish() {
         try {
+            if (isAbandoned()) {
+                forget();
+            }
             return finish(finishing);
         } catch (Error e) {
             // Its session is lost and says so. The others need this thread.
@@ -152,15 +175,13 @@ final class OpenUnlock {
         }
     }
 
-    /** By the session's thread if that is this one, in a call of another session. */
-    void finishOf(Thread current) {
-        if (session.isOf(current)) {
-            try {
-                finish(session.queue());
-            } finally {
-                // An interrupt that came meanwhile is for the call of the other session.
-                waiting.end();
-            }
+    /** By the session's thread, in a call of another session. */
+    void finishFromAnother() {
+        try {
+            finish(session.queue());
+        } finally {
+            // An interrupt that came meanwhile is for the call of the other session.
+            waiting.end();
         }
     }
 

@@ -3,6 +3,7 @@ package dev.rackcall.rdma.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.verbs.MemoryRegion;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationHandler;
@@ -143,5 +144,47 @@ class OpenUnlockTest {
         Thread.currentThread().interrupt();
         other.lock(1).lock();
         assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void shouldForgetSessionsWhoseThreadHasEnded() throws InterruptedException {
+        int before = finisher.sessions();
+        LateWords its = new LateWords();
+        LockSession left = session(its);
+        Thread user = new Thread(() -> {
+            ALock lock = left.lock(0);
+            lock.lock();
+            lock.unlock();
+        });
+        user.start();
+        user.join();
+        assertThat(finisher.finish()).isTrue();
+        assertThat(finisher.sessions()).as("while its unlock is open").isEqualTo(before + 1);
+        its.answered = true;
+        assertThat(finisher.finish()).isTrue();
+        assertThat(finisher.finish()).isFalse();
+        assertThat(finisher.sessions()).isEqualTo(before);
+    }
+
+    @Test
+    void shouldRefuseScratchMemoryThatTheFinisherMayNotUse() {
+        try (LockHome home = new LockHome(memory);
+                Arena confined = Arena.ofConfined()) {
+            LockLink link = home.newLink();
+            MemoryRegion scratch = (MemoryRegion) Proxy.newProxyInstance(
+                    MemoryRegion.class.getClassLoader(),
+                    new Class<?>[] {MemoryRegion.class},
+                    (proxy, method, arguments) -> method.getName().equals("memory")
+                            ? confined.allocate(LockTable.SCRATCH_BYTES, 64)
+                            : method.invoke(link.scratch(), arguments));
+            LockLink its = new LockLink(link.queuePair(), link.completions(), scratch, link.address(), link.key());
+            assertThatThrownBy(() -> LockTable.remoteSession(its, 1, finisher))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("lock-finisher");
+            assertThatThrownBy(() -> LockTable.remoteSession(
+                            its, 1, new LockBell(0, home.region(), 8), LockPeers.create(), finisher))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("lock-finisher");
+        }
     }
 }

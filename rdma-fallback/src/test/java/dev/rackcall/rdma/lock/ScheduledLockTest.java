@@ -28,6 +28,9 @@ class ScheduledLockTest {
     private static final int ROUNDS = 6;
     private static final int CASES = Integer.getInteger("rackcall.schedules", 240);
 
+    /** How often finishers went to sleep. */
+    private int sleeps;
+
     /** One schedule. */
     private static final class Case {
         private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, LOCKS), 64);
@@ -46,6 +49,13 @@ class ScheduledLockTest {
         private int counted;
         private final Map<LockSession, List<ALock>> kept = new HashMap<>();
         private int working;
+        /** Who has still to lock something. */
+        private final Set<Long> busy = new HashSet<>();
+
+        private int sleeps;
+        /** Whether each thread mostly takes a lock of its own, so that nobody is in its way, and does so often. */
+        private boolean apart;
+
         private int readersAtMost;
 
         Case(long seed, boolean givesUp, boolean reads, int deadlyOneIn) {
@@ -85,10 +95,77 @@ class ScheduledLockTest {
             }
         }
 
+        /** How a finisher rests: between any two looks at what it and the others say, somebody may come. It is not woken but by those who mean it, and what wakes it before it sleeps is forgotten by a shorter rest. */
+        private final class ScheduledRest extends FinisherRest {
+            private final Mortal mortal;
+            private boolean resting;
+            private boolean woken;
+
+            ScheduledRest(Mortal mortal) {
+                this.mortal = mortal;
+            }
+
+            @Override
+            boolean isAsleep() {
+                schedule.step(mortal);
+                return super.isAsleep();
+            }
+
+            @Override
+            void setAsleep(boolean now) {
+                // It may take its time after it has looked.
+                for (int pauses = random.nextInt(30); pauses >= 0; pauses--) {
+                    schedule.step(mortal);
+                }
+                super.setAsleep(now);
+                sleeps += now ? 1 : 0;
+            }
+
+            @Override
+            boolean isClosed() {
+                schedule.step(mortal);
+                return super.isClosed();
+            }
+
+            @Override
+            void close() {
+                schedule.step(mortal);
+                super.close();
+            }
+
+            @Override
+            void untilNextLook() {
+                schedule.step(mortal);
+                woken = false;
+            }
+
+            @Override
+            void untilWoken() {
+                resting = true;
+                do {
+                    schedule.step(mortal);
+                } while (!woken);
+                resting = false;
+                woken = false;
+            }
+
+            @Override
+            void wake(Thread sleeper) {
+                schedule.step(mortal);
+                woken = true;
+            }
+
+            boolean isForEver() {
+                return resting && !woken;
+            }
+        }
+
         /** Threads that die together. */
         private final class OneProcess {
             private final Mortal mortal = new Mortal(true);
-            private final LockFinisher finisher = new LockFinisher(new ScheduledWaiting(mortal));
+            private final ScheduledRest rest = new ScheduledRest(mortal);
+            private final LockFinisher finisher = new LockFinisher(new ScheduledWaiting(mortal), rest, 1);
+            private boolean finished;
             private final List<Runnable> deaths = new ArrayList<>();
             private int threads;
             private int sessions;
@@ -115,14 +192,33 @@ class ScheduledLockTest {
 
             /** Its sessions do not wait for their unlocks. To be called after they were added. */
             void finish() {
-                add(
-                        () -> {
-                            while (sessions > 0) {
-                                schedule.step(mortal);
-                                finisher.finish();
-                            }
-                        },
-                        () -> {});
+                if (sessions > 0) {
+                    add(
+                            () -> {
+                                finisher.run();
+                                finished = true;
+                            },
+                            () -> {});
+                }
+            }
+
+            /** By a thread between two calls. */
+            private void assertLooksAfter(List<LockSession> sessions) {
+                if (sessions.stream().anyMatch(LockSession::isLeaving)) {
+                    assertThat(rest.isForEver())
+                            .as("it sleeps beside an open unlock")
+                            .isFalse();
+                    assertThat(finished)
+                            .as("it has ended beside an open unlock")
+                            .isFalse();
+                }
+            }
+
+            private void endSession() {
+                sessions--;
+                if (sessions == 0) {
+                    finisher.end();
+                }
             }
         }
 
@@ -144,25 +240,38 @@ class ScheduledLockTest {
             }
             List<LockSession> sessions = List.of(session, other);
             working++;
+            busy.add(owner);
             process.sessions++;
             process.add(
                     () -> {
-                        for (int i = 0; i < ROUNDS; i++) {
+                        for (int i = 0; i < (apart ? 5 * ROUNDS : ROUNDS); i++) {
                             use(sessions.get(finished ? random.nextInt(2) : 0), mortal, owner);
+                            process.assertLooksAfter(sessions);
                             if (finished) {
                                 // The finisher may come by.
                                 for (int pauses = random.nextInt(40); pauses > 0; pauses--) {
                                     schedule.step(mortal);
                                 }
+                                if (random.nextInt(40) == 0) {
+                                    process.finisher.end();
+                                }
+                            }
+                        }
+                        busy.remove(owner);
+                        if (finished && random.nextBoolean()) {
+                            // It does not come back: whoever follows depends on the finisher.
+                            while (!busy.isEmpty()) {
+                                schedule.step(mortal);
                             }
                         }
                         sessions.forEach(LockSession::close);
                         own.end();
                         others.end();
-                        process.sessions--;
+                        process.endSession();
                         working--;
                     },
                     () -> {
+                        busy.remove(owner);
                         own.die();
                         others.die();
                         dead.add(owner);
@@ -175,7 +284,7 @@ class ScheduledLockTest {
         }
 
         private void use(LockSession session, Mortal mortal, long owner) throws InterruptedException {
-            int index = random.nextInt(LOCKS);
+            int index = apart && random.nextInt(8) != 0 ? (int) owner % LOCKS : random.nextInt(LOCKS);
             if (reads && random.nextInt(3) != 0) {
                 read(session, index, mortal, owner);
                 return;
@@ -330,7 +439,7 @@ class ScheduledLockTest {
     }
 
     /** Returns how many readers were there at a time, at most. */
-    private static int explore(int cases, boolean givesUp, boolean reads, int deaths) throws InterruptedException {
+    private int explore(int cases, boolean givesUp, boolean reads, int deaths) throws InterruptedException {
         return explore(cases, givesUp, reads, deaths, ScheduledLockTest::addAlone);
     }
 
@@ -361,7 +470,18 @@ class ScheduledLockTest {
         processes.forEach(Case.OneProcess::finish);
     }
 
-    private static int explore(int cases, boolean givesUp, boolean reads, int deaths, BiConsumer<Case, Random> adding)
+    /** Threads of one process that seldom meet, so that most of their unlocks are open for a while. */
+    private static void addApart(Case one, Random shape) {
+        one.apart = true;
+        Case.OneProcess process = one.new OneProcess();
+        int threads = 2 + shape.nextInt(2);
+        for (int owner = 1; owner <= threads; owner++) {
+            one.add(owner, true, 1, false, process, true);
+        }
+        process.finish();
+    }
+
+    private int explore(int cases, boolean givesUp, boolean reads, int deaths, BiConsumer<Case, Random> adding)
             throws InterruptedException {
         long first = Long.getLong("rackcall.seed", System.nanoTime());
         int readers = 0;
@@ -374,6 +494,7 @@ class ScheduledLockTest {
             try {
                 one.run();
                 readers = Math.max(readers, one.readersAtMost);
+                sleeps += one.sleeps;
             } catch (AssertionError error) {
                 throw new AssertionError("case " + i + "; repeat with -Drackcall.seed=" + seed, error);
             }
@@ -402,6 +523,13 @@ class ScheduledLockTest {
         explore(CASES / 5, false, false, 0, ScheduledLockTest::addFinished);
         explore(CASES / 5, true, false, 0, ScheduledLockTest::addFinished);
         explore(CASES / 10, true, true, 0, ScheduledLockTest::addFinished);
+        assertThat(sleeps).as("how often finishers went to sleep").isPositive();
+    }
+
+    @Test
+    void shouldNotSleepOrEndBesideAnOpenUnlock() throws InterruptedException {
+        explore(CASES / 5, false, false, 0, ScheduledLockTest::addApart);
+        assertThat(sleeps).as("how often finishers went to sleep").isGreaterThan(CASES);
     }
 
     @Test
