@@ -1,7 +1,7 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.rpc.spi.Carrier;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.rdma.sending.Sending;
+import dev.rackcall.rdma.sending.SendingCarrier;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.VerbsException;
 import java.io.IOException;
@@ -9,7 +9,6 @@ import java.lang.foreign.MemorySegment;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * sends them, {@link Delivery} takes what arrives; each has a lock, and no thread holds both. The TCP connection over which the two ends have
  * met stays open: its end proves that the peer's process is gone.
  */
-final class RdmaCarrier implements Carrier {
+final class RdmaCarrier extends SendingCarrier {
     private static final Logger LOG = LoggerFactory.getLogger(RdmaCarrier.class);
 
     private final RdmaDevice device;
@@ -26,13 +25,7 @@ final class RdmaCarrier implements Carrier {
     private final RdmaEnd end;
     private final Posting posting;
     private final Delivery delivery;
-    private final AtomicBoolean over = new AtomicBoolean();
     private long clockAhead;
-    private volatile boolean ended;
-    /** Why; written before {@link #ended} is. */
-    private volatile String reason = "";
-
-    private volatile boolean closed;
 
     private RdmaCarrier(RdmaDevice device, Socket socket, RdmaEnd end) {
         this.device = device;
@@ -95,71 +88,26 @@ final class RdmaCarrier implements Carrier {
      */
     void tryWay(long nanos) throws SilentDeviceException {
         if (!posting.isAcknowledged(nanos)) {
-            String why = ended ? reason : "nothing came back within " + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms";
+            String why = hasEnded()
+                    ? whyEnded()
+                    : "nothing came back within " + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms";
             throw new SilentDeviceException(device.describe(), why, device.adviceIfUnreachable());
         }
     }
 
     @Override
+    protected Sending sending() {
+        return posting;
+    }
+
+    @Override
+    protected String peer() {
+        return String.valueOf(socket.getRemoteSocketAddress());
+    }
+
+    @Override
     public long clockAhead() {
         return clockAhead;
-    }
-
-    // ---- posting
-
-    @Override
-    public boolean carry(long offset, long length) {
-        return posting.carry(offset, length);
-    }
-
-    @Override
-    public boolean carryChanged(long offset, long length) {
-        return posting.carryChanged(offset, length);
-    }
-
-    /** Bytes that {@link #carryChanged} has found changed and sent. */
-    long carriedBytes() {
-        return posting.carriedBytes();
-    }
-
-    @Override
-    public boolean store(long offset, long value) {
-        return posting.store(offset, value);
-    }
-
-    @Override
-    public boolean publish(long offset, long value) {
-        return posting.publish(offset, value, false);
-    }
-
-    @Override
-    public boolean proclaim(long offset, long value) {
-        return posting.publish(offset, value, true);
-    }
-
-    @Override
-    public boolean tell(long number) {
-        return posting.tell(number);
-    }
-
-    @Override
-    public boolean flush() {
-        return posting.flush();
-    }
-
-    @Override
-    public void fetchInto(SharedFile area) {
-        posting.fetchInto(area);
-    }
-
-    @Override
-    public boolean fetch(long offset, long areaOffset, long length, long deadline) {
-        return posting.fetch(offset, areaOffset, length, deadline);
-    }
-
-    /** Bytes that {@link #fetch} has asked for. */
-    long fetchedBytes() {
-        return posting.fetchedBytes();
     }
 
     // ---- delivering
@@ -207,29 +155,14 @@ final class RdmaCarrier implements Carrier {
         });
     }
 
-    boolean hasEnded() {
-        return ended;
-    }
-
-    void end(String why) {
-        if (!ended && !closed) {
-            LOG.debug("the peer at {} is gone: {}", socket.getRemoteSocketAddress(), why);
-            reason = why;
-        }
-        ended = true;
-    }
-
-    void tellEnd() {
+    @Override
+    public void tellEnd() {
         delivery.tellEnd();
     }
 
     @Override
-    public void close() {
-        if (!over.compareAndSet(false, true)) {
-            return;
-        }
-        posting.close();
-        closed = true;
+    protected void closeParts() {
+        end.registerNoMore();
         delivery.close(() -> {
             device.remove(end.receives);
             end.close();

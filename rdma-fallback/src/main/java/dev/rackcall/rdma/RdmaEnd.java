@@ -1,11 +1,13 @@
 package dev.rackcall.rdma;
 
+import dev.rackcall.rdma.sending.ConnectionMemory;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.AddressVector;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
+import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.ProtectionDomain;
@@ -27,7 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What one end of a connection has of the device: its queue pair, its queues, and its memory as the device knows it. Closed by {@link RdmaCarrier}. */
-final class RdmaEnd {
+final class RdmaEnd implements ConnectionMemory {
     /** Places of the send queue. */
     static final int SENDS = 256;
     /** Receive requests on top of those for publications: a SEND for each number that is told. */
@@ -59,6 +61,8 @@ final class RdmaEnd {
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
     private final ProtectionDomain domain;
     private final int firstPacket = RANDOM.nextInt(1 << 24);
+    /** Guarded by the monitor, as what is made. */
+    private boolean closed;
 
     /** @throws VerbsException if the device refuses */
     RdmaEnd(RdmaDevice device, MemorySegment memory, int publications) {
@@ -123,18 +127,26 @@ final class RdmaEnd {
         }
     }
 
-    /** Memory as long as the connection's, all zero, from which the device may send; it lives as long as this end. */
-    MemoryRegion twin() {
-        return own(keep(SharedFile.memfd("rackcall-shadow", memory.byteSize())));
+    @Override
+    public MemoryRegion region() {
+        return region;
     }
 
-    /** A file of this process, known to the device as long as this end lives. */
-    MemoryRegion own(SharedFile file) {
+    @Override
+    public synchronized MemoryRegion own(SharedFile file) {
+        if (closed) {
+            throw new VerbsException("registering " + file, Errno.EINVAL, "its connection is closed");
+        }
         Mapping mapping = keep(file.map());
         return keep(domain.register(mapping.memory(), EnumSet.of(Access.LOCAL_WRITE)));
     }
 
-    /** The queue pair first, before the memory that it reads from. */
+    /** Nothing is registered any more. Waits for who does. */
+    synchronized void registerNoMore() {
+        closed = true;
+    }
+
+    /** The queue pair first, before the memory that it reads from. After {@link #registerNoMore}, or before anybody else knows of this. */
     void close() {
         queuePair.close();
         made.remove(queuePair);

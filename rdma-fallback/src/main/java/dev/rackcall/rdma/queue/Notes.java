@@ -1,8 +1,10 @@
 package dev.rackcall.rdma.queue;
 
+import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -10,16 +12,19 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Messages of one end to the peer's process, over a virtual queue of their own: a message is done when the peer's process has taken it, and what is written into memory does not wait for that. In
  * order; a number that is told also comes after all that was given before. All with the carrier's lock.
  */
 final class Notes {
+    private static final Logger LOG = LoggerFactory.getLogger(Notes.class);
     /** A process that takes none of so many messages is given up. */
     private static final int MAX_WAITING = 4096;
 
-    /** @param after the request of {@link Outflow} that must be done before it sets out */
+    /** @param after the request of {@link dev.rackcall.rdma.sending.Outflow} that must be done before it sets out */
     private record Note(QueueMessage message, long after) {}
 
     private record Greeting(MemoryRegion region, int length) {}
@@ -27,6 +32,9 @@ final class Notes {
     private final QueueCarrier carrier;
     private final VirtualQueue queue;
     private int port;
+    /** The end over there that they are for; 0 until it is known. */
+    private long number;
+
     private final WorkRequest request = WorkRequest.create(1, QueueMessage.BYTES);
     private final MemorySegment bytes = Arena.ofAuto().allocate(QueueMessage.BYTES);
     private final Completions done = Completions.create(8);
@@ -42,9 +50,10 @@ final class Notes {
         this.port = port;
     }
 
-    /** From now on they go there. */
-    void to(int newPort) {
-        port = newPort;
+    /** From now on they go to this end. */
+    void to(QueueGreeting peer) {
+        port = peer.port();
+        number = peer.number();
     }
 
     /** Whether there is still something to do for one of them. */
@@ -66,15 +75,29 @@ final class Notes {
     /**
      * Sends a message as soon as {@code after} is done.
      *
+     * @param kind a constant of {@link QueueMessage}
      * @param completed up to which the requests are
      */
-    void add(QueueMessage message, long after, long completed) {
+    void add(int kind, long value, long after, long completed) {
         if (waiting.size() == MAX_WAITING) {
             carrier.end("it has taken none of " + MAX_WAITING + " messages");
             return;
         }
-        waiting.add(new Note(message, after));
+        waiting.add(new Note(new QueueMessage(kind, number, value), after));
         step(completed);
+    }
+
+    /** Tells the peer what this side lacks, if that is why the connection is about to end. */
+    void sayFarewell(RuntimeException cause, long completed) {
+        long farewell = Farewell.value(cause);
+        if (farewell == 0) {
+            return;
+        }
+        try {
+            add(QueueMessage.BYE, farewell, 0, completed);
+        } catch (ControlPlaneException | VerbsException e) {
+            LOG.debug("{} does not hear why its connection ends", carrier.host(), e);
+        }
     }
 
     /** Sends what is due, and takes completions. */

@@ -3,9 +3,9 @@ package dev.rackcall.rdma.queue;
 import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.VirtualQueue;
-import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.rdma.sending.Sending;
+import dev.rackcall.rdma.sending.SendingCarrier;
 import dev.rackcall.rpc.spi.CarrierProvider.Memory;
-import dev.rackcall.shm.os.SharedFile;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * One end of a connection over two virtual queues: one for what is written into the peer's memory, by {@link QueuePosting}, and one for messages, which end only when the peer's process takes them.
  * {@link Hearing} says what comes. The end of the peer's process shows by requests that fail; where nothing is posted a word is written now and then, to see.
  */
-final class QueueCarrier implements Carrier {
+final class QueueCarrier extends SendingCarrier {
     private static final Logger LOG = LoggerFactory.getLogger(QueueCarrier.class);
     /** A look that moves a software device's traffic reads its sockets; as for queue pairs of a connection's own. */
     private static final int PAUSES_OF_MOVING = 8;
@@ -37,7 +37,6 @@ final class QueueCarrier implements Carrier {
     /** What a server has answered to this client, and with which kind of message. */
     private final CompletableFuture<Reply> reply = new CompletableFuture<>();
 
-    private final AtomicBoolean over = new AtomicBoolean();
     private final AtomicBoolean beating = new AtomicBoolean();
     /** What the peer knows of sleepers here is not relied upon any longer. */
     private final AtomicBoolean forgets = new AtomicBoolean();
@@ -49,14 +48,10 @@ final class QueueCarrier implements Carrier {
     private long mostAhead = Long.MIN_VALUE;
 
     private long clockAhead;
-    private volatile boolean ended;
-    private volatile boolean closed;
-    /** Written before {@link #ended} of that. */
+    /** Written before it ends for that. */
     private volatile boolean saidGoodbye;
     /** Why, if it has said so. Written before {@link #saidGoodbye}. */
     private Optional<ControlPlaneException.Kind> farewell = Optional.empty();
-    /** Why, once it has ended. Written before {@link #ended}. */
-    private String why = "";
 
     /** A server's answer, and when it came ({@link System#nanoTime}). */
     record Reply(int kind, QueueGreeting greeting, long at) {}
@@ -80,7 +75,7 @@ final class QueueCarrier implements Carrier {
             posting = new QueuePosting(exchange, this, end, queue, notes, notePort);
             number = exchange.add(this);
         } catch (RuntimeException | Error e) {
-            closeParts();
+            closeQueues();
             throw e;
         }
     }
@@ -107,16 +102,7 @@ final class QueueCarrier implements Carrier {
 
     /** Sends the greeting, which says where this end is. */
     void greet(int kind, long to, ByteBuffer packet) {
-        QueueGreeting greeting = new QueueGreeting(
-                number,
-                port(),
-                end.region.remoteKey(),
-                end.region.address(),
-                end.memory.byteSize(),
-                end.words.remoteKey(),
-                end.words.address(),
-                System.nanoTime(),
-                packet);
+        QueueGreeting greeting = end.greeting(number, port(), packet);
         end.write(greeting, new QueueMessage(kind, to, 0));
         posting.greet(greeting.messageBytes());
     }
@@ -164,61 +150,14 @@ final class QueueCarrier implements Carrier {
         return clockAhead;
     }
 
-    // ---- posting
-
     @Override
-    public boolean carry(long offset, long length) {
-        return posting.carry(offset, length);
+    protected Sending sending() {
+        return posting;
     }
 
     @Override
-    public boolean carryChanged(long offset, long length) {
-        return posting.carryChanged(offset, length);
-    }
-
-    /** Bytes that {@link #carryChanged} has found changed and sent. */
-    long carriedBytes() {
-        return posting.carriedBytes();
-    }
-
-    @Override
-    public boolean store(long offset, long value) {
-        return posting.store(offset, value);
-    }
-
-    @Override
-    public boolean publish(long offset, long value) {
-        return posting.publish(offset, value, false);
-    }
-
-    @Override
-    public boolean proclaim(long offset, long value) {
-        return posting.publish(offset, value, true);
-    }
-
-    @Override
-    public boolean tell(long told) {
-        return posting.tell(told);
-    }
-
-    @Override
-    public boolean flush() {
-        return posting.flush();
-    }
-
-    @Override
-    public void fetchInto(SharedFile area) {
-        posting.fetchInto(area);
-    }
-
-    @Override
-    public boolean fetch(long offset, long areaOffset, long length, long deadline) {
-        return posting.fetch(offset, areaOffset, length, deadline);
-    }
-
-    /** Bytes that {@link #fetch} has asked for. */
-    long fetchedBytes() {
-        return posting.fetchedBytes();
+    protected String peer() {
+        return host.toString();
     }
 
     // ---- delivering
@@ -227,7 +166,7 @@ final class QueueCarrier implements Carrier {
     public void start(Arrivals listener) {
         hearing.start(listener);
         // Only now: whoever ends it earlier finds nobody to tell.
-        if (ended) {
+        if (hasEnded()) {
             tellEnd();
         }
     }
@@ -285,7 +224,7 @@ final class QueueCarrier implements Carrier {
         if (posting.attend(now)) {
             hearing.published();
         }
-        if (ended) {
+        if (hasEnded()) {
             tellEnd();
         }
         return isAttended();
@@ -296,10 +235,6 @@ final class QueueCarrier implements Carrier {
         return posting.isAttended();
     }
 
-    void askForAttention() {
-        exchange.attend(this);
-    }
-
     /** Sleepers look for themselves, since a device may lose what should wake them. */
     void remind() {
         forgets.set(true);
@@ -308,7 +243,7 @@ final class QueueCarrier implements Carrier {
 
     /** Looks after the peer. */
     void beat() {
-        if (!ended && !closed && beating.compareAndSet(false, true)) {
+        if (!hasEnded() && !isClosed() && beating.compareAndSet(false, true)) {
             // It may wait for the peer's host, and others must not wait for that.
             Thread.ofVirtual().name("rackcall-queue-beat").start(() -> {
                 try {
@@ -321,10 +256,6 @@ final class QueueCarrier implements Carrier {
     }
 
     // ---- the end
-
-    boolean hasEnded() {
-        return ended;
-    }
 
     /** Whether the peer's process has ended it, in so many words. */
     boolean hasSaidGoodbye() {
@@ -339,46 +270,24 @@ final class QueueCarrier implements Carrier {
     /** A peer that has said goodbye, and no more, is gone, and nothing else. */
     @Override
     public Optional<String> endCause() {
-        return ended && (!saidGoodbye || farewell.isPresent()) ? Optional.of(why) : Optional.empty();
+        return hasEnded() && (!saidGoodbye || farewell.isPresent()) ? Optional.of(whyEnded()) : Optional.empty();
     }
 
-    /** Why it has ended. */
-    String whyEnded() {
-        return ended ? why : "it has not ended";
-    }
-
-    void end(String reason) {
-        synchronized (hearing) {
-            if (ended) {
-                return;
-            }
-            why = reason;
-            ended = true;
-        }
-        if (!closed) {
-            LOG.debug("the peer at {} is gone: {}", host, reason);
-        }
-    }
-
-    void tellEnd() {
+    @Override
+    public void tellEnd() {
         hearing.ended();
     }
 
     @Override
-    public void close() {
-        if (!over.compareAndSet(false, true)) {
-            return;
-        }
-        posting.close();
-        closed = true;
+    protected void closeParts() {
         hearing.close();
         exchange.remove(this);
-        closeParts();
+        closeQueues();
         exchange.release();
     }
 
     /** Queues first, before the memory that their requests use. */
-    private void closeParts() {
+    private void closeQueues() {
         while (!made.isEmpty()) {
             try {
                 made.pop().close();

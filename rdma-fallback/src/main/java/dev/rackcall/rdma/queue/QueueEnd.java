@@ -1,11 +1,15 @@
 package dev.rackcall.rdma.queue;
 
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.rdma.sending.ConnectionMemory;
+import dev.rackcall.rdma.sending.PeerMemory;
 import dev.rackcall.rpc.spi.CarrierProvider.Memory;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -25,7 +29,7 @@ import org.slf4j.LoggerFactory;
  *    +128 seen: what this end has READ last of the peer's listens | +192 greeting, which the peer READs
  * </pre>
  */
-final class QueueEnd {
+final class QueueEnd implements ConnectionMemory {
     static final long LISTENS = 0;
     static final long BEAT = 64;
     static final long SEEN = 128;
@@ -40,7 +44,10 @@ final class QueueEnd {
     final MemoryRegion region;
     final MemoryRegion words;
     private final Tenant tenant;
+    /** Guarded by the monitor, with what follows. */
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
+
+    private boolean closed;
 
     /**
      * Registers the memory.
@@ -65,6 +72,11 @@ final class QueueEnd {
         return part;
     }
 
+    /** The words of the end that greets. */
+    static PeerMemory words(QueueGreeting peer) {
+        return new PeerMemory(peer.words(), peer.wordsKey(), GREETING);
+    }
+
     /** The peer's clock when it has written that last; 0 if it never has. */
     long beat() {
         return (long) LONG.getAcquire(words.memory(), BEAT);
@@ -73,6 +85,20 @@ final class QueueEnd {
     /** Whether the peer's memory said so, when it was READ last, that this end listens. */
     boolean hasSeenListening() {
         return (long) LONG.getAcquire(words.memory(), SEEN) != 0;
+    }
+
+    /** @param number by which messages for this end are known; {@code port} is where they arrive */
+    QueueGreeting greeting(long number, int port, ByteBuffer packet) {
+        return new QueueGreeting(
+                number,
+                port,
+                region.remoteKey(),
+                region.address(),
+                memory.byteSize(),
+                words.remoteKey(),
+                words.address(),
+                System.nanoTime(),
+                packet);
     }
 
     /** Where the greeting lies that is {@link #write written}. */
@@ -91,7 +117,7 @@ final class QueueEnd {
      * Whether the peer listens, which it is then told of and has to say again. With the lock of whoever posts.
      */
     boolean takeListener() {
-        // Partner: the WRITE of QueuePosting.listen. Between what completed before, whose memory is the peer's, and
+        // Partner: the WRITE of Wakes.announce. Between what completed before, whose memory is the peer's, and
         // this look lies a fence: one of both sides sees what the other has written.
         VarHandle.fullFence();
         if ((long) LONG.getAcquire(words.memory(), LISTENS) == 0) {
@@ -101,27 +127,54 @@ final class QueueEnd {
         return true;
     }
 
-    /** Memory as long as the connection's, all zero, from which the device may send; it lives as long as this end. An agent's process reserves all of it. */
-    MemoryRegion twin() {
-        try (SharedFile file = SharedFile.memfd("rackcall-shadow", memory.byteSize())) {
-            return own(file);
-        }
+    @Override
+    public MemoryRegion region() {
+        return region;
     }
 
-    /** A mapping of a file of this process, known to the device as long as this end lives. The file stays the caller's; an agent's process reserves all of it. */
-    MemoryRegion own(SharedFile file) {
-        Mapping mapping = keep(file.map());
-        return keep(tenant.register(file, mapping.memory(), EnumSet.of(Access.LOCAL_WRITE)));
+    /** As {@link ConnectionMemory#own}. Who closes this end meanwhile does not wait for that. */
+    @Override
+    public MemoryRegion own(SharedFile file) {
+        Mapping mapping = file.map();
+        MemoryRegion own;
+        try {
+            own = tenant.register(file, mapping.memory(), EnumSet.of(Access.LOCAL_WRITE));
+        } catch (RuntimeException | Error e) {
+            mapping.close();
+            throw e;
+        }
+        if (!keepOpen(mapping, own)) {
+            closePart(own);
+            closePart(mapping);
+            throw new VerbsException("registering " + file, Errno.EINVAL, "its connection is closed");
+        }
+        return own;
+    }
+
+    private synchronized boolean keepOpen(Mapping mapping, MemoryRegion own) {
+        if (!closed) {
+            keep(mapping);
+            keep(own);
+        }
+        return !closed;
     }
 
     /** In the reverse order of their making. */
     void close() {
-        while (!made.isEmpty()) {
-            try {
-                made.pop().close();
-            } catch (Exception e) {
-                LOG.warn("a part of a connection over a virtual queue cannot be closed: {}", e.toString());
-            }
+        Deque<AutoCloseable> all = new ArrayDeque<>();
+        synchronized (this) {
+            closed = true;
+            all.addAll(made);
+            made.clear();
+        }
+        all.forEach(QueueEnd::closePart);
+    }
+
+    private static void closePart(AutoCloseable part) {
+        try {
+            part.close();
+        } catch (Exception e) {
+            LOG.warn("a part of a connection over a virtual queue cannot be closed: {}", e.toString());
         }
     }
 }

@@ -1,85 +1,28 @@
 package dev.rackcall.rdma.queue;
 
-import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.VirtualQueue;
-import dev.rackcall.rdma.Shadow;
-import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.verbs.MemoryRegion;
-import dev.rackcall.verbs.VerbsException;
-import dev.rackcall.verbs.WorkRequest;
+import dev.rackcall.rdma.sending.PeerMemory;
+import dev.rackcall.rdma.sending.Sending;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * The sending half of a carrier: WRITEs and READs in order, by whichever thread, under one lock, and the messages that go with them.
- *
- * <p>A publication must wake a peer that sleeps, and queue pairs that many share take no WRITE that announces itself. So whoever is about to sleep WRITEs a word at the peer, that it {@link #listen
- * listens}, and then looks at the memory once more; whoever publishes looks at that word, and RINGs by a message if it is set: at once, behind the publication, and once more when that has arrived.
- * Either the one sees the word, or the other the publication, as long as both look when what they have written is there. So somebody must look when a publication has arrived: whoever
- * uses the carrier next, or else the {@link Exchange}'s thread, a little later.
- *
- * <p>That a WRITE is done says that the peer's device has it, not that the peer's processor would see it: the device's own writes into that memory may still be on their way. So who listens READs the word behind the WRITE: the
- * peer's device cannot read it before it is there, so that whoever publishes sees it from then on. A publication whose publisher looked before that, and missed it, was acknowledged before the answer to that READ set out; the
- * device here wrote it before that answer, and its writes are seen in their order. So who listens sees it when the READ is done. That holds for devices that keep PCIe's order of writes, which is what memory is registered for here.
+ * Sends over a virtual queue: a publication is a WRITE, a number that is told one of the {@link Notes}; {@link Wakes} says how a peer that sleeps hears of either. What is to be done a little later, whether
+ * because there was no room or because something has arrived, the {@link Exchange}'s thread does.
  */
-final class QueuePosting implements Shadow.Pieces {
-    private static final Logger LOG = LoggerFactory.getLogger(QueuePosting.class);
-    private static final int MAX_PIECE = 1 << 20;
+final class QueuePosting extends Sending {
     /** How long an end waits for what was posted last to arrive. */
     private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** How long who begins to listen waits for the peer to have heard of it. If that takes longer he is woken then, without need mostly. */
     private static final long LISTEN_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
-
-    /** So often whoever fetches looks before he pauses between his looks: a peer that stands still does not take a processor. */
-    private static final int FETCH_LOOKS = 5000;
-
-    private static final long FETCH_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
-    /** Ticks of the exchange's thread for which it goes on looking after a carrier that needs it no more: a busy one is not to wake it for each call. */
-    private static final int LINGER_TICKS = 40;
-
-    /** Stands for a request that was not posted. */
-    private static final long FAILED = -1;
 
     private final Exchange exchange;
     private final QueueCarrier carrier;
     private final QueueEnd end;
     private final VirtualQueue queue;
     private final boolean movedByLooks;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Outflow out;
     private final Notes notes;
-    private QueueGreeting peer;
-    private long carriedBytes;
-    /** Null until something is sent from it. */
-    private Shadow shadow;
-
-    private MemoryRegion shadowRegion;
-    /** Null until something is to be fetched. */
-    private MemoryRegion areaRegion;
-
-    private long fetchedBytes;
-    /** The last request whose arrival matters, and up to which it was seen to. */
-    private long published;
-
-    private long settled;
-    /** The last publication, which a peer that sleeps is to hear of. */
-    private long news;
-    /** The request that has told the peer that this end listens; and what had been heard of the peer before. */
-    private long listening;
-
-    private long heardBefore;
-    private boolean listens;
-    /** Whoever listens sleeps by now, and is woken when {@link #listening} is done. */
-    private boolean isLate;
-
-    /** The exchange's thread looks after this carrier. Written with the lock; read without it, since that thread waits for nobody who posts. */
-    private volatile boolean attended;
-
-    /** For so many ticks more. */
-    private int ticks;
+    private final Wakes wakes;
+    private final Attention attention = new Attention();
     /** Of the exchange, when this was last looked at. */
     private long looksSeen;
 
@@ -91,21 +34,23 @@ final class QueuePosting implements Shadow.Pieces {
             VirtualQueue queue,
             VirtualQueue noteQueue,
             int notePort) {
+        super(carrier, end, new VirtualSends(queue), 1);
         this.exchange = exchange;
-        this.queue = queue;
-        movedByLooks = queue.isMovedByLooks();
         this.carrier = carrier;
         this.end = end;
-        this.out = new Outflow(carrier, queue);
-        this.notes = new Notes(carrier, noteQueue, notePort);
+        this.queue = queue;
+        movedByLooks = queue.isMovedByLooks();
+        notes = new Notes(carrier, noteQueue, notePort);
+        wakes = new Wakes(end, out, notes);
     }
 
     /** Where to write. Before anything is posted. */
-    void connect(QueueGreeting greeting) {
+    void connect(QueueGreeting peer) {
         lock.lock();
         try {
-            peer = greeting;
-            notes.to(greeting.port());
+            aim(new PeerMemory(peer.address(), peer.key(), peer.bytes()));
+            notes.to(peer);
+            wakes.connect(peer);
         } finally {
             lock.unlock();
         }
@@ -113,119 +58,36 @@ final class QueuePosting implements Shadow.Pieces {
 
     // ---- what can be posted; false if the peer is gone
 
-    boolean carry(long offset, long length) {
-        lock.lock();
-        try {
-            return out.isAlive() && pieces(end.region, offset, length);
-        } catch (ControlPlaneException | VerbsException e) {
-            return failed(e);
-        } finally {
-            leave();
-        }
-    }
-
-    boolean carryChanged(long offset, long length) {
-        lock.lock();
-        try {
-            if (!out.isAlive()) {
-                return false;
-            }
-            makeShadow();
-            long start = offset & -Long.BYTES;
-            long room = end.memory.byteSize() - start;
-            carriedBytes += shadow.update(start, Math.min(length + (offset - start), room), this);
-            return out.isAlive();
-        } catch (ControlPlaneException | VerbsException e) {
-            return failed(e);
-        } finally {
-            leave();
-        }
-    }
-
-    boolean store(long offset, long value) {
-        lock.lock();
-        try {
-            return out.isAlive() && out.add(write(offset, Long.BYTES).inline(value));
-        } catch (ControlPlaneException | VerbsException e) {
-            return failed(e);
-        } finally {
-            leave();
-        }
-    }
-
-    boolean publish(long offset, long value, boolean urgent) {
+    @Override
+    public boolean publish(long offset, long value, boolean urgent) {
         lock.lock();
         try {
             if (!out.isAlive()
-                    || !out.add(write(offset, Long.BYTES).inline(value).signaled())) {
+                    || !out.add(requests.write(offset, Long.BYTES).inline(value).signaled())) {
                 return false;
             }
-            published = out.added();
-            news = published;
-            if (urgent) {
-                // Of nobody who listens it would be seen later that the message came too early.
-                notes.add(message(QueueMessage.RING, 0), published, out.completed());
-            }
-            ring();
+            wakes.published(urgent);
             return out.isAlive();
-        } catch (ControlPlaneException | VerbsException e) {
+        } catch (RuntimeException e) {
             return failed(e);
         } finally {
             leave();
         }
     }
 
-    /** If the peer listens. The message mostly travels behind what was published last. */
-    private void ring() {
-        if (end.takeListener()) {
-            notes.add(message(QueueMessage.RING, 0), 0, out.completed());
-        }
-    }
-
-    boolean tell(long number) {
+    @Override
+    public boolean tell(long number) {
         lock.lock();
         try {
             if (out.isAlive()) {
-                notes.add(message(QueueMessage.TOLD, number), lastSignaled(), out.completed());
+                if (out.signaled() < out.added()) {
+                    wakes.beat();
+                }
+                notes.add(QueueMessage.TOLD, number, out.signaled(), out.completed());
             }
             return out.isAlive();
-        } catch (ControlPlaneException | VerbsException e) {
+        } catch (RuntimeException e) {
             return failed(e);
-        } finally {
-            leave();
-        }
-    }
-
-    private QueueMessage message(int kind, long value) {
-        return new QueueMessage(kind, peer.number(), value);
-    }
-
-    /** A request whose end is known, behind all that was added. */
-    private long lastSignaled() {
-        if (published < out.added()) {
-            beat();
-        }
-        return published;
-    }
-
-    /** Of no bytes: what it would write into is the peer's to say. Its table of regions is asked for it. */
-    private void touchMemory() {
-        out.add(out.next().write(peer.address() + peer.bytes(), peer.key()).from(end.region, 0, 0));
-    }
-
-    private void beat() {
-        out.add(out.next()
-                .write(peer.words() + QueueEnd.BEAT, peer.wordsKey())
-                .inline(System.nanoTime())
-                .signaled());
-        published = out.added();
-    }
-
-    /** What was carried and stored is on its way already. */
-    boolean flush() {
-        lock.lock();
-        try {
-            return out.isAlive();
         } finally {
             leave();
         }
@@ -235,29 +97,20 @@ final class QueuePosting implements Shadow.Pieces {
 
     /** Sends this end's greeting, which lies where the end has it. */
     void greet(int length) {
-        lock.lock();
-        try {
+        locked(() -> {
             if (out.isAlive()) {
                 notes.greet(end.words, length, out.completed());
             }
-        } catch (ControlPlaneException | VerbsException e) {
-            failed(e);
-        } finally {
-            leave();
-        }
+            return true;
+        });
     }
 
     /** Whether the peer's process has taken all messages so far. */
     boolean isHeard() {
-        lock.lock();
-        try {
+        return locked(() -> {
             notes.step(out.completed());
             return notes.areTaken();
-        } catch (ControlPlaneException | VerbsException e) {
-            return failed(e);
-        } finally {
-            leave();
-        }
+        });
     }
 
     /**
@@ -268,10 +121,9 @@ final class QueuePosting implements Shadow.Pieces {
     long probe() {
         lock.lock();
         try {
-            touchMemory();
-            beat();
-            return published;
-        } catch (ControlPlaneException | VerbsException e) {
+            addProbe();
+            return out.signaled();
+        } catch (RuntimeException e) {
             failed(e);
             return FAILED;
         } finally {
@@ -279,91 +131,10 @@ final class QueuePosting implements Shadow.Pieces {
         }
     }
 
-    /** Whether a request that is known of is done; false also if the peer is gone. */
-    boolean isDone(long request) {
-        lock.lock();
-        try {
-            settle();
-            return out.isAlive() && request != FAILED && out.completed() >= request;
-        } catch (ControlPlaneException | VerbsException e) {
-            return failed(e);
-        } finally {
-            leave();
-        }
-    }
-
-    // ---- fetching
-
-    void fetchInto(SharedFile area) {
-        lock.lock();
-        try {
-            if (out.isAlive()) {
-                areaRegion = end.own(area);
-            }
-        } catch (ControlPlaneException | VerbsException e) {
-            failed(e);
-        } finally {
-            leave();
-        }
-    }
-
-    boolean fetch(long offset, long areaOffset, long length, long deadline) {
-        long last = request(offset, areaOffset, length);
-        int looks = 0;
-        while (last != FAILED && !isDone(last)) {
-            if (carrier.hasEnded() || System.nanoTime() - deadline >= 0) {
-                return false;
-            }
-            carrier.look();
-            if (++looks < FETCH_LOOKS) {
-                Thread.onSpinWait();
-            } else {
-                LockSupport.parkNanos(FETCH_PAUSE_NANOS);
-            }
-        }
-        return last != FAILED && !carrier.hasEnded();
-    }
-
-    /** Returns the number of the last READ, or {@link #FAILED}. */
-    private long request(long offset, long areaOffset, long length) {
-        lock.lock();
-        try {
-            for (long done = 0; done < length && out.isAlive(); done += MAX_PIECE) {
-                int piece = (int) Math.min(MAX_PIECE, length - done);
-                check(offset + done, piece);
-                WorkRequest read = out.next()
-                        .read(peer.address() + offset + done, peer.key())
-                        .from(areaRegion, areaOffset + done, piece);
-                out.add(done + piece == length ? read.signaled() : read);
-            }
-            fetchedBytes += length;
-            published = out.added();
-            return out.isAlive() ? published : FAILED;
-        } catch (ControlPlaneException | VerbsException e) {
-            failed(e);
-            return FAILED;
-        } finally {
-            leave();
-        }
-    }
-
-    long fetchedBytes() {
-        lock.lock();
-        try {
-            return fetchedBytes;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Bytes that {@link #carryChanged} has found changed and sent. */
-    long carriedBytes() {
-        lock.lock();
-        try {
-            return carriedBytes;
-        } finally {
-            lock.unlock();
-        }
+    /** Both of the peer's regions are asked for. The memory by no bytes, since what could be written into is the peer's to say. */
+    private void addProbe() {
+        out.add(requests.touch().from(end.region, 0, 0));
+        wakes.beat();
     }
 
     // ---- looking and listening
@@ -383,10 +154,10 @@ final class QueuePosting implements Shadow.Pieces {
                     queue.look();
                 }
                 looksSeen = exchange.looks();
-                if (settled < published && out.isAlive()) {
-                    settle();
+                if (!wakes.isSettled() && out.isAlive()) {
+                    reap();
                 }
-            } catch (ControlPlaneException | VerbsException e) {
+            } catch (RuntimeException e) {
                 failed(e);
             } finally {
                 leave();
@@ -394,25 +165,17 @@ final class QueuePosting implements Shadow.Pieces {
         }
     }
 
-    /** Takes completions; of a peer that listens by now it is not known whether it has seen what has arrived. */
-    private void settle() {
-        out.reap();
-        // Not only what was reaped here: whoever makes room takes completions, too.
-        if (out.completed() != settled) {
-            boolean mayBeNews = settled < news;
-            settled = out.completed();
-            // A sign of life wakes nobody.
-            if (mayBeNews && peer != null && out.isAlive()) {
-                ring();
-            }
-        }
+    @Override
+    protected void reap() {
+        super.reap();
+        wakes.settle();
         notes.step(out.completed());
     }
 
     /**
      * Tells the peer that somebody sleeps from now on.
      *
-     * @param heard how often the peer has rung; if it has not since it was told last, it still knows
+     * @param heard how often the peer has rung
      */
     void listen(long heard) {
         long begin = System.nanoTime();
@@ -423,18 +186,16 @@ final class QueuePosting implements Shadow.Pieces {
                 if (!out.isAlive()) {
                     return;
                 }
-                if (request == FAILED) {
-                    request = announce(heard);
-                }
-                settle();
+                request = request == FAILED ? wakes.announce(heard) : request;
+                reap();
                 if (out.completed() >= request) {
                     return;
                 }
                 if (System.nanoTime() - begin >= LISTEN_NANOS) {
-                    isLate = true;
+                    wakes.isLate();
                     return;
                 }
-            } catch (ControlPlaneException | VerbsException e) {
+            } catch (RuntimeException e) {
                 failed(e);
                 return;
             } finally {
@@ -442,24 +203,6 @@ final class QueuePosting implements Shadow.Pieces {
             }
             Thread.onSpinWait();
         }
-    }
-
-    private long announce(long heard) {
-        if (!listens || heard != heardBefore) {
-            listens = true;
-            heardBefore = heard;
-            // Partner: QueueEnd.takeListener, which looks when a publication has arrived.
-            out.add(out.next()
-                    .write(peer.words() + QueueEnd.LISTENS, peer.wordsKey())
-                    .inline(1));
-            out.add(out.next()
-                    .read(peer.words() + QueueEnd.LISTENS, peer.wordsKey())
-                    .from(end.words, QueueEnd.SEEN, Long.BYTES)
-                    .signaled());
-            listening = out.added();
-            published = listening;
-        }
-        return listening;
     }
 
     // ---- the exchange's threads
@@ -476,19 +219,11 @@ final class QueuePosting implements Shadow.Pieces {
         try {
             if (out.isAlive()) {
                 out.drain(now);
-                settle();
+                reap();
             }
-            if (isBusy()) {
-                ticks = LINGER_TICKS;
-                // It may be in the thread's list twice for a while, and the other time was found quiet.
-                attended = true;
-            } else if (--ticks < 0) {
-                attended = false;
-            }
-            boolean wake = isLate && out.completed() >= listening;
-            isLate &= !wake;
-            return wake;
-        } catch (ControlPlaneException | VerbsException e) {
+            attention.tick(isBusy());
+            return wakes.takeLate();
+        } catch (RuntimeException e) {
             failed(e);
             return true;
         } finally {
@@ -498,11 +233,21 @@ final class QueuePosting implements Shadow.Pieces {
 
     /** Whether it is to be attended again; if not, it asks for that itself when it needs it. Waits for nobody. */
     boolean isAttended() {
-        return attended;
+        return attention.isGiven();
     }
 
     private boolean isBusy() {
-        return out.isAlive() && (settled < published || out.areWaiting() || notes.areUnderWay());
+        return out.isAlive() && (!wakes.isSettled() || out.isHeldUp() || notes.areUnderWay());
+    }
+
+    @Override
+    protected boolean wantsHelp() {
+        return !attention.isGiven() && attention.mustBeAskedFor(isBusy());
+    }
+
+    @Override
+    protected void askForHelp() {
+        exchange.attend(carrier);
     }
 
     /**
@@ -512,104 +257,39 @@ final class QueuePosting implements Shadow.Pieces {
      * @param forget that the peer was told that somebody sleeps: in case a ring was lost
      */
     void beat(boolean forget) {
-        lock.lock();
-        try {
-            listens &= !forget;
-            if (out.isAlive() && peer != null && settled >= published) {
-                touchMemory();
-                beat();
+        locked(() -> {
+            if (forget) {
+                wakes.forget();
             }
-        } catch (ControlPlaneException | VerbsException e) {
-            failed(e);
-        } finally {
-            leave();
-        }
-    }
-
-    // ---- with the lock
-
-    /** The queue has gone to its error state; or this side lacks something, which the peer is told. */
-    private boolean failed(RuntimeException e) {
-        long farewell = Farewell.value(e);
-        if (farewell != 0 && peer != null && out.isAlive()) {
-            try {
-                notes.add(message(QueueMessage.BYE, farewell), 0, out.completed());
-            } catch (ControlPlaneException | VerbsException cannotBeTold) {
-                LOG.debug("{} does not hear why its connection ends", carrier.host(), cannotBeTold);
+            if (out.isAlive() && requests.areAimed() && wakes.isSettled()) {
+                addProbe();
             }
-        }
-        carrier.end(e.getMessage());
-        return false;
-    }
-
-    private void leave() {
-        boolean asks = false;
-        if (!attended && isBusy()) {
-            attended = true;
-            ticks = LINGER_TICKS;
-            asks = true;
-        }
-        lock.unlock();
-        if (asks) {
-            carrier.askForAttention();
-        }
-        if (carrier.hasEnded()) {
-            carrier.tellEnd();
-        }
-    }
-
-    /** Both ends begin with memory that is all zero, as a new file is. */
-    private void makeShadow() {
-        if (shadow == null) {
-            shadowRegion = end.twin();
-            shadow = Shadow.of(end.memory, shadowRegion.memory());
-        }
-    }
-
-    @Override
-    public void add(long offset, long length) {
-        // A peer that is gone is noticed by whoever looks for changes.
-        if (out.isAlive() && !pieces(shadowRegion, offset, length)) {
-            assert !out.isAlive();
-        }
-    }
-
-    private boolean pieces(MemoryRegion from, long offset, long length) {
-        boolean alive = true;
-        for (long done = 0; done < length && alive; done += MAX_PIECE) {
-            int piece = (int) Math.min(MAX_PIECE, length - done);
-            alive = out.add(write(offset + done, piece).from(from, offset + done, piece));
-        }
-        return alive;
-    }
-
-    private WorkRequest write(long offset, long length) {
-        check(offset, length);
-        return out.next().write(peer.address() + offset, peer.key());
-    }
-
-    private void check(long offset, long length) {
-        long bytes = end.memory.byteSize();
-        if (offset < 0 || length < 0 || offset > bytes - length) {
-            throw new IndexOutOfBoundsException(
-                    length + " bytes at " + offset + " are not in memory of " + bytes + " bytes");
-        }
+            return true;
+        });
     }
 
     // ---- the end
 
-    /** Posts nothing any more. What was posted before is still to arrive: a last answer, a call that wants none. Then the peer hears of the end. */
-    void close() {
+    @Override
+    protected void failing(RuntimeException cause) {
+        if (requests.areAimed() && out.isAlive()) {
+            notes.sayFarewell(cause, out.completed());
+        }
+    }
+
+    /** As {@link Sending#close}; then the peer hears of the end. */
+    @Override
+    public void close() {
         lock.lock();
         try {
-            if (peer != null && out.isAlive()) {
-                beat();
+            if (requests.areAimed() && out.isAlive()) {
+                wakes.beat();
                 out.letArrive(LAST_NANOS);
                 if (out.isAlive()) {
-                    notes.add(message(QueueMessage.BYE, 0), 0, out.completed());
+                    notes.add(QueueMessage.BYE, 0, 0, out.completed());
                 }
             }
-        } catch (ControlPlaneException | VerbsException e) {
+        } catch (RuntimeException e) {
             failed(e);
         } finally {
             out.close();

@@ -1,4 +1,4 @@
-package dev.rackcall.rdma;
+package dev.rackcall.rdma.sending;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,4 +1,4 @@
-package dev.rackcall.rdma;
+package dev.rackcall.rdma.sending;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

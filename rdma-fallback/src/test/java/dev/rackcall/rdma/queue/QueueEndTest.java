@@ -1,0 +1,31 @@
+package dev.rackcall.rdma.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+
+/** What an end has of its tenant, once it is closed. */
+class QueueEndTest {
+    private static final int BYTES = 1 << 16;
+
+    /** Who registers does so without the lock that a closer takes. */
+    @Test
+    void shouldKeepNothingThatIsRegisteredAfterItsEnd() {
+        try (QueueHosts hosts = QueueHosts.open();
+                SharedFile file = SharedFile.memfd("rackcall-end", BYTES);
+                Mapping mapping = file.map()) {
+            QueueEnd end = new QueueEnd(hosts.clients(), new CarrierProvider.Memory(file, mapping.memory()), 0);
+            end.close();
+            long before = QueueHosts.mappings();
+            assertThatThrownBy(() -> end.own(file))
+                    .isInstanceOf(VerbsException.class)
+                    .hasMessageContaining("closed");
+            assertThat(QueueHosts.mappings()).isEqualTo(before);
+        }
+    }
+}
