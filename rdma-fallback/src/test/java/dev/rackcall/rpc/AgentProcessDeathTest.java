@@ -1,14 +1,11 @@
 package dev.rackcall.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rdma.queue.QueueHosts;
 import java.net.URI;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -19,7 +16,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(240)
 class AgentProcessDeathTest {
     private static final int LIVES = Math.max(1, Integer.getInteger("rackcall.kills", 0) / 20);
-    private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
     /** What an agent process says in the end that has nothing left of all connections. */
     private static final String ONLY_A_TENANT = "tenants: 1, pieces of memory: 1";
@@ -68,17 +64,13 @@ class AgentProcessDeathTest {
 
     private void shouldEndCallsAndGoOn(AgentProcess killed) throws Exception {
         try (RpcChannel channel = channel()) {
-            Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT));
+            Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(WaitingCalls.TIMEOUT));
             for (int life = 0; life < LIVES; life++) {
                 assertThat(echo.add(life, 1)).isEqualTo(life + 1L);
-                CompletableFuture<Integer> asynchronous = echo.later(1, 110_000);
-                CompletableFuture<Status.Code> blocked = CompletableFuture.supplyAsync(
-                        () -> catchThrowableOfType(RpcException.class, () -> echo.block(110_000))
-                                .code());
+                WaitingCalls waiting = WaitingCalls.of(echo);
                 killed.kill();
 
-                assertThat(blocked.join()).isEqualTo(Status.Code.UNAVAILABLE);
-                assertThatThrownBy(asynchronous::join).hasMessageContaining("UNAVAILABLE");
+                waiting.assertUnavailable();
                 Await.equal("connections", 0, server::connections);
                 RpcException none = catchThrowableOfType(RpcException.class, () -> echo.add(1, 1));
                 assertThat(none.code()).isEqualTo(Status.Code.UNAVAILABLE);

@@ -12,8 +12,6 @@ import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 
 /** A process that serves {@link Echo} over virtual queues, or calls it, with an agent of its own or as a tenant of another process's; or such an agent. Says so, and goes on until its input ends. */
 final class QueueChild {
@@ -34,7 +32,7 @@ final class QueueChild {
             if (arguments[0].equals("agent")) {
                 try (AgentServer server = AgentServer.open(agent, Path.of(arguments[1]))) {
                     System.out.println("agent of " + arguments[2]);
-                    awaitEnd();
+                    EchoChild.awaitEnd();
                     // What a tenant leaves it has not given back: it has one session's memory of each, and nothing
                     // else.
                     System.out.println("tenants: " + server.tenants() + ", pieces of memory: " + QueueHosts.mappings());
@@ -56,41 +54,9 @@ final class QueueChild {
 
     private static void work(String what, URI address) throws IOException {
         if (what.equals("serve")) {
-            serve(address);
+            EchoChild.serve(address);
         } else {
-            call(address);
-        }
-    }
-
-    private static void serve(URI address) throws IOException {
-        try (RpcServer server = RpcServer.builder()
-                .directory(OwnDirectory.path())
-                .service(Echo.class, new EchoService())
-                .dispatch(Dispatch.virtualThreads())
-                .listen(address)
-                .start()) {
-            System.out.println("serving at " + server.address().orElseThrow());
-            awaitEnd();
-        }
-    }
-
-    private static void call(URI address) throws IOException {
-        try (RpcChannel channel = RpcChannel.builder("/test/echo")
-                .address(address)
-                .arenaQuota(1 << 20)
-                .open()) {
-            Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMinutes(1)));
-            System.out.println("sum " + echo.add(1, 2));
-            CompletableFuture<Integer> answer = echo.later(1, 60_000);
-            System.out.println("waiting");
-            awaitEnd();
-            System.out.println("answered: " + answer.isDone());
-        }
-    }
-
-    private static void awaitEnd() throws IOException {
-        while (System.in.read() >= 0) {
-            Thread.onSpinWait();
+            EchoChild.call(address);
         }
     }
 }

@@ -1,36 +1,13 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.rdma.queue.QueueHosts;
-import java.net.URI;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Shared objects by pointer, over virtual queues. */
-class QueueSharedCallTest extends SharedArenaCallTest {
-    private static final AtomicInteger PORTS = new AtomicInteger();
-    private static QueueHosts hosts;
+class QueueSharedCallTest extends RemoteSharedCall {
+    @RegisterExtension
+    static final Place PLACE = Place.queues();
 
-    private final URI address = URI.create("vq://" + QueueHosts.SERVER + ":" + PORTS.incrementAndGet());
-
-    @BeforeAll
-    static void open() {
-        hosts = QueueHosts.open();
-    }
-
-    @AfterAll
-    static void end() {
-        Await.equal("exchanges that are open", 0, QueueHosts::openExchanges);
-        hosts.close();
-    }
-
-    @Override
-    RpcServer.Builder place(RpcServer.Builder server) {
-        return super.place(server).listen(address);
-    }
-
-    @Override
-    RpcChannel.Builder place(RpcChannel.Builder channel) {
-        return super.place(channel).address(address).arenaQuota(8 << 20);
+    QueueSharedCallTest() {
+        super(PLACE);
     }
 }

@@ -1,18 +1,13 @@
 package dev.rackcall.rpc;
 
-import java.net.URI;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Shared objects by pointer, over RDMA: where {@link RdmaCallContractTest} runs. */
-class RdmaSharedCallTest extends SharedArenaCallTest {
-    private final URI address = RdmaCallContractTest.address();
+/** Shared objects by pointer, over RDMA. */
+class RdmaSharedCallTest extends RemoteSharedCall {
+    @RegisterExtension
+    static final Place PLACE = Place.rdma();
 
-    @Override
-    RpcServer.Builder place(RpcServer.Builder server) {
-        return super.place(server).listen(address);
-    }
-
-    @Override
-    RpcChannel.Builder place(RpcChannel.Builder channel) {
-        return super.place(channel).address(address).arenaQuota(8 << 20);
+    RdmaSharedCallTest() {
+        super(PLACE);
     }
 }

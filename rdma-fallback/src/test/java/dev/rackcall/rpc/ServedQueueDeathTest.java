@@ -1,6 +1,7 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.rdma.queue.QueueHosts;
+import java.net.URI;
 
 /** {@code kill -9} of a peer whose agent is another process and goes on. Nobody has told that peer of the agent: it finds it in the runtime folder. */
 class ServedQueueDeathTest extends QueueDeathTest {
@@ -10,16 +11,16 @@ class ServedQueueDeathTest extends QueueDeathTest {
     }
 
     @Override
-    String mortal() {
-        return "vq://" + QueueHosts.SERVER + ":7";
+    URI mortal() {
+        return URI.create("vq://" + QueueHosts.SERVER + ":7");
     }
 
     @Override
-    ChildJvm child(String what, String address) {
+    ChildJvm child(String what, URI address) {
         return ChildJvm.start(
                 QueueChild.class,
                 hosts.folder(what.equals("serve") ? QueueHosts.SERVER : QueueHosts.CLIENT),
                 what,
-                address);
+                address.toString());
     }
 }

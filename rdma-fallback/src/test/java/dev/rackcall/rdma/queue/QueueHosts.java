@@ -177,7 +177,8 @@ public final class QueueHosts implements AutoCloseable {
         }
     }
 
-    private static void delete(Path folder) {
+    /** Deletes a folder and what is in it. */
+    public static void delete(Path folder) {
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);

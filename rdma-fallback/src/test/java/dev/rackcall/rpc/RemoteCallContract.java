@@ -1,0 +1,36 @@
+package dev.rackcall.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.net.URI;
+import org.junit.jupiter.api.Test;
+
+/** The contract of calls to peers that share no memory. */
+abstract class RemoteCallContract extends CallContractTest {
+    private final URI address;
+
+    /** At a new address for each test. */
+    RemoteCallContract(Place place) {
+        address = place.address();
+    }
+
+    @Override
+    RpcServer.Builder place(RpcServer.Builder server) {
+        return Place.at(address, super.place(server));
+    }
+
+    @Override
+    RpcChannel.Builder place(RpcChannel.Builder channel) {
+        return Place.at(address, super.place(channel));
+    }
+
+    @Test
+    @Override
+    void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
+        RpcException nobody = catchThrowableOfType(
+                RpcException.class, () -> place(RpcChannel.builder("/no/such")).open());
+        assertThat(nobody.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(nobody).hasMessageContaining(address.toString());
+    }
+}
