@@ -3,6 +3,7 @@ package dev.rackcall.rdma.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rdma.CarrierContract;
+import dev.rackcall.rdma.sending.SendingLocks;
 import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
@@ -10,9 +11,9 @@ import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
 /** Two carriers over virtual queues between two hosts. */
@@ -145,41 +146,12 @@ class QueueCarrierTest extends CarrierContract {
     @Test
     void shouldSayWhetherItWantsAttentionWhileSomebodyPosts() throws Exception {
         QueueCarrier carrier = (QueueCarrier) client;
-        CountDownLatch isHeld = new CountDownLatch(1);
-        CountDownLatch over = new CountDownLatch(1);
-        Thread holder = Thread.ofPlatform().daemon().start(() -> carrier.start(new Holding(isHeld, over)));
-        isHeld.await();
-        // Whose end cannot be noted as long as somebody hears of something else.
-        hosts.clients().close();
-        Thread poster = Thread.ofPlatform().daemon().start(() -> carrier.publish(FLAG, 1));
+        ReentrantLock lock = SendingLocks.of(carrier.sending());
+        lock.lock();
         try {
-            Await.until(
-                    "somebody keeps the lock",
-                    () -> poster.getState() == Thread.State.BLOCKED || poster.getState() == Thread.State.WAITING);
             CompletableFuture.runAsync(carrier::isAttended).get(30, TimeUnit.SECONDS);
         } finally {
-            over.countDown();
-            holder.join();
-            poster.join();
+            lock.unlock();
         }
-    }
-
-    /** Keeps whoever tells it of a publication. */
-    private record Holding(CountDownLatch isHeld, CountDownLatch over) implements Carrier.Arrivals {
-        @Override
-        public void published() {
-            isHeld.countDown();
-            try {
-                over.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }
-
-        @Override
-        public void told(long number) {}
-
-        @Override
-        public void ended() {}
     }
 }
