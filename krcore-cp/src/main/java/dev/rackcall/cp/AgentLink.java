@@ -21,13 +21,13 @@ public final class AgentLink {
 
     /**
      * Becomes a tenant of the agent process of this folder. If that is killed, queues fail at once and say so; {@link Tenant#connect} then waits
-     * for the next agent, 5 s at most, and registers all regions again, which have new addresses and keys at the agent.
+     * for the next agent, as long as the thread's {@link Patience} lasts, which has all regions then that {@link Tenant#share} or {@link Tenant#allocate} has made: with new addresses and keys.
      *
      * @param name for messages; need not be unique
      * @throws ControlPlaneException UNREACHABLE if there is none, REFUSED if it has another version or works for another user
      */
     public static Tenant join(Path folder, String name) {
-        return new ForeignTenant(AgentServer.socketIn(folder), name);
+        return new ForeignTenant(folder, name);
     }
 
     /**

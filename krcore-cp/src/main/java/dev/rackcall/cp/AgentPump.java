@@ -112,7 +112,7 @@ final class AgentPump implements AutoCloseable {
 
     private void sleep(AgentSession[] now) {
         watch(now, false);
-        // Partner: Attachment.published, which publishes, fences, and then reads whether it is watched.
+        // Partner: Places.published, which publishes, fences, and then reads whether it is watched.
         VarHandle.fullFence();
         boolean hasWork = now != sessions || closed;
         for (AgentSession session : now) {

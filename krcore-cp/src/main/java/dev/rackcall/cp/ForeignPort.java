@@ -69,16 +69,28 @@ final class ForeignPort implements MessagePort {
 
     @Override
     public int receive(Arrivals batch) {
-        int count = closed.get() ? 0 : take(batch);
+        int count = takeUnlessClosed(batch);
         if (count == 0) {
             boolean wasDead = attachment.isDead();
             // Once more: the agent may have said something before it died.
-            count = wasDead && !closed.get() ? take(batch) : 0;
+            count = wasDead ? takeUnlessClosed(batch) : 0;
             if (count == 0) {
                 requireWorking();
             }
         }
         return count;
+    }
+
+    private int takeUnlessClosed(Arrivals batch) {
+        try {
+            return closed.get() ? 0 : take(batch);
+        } catch (IllegalStateException e) {
+            // Its tenant was closed just then, and the memory is gone.
+            if (closed.get()) {
+                return 0;
+            }
+            throw e;
+        }
     }
 
     private int take(Arrivals batch) {

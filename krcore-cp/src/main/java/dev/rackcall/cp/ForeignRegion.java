@@ -6,42 +6,97 @@ import dev.rackcall.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
-/** Memory of this process that the agent's process has mapped and registered, too. Address and keys are those at the agent, and others after it has restarted. */
+/**
+ * Memory of this process that the agent's process has mapped and registered, too. Address and keys are those at the agent: of the life in which it was registered, or, if it lasts, of the present one. Closing it waits for
+ * nobody, since threads that serve many connections close them: the agent, which has a mapping of its own, lets go of it a moment later.
+ */
 final class ForeignRegion implements MemoryRegion {
-    /** What one life of the agent says of it. */
-    record Registered(Attachment attachment, long address, int localKey, int remoteKey) {}
-
-    private final ForeignTenant tenant;
-    private final SharedFile file;
-    private final MemorySegment memory;
-    private final Optional<Mapping> mapping;
-    private final int rights;
-    private volatile Registered registered;
-
-    /**
-     * Takes the file over, once it is registered.
-     *
-     * @param memory of this process, where the file is mapped
-     * @param mapping to be closed with the region
-     */
-    ForeignRegion(
-            ForeignTenant tenant,
-            SharedFile file,
-            MemorySegment memory,
-            Optional<Mapping> mapping,
-            int rights,
-            Attachment attachment) {
-        this.tenant = tenant;
-        this.file = file;
-        this.memory = memory;
-        this.mapping = mapping;
-        this.rights = rights;
-        registered = attachment.register(file, rights);
+    /** What the region needs to be registered anew, and what is let go of with it. */
+    record Backing(SharedFile file, Mapping mapping) {
+        void close() {
+            file.close();
+            mapping.close();
+        }
     }
 
-    /** Registers it at another life of the agent. */
+    private record Place(Attachment attachment, Questions.Registered registered) {}
+
+    private final Membership membership;
+    private final MemorySegment memory;
+    private final int rights;
+    private final Optional<Backing> backing;
+    /** Written with the monitor, in which nobody waits. */
+    private volatile Place place;
+    /** Guarded by the monitor. */
+    private boolean closed;
+
+    private ForeignRegion(
+            Membership membership, MemorySegment memory, int rights, Optional<Backing> backing, Place place) {
+        this.membership = membership;
+        this.memory = memory;
+        this.rights = rights;
+        this.backing = backing;
+        this.place = place;
+    }
+
+    /** Registers memory for the present life of the agent; the file and its mapping stay the caller's. */
+    static ForeignRegion passing(Membership membership, SharedFile file, MemorySegment mapped, int rights) {
+        Patience patience = Patience.begin();
+        Attachment attachment = membership.living(patience);
+        Place place = new Place(attachment, attachment.questions().register(file, rights, patience));
+        return new ForeignRegion(membership, mapped, rights, Optional.empty(), place);
+    }
+
+    /** Registers memory for as long as the tenant lives; takes the backing over, once that is done. */
+    static ForeignRegion lasting(Membership membership, Backing backing, int rights) {
+        Patience patience = Patience.begin();
+        MemorySegment memory = backing.mapping().memory();
+        while (true) {
+            Attachment attachment = membership.living(patience);
+            Questions.Registered registered = attachment.questions().register(backing.file(), rights, patience);
+            ForeignRegion region = new ForeignRegion(
+                    membership, memory, rights, Optional.of(backing), new Place(attachment, registered));
+            if (membership.keep(region, attachment)) {
+                return region;
+            }
+        }
+    }
+
+    boolean isAt(Attachment attachment) {
+        return place.attachment() == attachment;
+    }
+
+    /** Registers what lasts at another life of the agent. It may be closed meanwhile. */
     void renew(Attachment attachment) {
-        registered = attachment.register(file, rights);
+        // A descriptor of its own, since who closes the region waits for nobody.
+        Optional<SharedFile> file = file();
+        if (file.isPresent()) {
+            try (SharedFile mine = file.get()) {
+                move(attachment, attachment.questions().register(mine, rights, Patience.begin()));
+            } catch (ControlPlaneException e) {
+                if (!isClosed()) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private synchronized Optional<SharedFile> file() {
+        return closed
+                ? Optional.empty()
+                : backing.map(lasting -> lasting.file().window(0, lasting.file().bytes()));
+    }
+
+    private synchronized void move(Attachment attachment, Questions.Registered registered) {
+        if (closed) {
+            attachment.questions().deregister(registered.localKey());
+        } else {
+            place = new Place(attachment, registered);
+        }
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
     }
 
     @Override
@@ -51,39 +106,35 @@ final class ForeignRegion implements MemoryRegion {
 
     @Override
     public long address() {
-        return registered.address();
+        return place.registered().address();
     }
 
     @Override
     public long byteSize() {
-        return file.bytes();
+        return memory.byteSize();
     }
 
     @Override
     public int localKey() {
-        return registered.localKey();
+        return place.registered().localKey();
     }
 
     @Override
     public int remoteKey() {
-        return registered.remoteKey();
+        return place.registered().remoteKey();
     }
 
     @Override
     public void close() {
-        if (tenant.forget(this)) {
-            Registered last = registered;
-            try {
-                last.attachment().deregister(last.localKey());
-            } finally {
-                release();
+        membership.forget(this);
+        synchronized (this) {
+            if (closed) {
+                return;
             }
+            closed = true;
         }
-    }
-
-    /** Lets go of the memory; the agent does so by itself when the session ends. */
-    void release() {
-        file.close();
-        mapping.ifPresent(Mapping::close);
+        // Of a session that is over nothing is registered.
+        place.attachment().questions().deregister(place.registered().localKey());
+        backing.ifPresent(Backing::close);
     }
 }

@@ -8,31 +8,20 @@ import dev.rackcall.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 
-/** A tenant of the host's agent process: over one life of the agent after the other. */
+/** A tenant of the host's agent process. Each thread waits for that with its own {@link Patience}, and none for another one. */
 final class ForeignTenant implements Tenant {
-    private static final long RETURN_NANOS = TimeUnit.SECONDS.toNanos(5);
-    private static final long PAUSE_MILLIS = 10;
-
-    private final Path socket;
+    private final Path folder;
     private final String name;
-    /** Replaced, with the monitor, when the agent has died. */
-    private volatile Attachment attachment;
-    /** Guarded by the monitor, with what follows. */
-    private final List<ForeignRegion> regions = new ArrayList<>();
+    private final Membership membership;
 
-    /** Written with the monitor, and read without by who does not wait for it. */
-    private volatile boolean closed;
-
-    ForeignTenant(Path socket, String name) {
-        this.socket = socket;
+    ForeignTenant(Path folder, String name) {
+        this.folder = folder;
         this.name = name;
-        attachment = Attachment.open(socket, name);
+        membership = new Membership(AgentServer.socketIn(folder), name);
     }
 
     @Override
@@ -42,22 +31,22 @@ final class ForeignTenant implements Tenant {
 
     @Override
     public HostId host() {
-        return attachment.host();
+        return membership.present().host();
     }
 
     @Override
     public boolean hasAgent() {
-        return !attachment.isDead() || AgentLink.isServed(socket.getParent());
+        return !membership.present().isDead() || AgentLink.isServed(folder);
     }
 
     @Override
     public boolean isClosed() {
-        return closed;
+        return membership.isClosed();
     }
 
     @Override
     public boolean isHardware() {
-        return attachment.isHardware();
+        return membership.present().isHardware();
     }
 
     @Override
@@ -70,17 +59,8 @@ final class ForeignTenant implements Tenant {
 
     @Override
     public MemoryRegion register(SharedFile file, MemorySegment mapped, Set<Access> rights) {
-        if (mapped.byteSize() != file.bytes()) {
-            throw new IllegalArgumentException(mapped.byteSize() + " bytes are not all of " + file);
-        }
-        // A descriptor of its own, for the next agent.
-        SharedFile own = file.window(0, file.bytes());
-        try {
-            return add(own, mapped, Optional.empty(), rights);
-        } catch (RuntimeException e) {
-            own.close();
-            throw e;
-        }
+        LocalTenant.requireWhole(file, mapped);
+        return ForeignRegion.passing(membership, file, mapped, Access.bits(rights));
     }
 
     @Override
@@ -92,123 +72,59 @@ final class ForeignTenant implements Tenant {
             file.close();
             throw e;
         }
+        ForeignRegion.Backing backing = new ForeignRegion.Backing(file, mapping);
         try {
-            return add(file, mapping.memory(), Optional.of(mapping), rights);
+            return ForeignRegion.lasting(membership, backing, Access.bits(rights));
         } catch (RuntimeException e) {
-            file.close();
-            mapping.close();
+            backing.close();
             throw e;
         }
-    }
-
-    private synchronized ForeignRegion add(
-            SharedFile file, MemorySegment memory, Optional<Mapping> mapping, Set<Access> rights) {
-        ForeignRegion region = new ForeignRegion(this, file, memory, mapping, Access.bits(rights), living());
-        regions.add(region);
-        return region;
-    }
-
-    /** Returns whether it was there. */
-    synchronized boolean forget(ForeignRegion region) {
-        return regions.remove(region);
     }
 
     @Override
     public VirtualQueue connect(HostId host) {
-        return current().connect(host, Optional.empty());
-    }
-
-    @Override
-    public List<VirtualQueue> connect(List<HostId> hosts) {
-        return current().connect(hosts);
+        return connect(host, Optional.empty());
     }
 
     @Override
     public VirtualQueue connect(HostId host, ControlAddress address) {
-        return current().connect(host, Optional.of(address));
+        return connect(host, Optional.of(address));
+    }
+
+    private VirtualQueue connect(HostId host, Optional<ControlAddress> address) {
+        Patience patience = Patience.begin();
+        return membership.living(patience).connect(host, address, patience);
+    }
+
+    @Override
+    public List<VirtualQueue> connect(List<HostId> hosts) {
+        Patience patience = Patience.begin();
+        return membership.living(patience).connect(hosts, patience);
     }
 
     @Override
     public MessagePort bind(int port) {
-        return current().bind(port, Optional.empty());
+        return bind(port, Optional.empty());
     }
 
     @Override
     public MessagePort bind(int port, Runnable arrival) {
-        return current().bind(port, Optional.of(arrival));
+        return bind(port, Optional.of(arrival));
+    }
+
+    private MessagePort bind(int port, Optional<Runnable> arrival) {
+        Patience patience = Patience.begin();
+        return membership.living(patience).bind(port, arrival, patience);
     }
 
     @Override
     public boolean ping(Duration atMost) {
-        // Without the monitor: who connects may hold it for seconds, waiting for the next agent.
-        return attachment.ping(atMost.toNanos());
-    }
-
-    private synchronized Attachment current() {
-        return living();
-    }
-
-    /** That of the agent that lives now, for which it waits if need be. With the monitor, which others get meanwhile: who closes a region need not wait for an agent. */
-    private Attachment living() {
-        long start = System.nanoTime();
-        requireOpen();
-        while (attachment.isDead()) {
-            try {
-                attach();
-            } catch (ControlPlaneException e) {
-                if (e.kind() != Kind.UNREACHABLE || System.nanoTime() - start > RETURN_NANOS) {
-                    throw e;
-                }
-                pause();
-            }
-            requireOpen();
-        }
-        return attachment;
-    }
-
-    private void attach() {
-        Attachment next = Attachment.open(socket, name);
-        attachment.close();
-        attachment = next;
-        renewRegions();
-    }
-
-    @SuppressWarnings("WaitNotInLoop") // who calls it loops
-    private void pause() {
-        try {
-            wait(PAUSE_MILLIS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new ControlPlaneException(
-                    Kind.UNREACHABLE, "interrupted while the next agent process was waited for; connect again");
-        }
-    }
-
-    private void requireOpen() {
-        if (closed) {
-            throw new ControlPlaneException(Kind.QUEUE_FAILED, "tenant " + name + " is closed; join again");
-        }
-    }
-
-    private void renewRegions() {
-        try {
-            for (ForeignRegion region : regions) {
-                region.renew(attachment);
-            }
-        } catch (RuntimeException e) {
-            // Or the next to connect would find it alive, and regions with the keys of another life.
-            attachment.close();
-            throw e;
-        }
+        // Of an agent that has died nobody waits for the next one.
+        return membership.present().ping(Patience.of(atMost));
     }
 
     @Override
-    public synchronized void close() {
-        if (!closed) {
-            closed = true;
-            attachment.closeWithQueues();
-            regions.forEach(ForeignRegion::release);
-            regions.clear();
-        }
+    public void close() {
+        membership.close().forEach(ForeignRegion::close);
     }
 }

@@ -82,8 +82,16 @@ final class LocalTenant implements Tenant {
         return register(memory, rights, Optional.empty());
     }
 
+    /** An agent process would register all of the file. */
+    static void requireWhole(SharedFile file, MemorySegment mapped) {
+        if (mapped.byteSize() != file.bytes()) {
+            throw new IllegalArgumentException(mapped.byteSize() + " bytes are not all of " + file);
+        }
+    }
+
     @Override
     public MemoryRegion register(SharedFile file, MemorySegment mapped, Set<Access> rights) {
+        requireWhole(file, mapped);
         return register(mapped, rights, Optional.empty());
     }
 

@@ -107,7 +107,7 @@ final class SessionPlace implements QueueWatcher {
 
     /** Tells the tenant that what it asked for by this id is done. */
     void answer(long id) {
-        // Partner: Attachment.awaitAnswer.
+        // Partner: Places.awaitAnswer.
         SessionLayout.LONG.setRelease(memory, at, id);
     }
 

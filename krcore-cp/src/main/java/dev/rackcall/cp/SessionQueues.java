@@ -88,7 +88,7 @@ final class SessionQueues implements AutoCloseable {
     /** Tells the tenant whether it must ring after an entry. */
     synchronized void watch(boolean now) {
         if (!closed) {
-            // Partner: Attachment.published.
+            // Partner: Places.published.
             SessionLayout.INT.setRelease(memory, SessionLayout.WATCHED, now ? 1 : 0);
         }
     }
@@ -112,7 +112,7 @@ final class SessionQueues implements AutoCloseable {
     }
 
     private boolean isNextThere() {
-        // Partner: Attachment.publish.
+        // Partner: EntryRing.publish.
         return (long) SessionLayout.LONG.getAcquire(memory, layout.entry(taken)) == taken + 1;
     }
 

@@ -14,6 +14,9 @@ import java.util.Set;
  *
  * <p>One of an agent in this process comes from {@link Agent#admit}, one of the host's agent process from {@link AgentLink#join}. Programs that
  * shall work with either get their memory by {@link #allocate} or {@link #share}.
+ *
+ * <p>What needs an agent process waits for it as long as the calling thread's {@link Patience} lasts. Closing a region, a queue or a port waits for nobody: an agent process lets go of them a moment later, before it
+ * does what it is asked for then.
  */
 public sealed interface Tenant extends AutoCloseable permits LocalTenant, ForeignTenant {
     /** The name it was admitted by. */
@@ -42,15 +45,16 @@ public sealed interface Tenant extends AutoCloseable permits LocalTenant, Foreig
 
     /**
      * Registers memory that is the mapping of a whole file, at the agent too if that is another process, which then maps the file and reserves all of it. The mapping stays the caller's, and
-     * mapped until the region is closed; of the file nothing is needed any more when this returns.
+     * mapped until the region is closed; of the file nothing is needed any more when this returns. So if such an agent ends, the region is of no use any more, and is registered anew by who needs it.
      *
      * @throws ControlPlaneException as {@link #share}
+     * @throws IllegalArgumentException if the mapping is not as long as the file
      */
     MemoryRegion register(SharedFile file, MemorySegment mapped, Set<Access> rights);
 
     /**
      * Maps a file and registers the mapping, at the agent too if that is another process. The file becomes the tenant's, which closes it, and
-     * unmaps the memory when the region is closed.
+     * unmaps the memory when the region is closed. The next agent process gets it, too, when one has ended.
      *
      * @throws ControlPlaneException as {@link #register}; REFUSED if the agent is another process and the file's length is not sealed
      */

@@ -15,7 +15,10 @@ import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,6 +30,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -114,10 +118,13 @@ class AgentServerTest {
         fails(
                 Kind.REFUSED,
                 "speaks version " + mine + " of",
-                () -> Attachment.open(socket, "t", mine + 1, Uid.current()));
+                () -> AgentHello.say(socket, "t", mine + 1, Uid.current(), Patience.begin()));
         fails(Kind.REFUSED, "another agent works for", () -> AgentServer.open(peer, folder));
         if (Uid.current() != 0) {
-            fails(Kind.REFUSED, "need not trust", () -> Attachment.open(socket, "t", mine, Uid.current() + 1));
+            fails(
+                    Kind.REFUSED,
+                    "need not trust",
+                    () -> AgentHello.say(socket, "t", mine, Uid.current() + 1, Patience.begin()));
         }
         try (Tenant tenant = AgentLink.join(folder, "t")) {
             works(tenant);
@@ -289,9 +296,9 @@ class AgentServerTest {
                 }
             }
             for (int i = 0; i < 5; i++) {
-                Attachment hostile = Attachment.open(AgentServer.socketIn(folder), "hostile " + i);
+                Attachment hostile = AgentHello.say(AgentServer.socketIn(folder), "hostile " + i, Patience.begin());
                 // A queue, so that requests of noise get as far as the checks.
-                hostile.connect(peer.host(), Optional.empty());
+                hostile.connect(peer.host(), Optional.empty(), Patience.begin());
                 scribble(hostile, random);
                 hostile.published();
                 works(tenant);
@@ -510,32 +517,59 @@ class AgentServerTest {
     }
 
     @Test
-    void shouldRegisterAMappingThatStaysTheCallersAndAgainAtTheNextAgent() {
+    void shouldRegisterAMappingThatStaysTheCallersForOneLifeOfTheAgent() throws Exception {
         AgentServer first = serve();
         try (Tenant tenant = AgentLink.join(folder, "t")) {
-            SharedFile file = SharedFile.memfd("mine", 8192);
+            SharedFile file = SharedFile.memfd("mine-for-a-life", 8192);
             try (Mapping mine = file.map()) {
                 assertThatThrownBy(
                                 () -> tenant.register(file, mine.memory().asSlice(0, 64), EnumSet.allOf(Access.class)))
                         .hasMessageContaining("64 bytes are not all of");
-                MemoryRegion region = tenant.register(file, mine.memory(), EnumSet.allOf(Access.class));
-                file.close();
-                assertThat(region.memory()).isEqualTo(mine.memory());
+                MemoryRegion ofTheFirst = tenant.register(file, mine.memory(), EnumSet.allOf(Access.class));
+                writes(tenant, ofTheFirst, mine.memory(), 6);
                 first.close();
                 assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
-                serve();
-                try (VirtualQueue queue = tenant.connect(peer.host())) {
-                    mine.memory().set(ValueLayout.JAVA_LONG, 4096, 6);
-                    queue.push(request.write(theirs.address(), theirs.remoteKey())
-                            .from(region, 4096, 8)
-                            .id(1)
-                            .signaled());
-                    assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
-                }
-                region.close();
-                assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(6);
-                assertThat(mine.memory().get(ValueLayout.JAVA_LONG, 4096)).isEqualTo(6);
+                // It would not take the region once more.
+                AgentServer second = hosts.keep(AgentServer.open(agent, folder, Uid.current(), 8192));
+                MemoryRegion again = tenant.register(file, mine.memory(), EnumSet.allOf(Access.class));
+                file.close();
+                Hosts.waitUntil("nobody to have a descriptor of it", () -> descriptors("mine-for-a-life") == 0);
+                writes(tenant, again, mine.memory(), 7);
+                ofTheFirst.close();
+                writes(tenant, again, mine.memory(), 8);
+                again.close();
+                assertThat(second.tenants()).isOne();
             }
+        }
+    }
+
+    private void writes(Tenant tenant, MemoryRegion region, MemorySegment memory, long value) {
+        assertThat(region.memory()).isEqualTo(memory);
+        memory.set(ValueLayout.JAVA_LONG, 4096, value);
+        try (VirtualQueue queue = tenant.connect(peer.host())) {
+            queue.push(request.write(theirs.address(), theirs.remoteKey())
+                    .from(region, 4096, 8)
+                    .id(1)
+                    .signaled());
+            assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+        }
+        assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(value);
+    }
+
+    /** Of this process, of a file in memory of that name. */
+    private static long descriptors(String name) {
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            return all.filter(fd -> leadsTo(fd, name)).count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean leadsTo(Path fd, String name) {
+        try {
+            return Files.readSymbolicLink(fd).toString().contains(name);
+        } catch (IOException gone) {
+            return false;
         }
     }
 
@@ -572,20 +606,19 @@ class AgentServerTest {
         }
     }
 
-    /** Whoever closes something must not hear of it. */
+    /** Whoever closes something must not hear of it, nor wait for it. */
     @Test
-    void shouldCloseARegionWhileItsAgentDies() throws Exception {
+    void shouldCloseARegionWhileItsAgentStandsStillAndDies() throws Exception {
         String[] arguments = {hosts.meta().address().toString(), "outer", folder.toString()};
         try (Child child = Child.start(MortalAgent.class, arguments);
                 Tenant tenant = AgentLink.join(folder, "t")) {
-            MemoryRegion region = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
+            MemoryRegion first = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
+            MemoryRegion second = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
             child.signal("STOP");
             Hosts.waitUntil("it to stand still", () -> !tenant.ping(Duration.ofMillis(50)));
-            FutureTask<Boolean> closing = new FutureTask<>(region::close, true);
-            Thread closer = Thread.ofPlatform().start(closing);
-            Hosts.waitUntil("it is asked", () -> closer.getState() == Thread.State.TIMED_WAITING);
+            first.close();
             child.close();
-            assertThat(closing.get()).isTrue();
+            second.close();
         }
     }
 }

@@ -13,13 +13,16 @@ import dev.rackcall.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,6 +30,8 @@ import org.junit.jupiter.api.Test;
 /** A device that takes long to register memory, as real ones do that pin gigabytes. */
 class SlowRegistrationTest {
     private static final int SLOW_BYTES = 77 * 4096;
+    /** Longer than anything takes here. */
+    private static final Duration LONG = Duration.ofMinutes(5);
 
     private final CountDownLatch begun = new CountDownLatch(1);
     private final CountDownLatch mayEnd = new CountDownLatch(1);
@@ -155,6 +160,51 @@ class SlowRegistrationTest {
         }
         Hosts.region(tenant, 64);
         Hosts.region(tenant, 64);
+    }
+
+    /** Threads that serve many connections close them: they must not wait until a large region of another connection is there. */
+    @Test
+    void shouldCloseAndConnectWhileAnotherThreadRegistersAtAnAgentProcess() throws Exception {
+        Tenant tenant = hosts.foreign(agent, "t");
+        MemoryRegion first = Hosts.region(tenant, 64);
+        FutureTask<MemoryRegion> slow =
+                new FutureTask<>(() -> Patience.within(LONG, () -> Hosts.region(tenant, SLOW_BYTES)));
+        Thread.ofPlatform().daemon().start(slow);
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        first.close();
+        tenant.connect(peer.host()).close();
+        tenant.bind(7).close();
+        assertThat(slow).isNotDone();
+        mayEnd.countDown();
+        assertThat(slow.get(20, TimeUnit.SECONDS).byteSize()).isEqualTo(SLOW_BYTES);
+        // The first one's place.
+        Hosts.region(tenant, 64);
+    }
+
+    /** More than a socket takes at a time. */
+    @Test
+    void shouldGiveBackRegionsThatWereClosedWhileTheAgentProcessDidNotListen() throws Exception {
+        int regions = 1000;
+        Agent roomy = hosts.agent("roomy", options -> options.withQuota(8, regions + 1));
+        Tenant tenant = hosts.foreign(roomy, "t");
+        List<MemoryRegion> all = registered(tenant, regions);
+        FutureTask<MemoryRegion> slow =
+                new FutureTask<>(() -> Patience.within(LONG, () -> Hosts.region(tenant, SLOW_BYTES)));
+        Thread.ofPlatform().daemon().start(slow);
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+        all.forEach(MemoryRegion::close);
+        assertThat(slow).isNotDone();
+        mayEnd.countDown();
+        registered(tenant, regions);
+        slow.get(20, TimeUnit.SECONDS).close();
+    }
+
+    private static List<MemoryRegion> registered(Tenant tenant, int count) {
+        return Patience.within(
+                LONG,
+                () -> Stream.generate(() -> Hosts.region(tenant, 64))
+                        .limit(count)
+                        .toList());
     }
 
     private static boolean canRegister(Tenant tenant) {

@@ -6,12 +6,10 @@ import java.util.Optional;
 
 /** Whole messages with descriptors over a socket (sendmsg(2), recvmsg(2), SCM_RIGHTS); waits are bounded. */
 final class SocketMessages {
-    private static final Duration SEND_TIMEOUT = Duration.ofSeconds(5);
-
     private SocketMessages() {}
 
     /** See {@link UnixSocket#send}. */
-    static void send(Descriptor descriptor, String name, byte[] message, int... fds) {
+    static void send(Descriptor descriptor, String name, byte[] message, Duration atMost, int... fds) {
         if (message.length == 0
                 || message.length > MessageHeader.MAX_MESSAGE_BYTES
                 || fds.length > MessageHeader.MAX_FDS) {
@@ -22,7 +20,7 @@ final class SocketMessages {
         descriptor.enter();
         try (Arena arena = Arena.ofConfined()) {
             MessageHeader header = MessageHeader.toSend(arena, message, fds);
-            long deadline = System.nanoTime() + SEND_TIMEOUT.toNanos();
+            long deadline = System.nanoTime() + atMost.toNanos();
             CallState state = CallState.current();
             while (LibcSockets.sendmsg(
                             state.errnoSegment(), descriptor.fd(), header.segment(), LibcSockets.MSG_NOSIGNAL)

@@ -17,6 +17,7 @@ import java.util.function.LongConsumer;
  */
 public final class UnixSocket implements AutoCloseable {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration SEND_TIMEOUT = Duration.ofSeconds(5);
     private static final int TYPE = LibcSockets.SOCK_SEQPACKET | LibcSockets.SOCK_CLOEXEC | LibcSockets.SOCK_NONBLOCK;
 
     private final Descriptor descriptor;
@@ -172,7 +173,17 @@ public final class UnixSocket implements AutoCloseable {
      * @throws OsException if the peer is gone (EPIPE), or does not read for 5 s (EAGAIN)
      */
     public void send(byte[] message, int... fds) {
-        SocketMessages.send(descriptor, name, message, fds);
+        send(message, SEND_TIMEOUT, fds);
+    }
+
+    /**
+     * As {@link #send(byte[], int...)}, for a caller with time of his own.
+     *
+     * @param atMost how long to wait for a peer that does not read; zero to wait for nobody
+     * @throws OsException if the peer is gone (EPIPE), or does not read for so long (EAGAIN): then nothing was sent
+     */
+    public void send(byte[] message, Duration atMost, int... fds) {
+        SocketMessages.send(descriptor, name, message, atMost, fds);
     }
 
     /**
