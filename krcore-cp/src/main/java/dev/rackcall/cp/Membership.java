@@ -64,31 +64,43 @@ final class Membership {
      */
     Attachment living(Patience patience) {
         requireOpen();
+        Optional<ControlPlaneException> why = Optional.empty();
         Attachment found = present;
         while (found.isDead()) {
-            found = awaitNext(patience);
+            why = awaitNext(patience, why);
             requireOpen();
+            found = present;
         }
         return found;
     }
 
-    private Attachment awaitNext(Patience patience) {
-        CompletableFuture<Attachment> joined = next();
+    /**
+     * Waits for the next one, a while.
+     *
+     * @param before why there was none before
+     * @return why there is none yet, if so
+     */
+    private Optional<ControlPlaneException> awaitNext(Patience patience, Optional<ControlPlaneException> before) {
         try {
-            return patience.await(joined, "the next agent process was waited for");
+            Attachment _ = patience.await(next(), "the next agent process was waited for");
+            return Optional.empty();
         } catch (TimeoutException e) {
-            throw new ControlPlaneException(
-                    Kind.UNREACHABLE,
-                    "the agent process has ended, and the next one at " + socket
-                            + " has not taken this tenant in within " + patience + "; is it stopped?");
+            throw before.orElseGet(() -> silent(patience));
         } catch (ExecutionException e) {
             ControlPlaneException why = asFailure(e.getCause());
             if (why.kind() != Kind.UNREACHABLE || patience.isOver()) {
                 throw why;
             }
             pause(patience);
-            return present;
+            return Optional.of(why);
         }
+    }
+
+    private ControlPlaneException silent(Patience patience) {
+        return new ControlPlaneException(
+                Kind.UNREACHABLE,
+                "the agent process has ended, and the next one at " + socket + " has not taken this tenant in within "
+                        + patience + "; is it stopped?");
     }
 
     /** One for each thread that hears of it. */

@@ -15,8 +15,8 @@ import java.util.Set;
  * <p>One of an agent in this process comes from {@link Agent#admit}, one of the host's agent process from {@link AgentLink#join}. Programs that
  * shall work with either get their memory by {@link #allocate} or {@link #share}.
  *
- * <p>What needs an agent process waits for it as long as the calling thread's {@link Patience} lasts. Closing a region, a queue or a port waits for nobody: an agent process lets go of them a moment later, before it
- * does what it is asked for then.
+ * <p>What needs an agent process waits for it as long as the calling thread's {@link Patience} lasts. Closing a region, a queue or a port waits for nobody: an agent process lets go of them a moment later, of a region
+ * before it registers the next one, of the others before it opens the next one. Until then a peer's request may still reach memory that stays the caller's.
  */
 public sealed interface Tenant extends AutoCloseable permits LocalTenant, ForeignTenant {
     /** The name it was admitted by. */

@@ -28,7 +28,9 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -574,7 +576,7 @@ class AgentServerTest {
     }
 
     @Test
-    void shouldLetWhoeverWantsToHearOfMessagesHearOfTheEnd() {
+    void shouldLetWhoeverWantsToHearOfMessagesHearOfTheEnd() throws Exception {
         AgentServer server = serve();
         try (Tenant tenant = AgentLink.join(folder, "t")) {
             AtomicInteger told = new AtomicInteger();
@@ -582,9 +584,15 @@ class AgentServerTest {
             tenant.bind(8, () -> {
                 throw new IllegalStateException("a test's");
             });
-            tenant.bind(9, told::incrementAndGet).close();
+            AtomicInteger toldTheClosed = new AtomicInteger();
+            tenant.bind(9, toldTheClosed::incrementAndGet).close();
+            CountDownLatch last = new CountDownLatch(1);
+            // They are told in the order in which they were bound.
+            tenant.bind(10, last::countDown);
             server.close();
-            Hosts.waitUntil("the word of it", () -> told.get() == 1);
+            assertThat(last.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(told).hasValue(1);
+            assertThat(toldTheClosed).hasValue(0);
             fails(Kind.QUEUE_FAILED, "has ended", () -> port.receive(Arrivals.create(1)));
         }
     }

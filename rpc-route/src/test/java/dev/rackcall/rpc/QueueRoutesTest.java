@@ -19,6 +19,8 @@ import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.os.OwnerLock;
+import dev.rackcall.shm.os.UnixSocket;
 import dev.rackcall.verbs.soft.FaultPlan;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
@@ -246,6 +248,29 @@ class QueueRoutesTest {
             Await.until(
                     "calls over virtual queues",
                     () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP_QUEUES)));
+        } finally {
+            QueueSettings.forget(joined);
+        }
+    }
+
+    /** The agent of this host is another process, which says nothing (it was stopped, or begins just now): a way that works is not kept waiting for it. */
+    @Test
+    void shouldTakeAQueuePairWhereTheAgentProcessSaysNothing() throws Exception {
+        server("one");
+        Path runtime = Files.createDirectory(folder.resolve("agent"));
+        AgentServer first = AgentServer.open(agentOf("served"), runtime);
+        Tenant joined = keep(AgentLink.join(runtime, "routes"));
+        first.close();
+        QueueSettings.use(joined);
+        try (OwnerLock _ = OwnerLock.tryAcquire(runtime.resolve("control-plane.owner"))
+                        .orElseThrow();
+                UnixSocket _ = UnixSocket.listen(runtime.resolve("control-plane.agent"), 64)) {
+            RpcChannel channel = channel();
+            assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+            assertThat(used(channel)).containsExactly(Kind.TCP);
+            Await.until(
+                    "the reason",
+                    () -> route(channel, Kind.TCP_QUEUES).reason().contains("has not taken this tenant in within"));
         } finally {
             QueueSettings.forget(joined);
         }

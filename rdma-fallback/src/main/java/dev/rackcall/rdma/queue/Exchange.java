@@ -2,8 +2,11 @@ package dev.rackcall.rdma.queue;
 
 import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.Patience;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.LogLimit;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
@@ -13,10 +16,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -39,6 +45,8 @@ final class Exchange {
     private static final long REMIND_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Map<Tenant, Exchange> OPEN = new HashMap<>();
+    /** Those that somebody makes just now; done when he has, or has failed. Guarded by OPEN. */
+    private static final Map<Tenant, CompletableFuture<Void>> MAKING = new HashMap<>();
     /** Those, and those that nobody new uses and that still have their port. */
     private static final AtomicInteger LIVING = new AtomicInteger();
 
@@ -63,6 +71,9 @@ final class Exchange {
     /** Something has come since the thread looked for it last. A lock that it waited for on the way may have used the permit up that came with that. */
     private volatile boolean hasCome;
 
+    /** Nothing is heard here any more. */
+    private volatile boolean broken;
+
     private volatile long looks;
 
     private Exchange(Tenant tenant) {
@@ -72,29 +83,64 @@ final class Exchange {
     }
 
     /**
-     * That of a tenant. To be {@link #release released}.
+     * That of a tenant. To be {@link #release released}. Of those who need one that is not there one makes it; the others wait for him with their own {@link Patience}.
      *
      * @throws ControlPlaneException if the tenant cannot bind a port
+     * @throws RpcException UNAVAILABLE if nobody could in time
      */
     static Exchange of(Tenant tenant) {
-        Optional<Exchange> found = find(tenant);
-        if (found.isPresent()) {
-            return found.get();
+        long end = System.nanoTime() + Patience.left().toNanos();
+        while (true) {
+            CompletableFuture<Void> mine = new CompletableFuture<>();
+            CompletableFuture<Void> others;
+            synchronized (OPEN) {
+                Optional<Exchange> found = find(tenant);
+                if (found.isPresent()) {
+                    return found.get();
+                }
+                others = MAKING.putIfAbsent(tenant, mine);
+            }
+            if (others == null) {
+                return make(tenant, mine);
+            }
+            await(others, end);
         }
-        // Without a lock that others need: the next agent process may have to be waited for.
-        Exchange made = new Exchange(tenant);
-        synchronized (OPEN) {
-            found = find(tenant);
-            if (found.isEmpty()) {
+    }
+
+    /** Without a lock that others need: the next agent process may have to be waited for. */
+    private static Exchange make(Tenant tenant, CompletableFuture<Void> done) {
+        try {
+            Exchange made = new Exchange(tenant);
+            synchronized (OPEN) {
                 made.users = 1;
                 OPEN.put(tenant, made);
                 LIVING.incrementAndGet();
                 made.thread.start();
-                return made;
             }
+            return made;
+        } finally {
+            synchronized (OPEN) {
+                MAKING.remove(tenant);
+            }
+            done.complete(null);
         }
-        made.inbox.close();
-        return found.get();
+    }
+
+    private static void await(CompletableFuture<Void> others, long end) {
+        try {
+            others.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw Status.Code.UNAVAILABLE
+                    .with("this host's agent has given this process no port in time; is it stopped?")
+                    .asException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Status.Code.CANCELLED
+                    .with("interrupted while another thread asked this host's agent for a port")
+                    .asException(e);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("nobody lets it fail", e);
+        }
     }
 
     /** That which is open, for one more user. */
@@ -140,6 +186,11 @@ final class Exchange {
 
     Tenant tenant() {
         return tenant;
+    }
+
+    /** Whether its port was lost, with the agent or the tenant. */
+    boolean isBroken() {
+        return broken;
     }
 
     /** Where messages for its connections arrive. */
@@ -257,15 +308,29 @@ final class Exchange {
             OPEN.remove(tenant, this);
             isUsed = users > 0;
         }
-        listeners.forEach(listener -> listener.lost(this, e.getMessage()));
-        carriers.values().forEach(carrier -> {
-            carrier.end("nothing is heard of it any more: " + e.getMessage());
-            carrier.tellEnd();
-        });
+        broken = true;
+        String why = "this process hears nothing of it any more: " + e.getMessage();
+        listeners.forEach(listener -> guarded(() -> listener.lost(this, e.getMessage())));
+        carriers.values()
+                .forEach(carrier -> guarded(() -> {
+                    carrier.end(why);
+                    carrier.tellEnd();
+                }));
         if (isUsed) {
             LockSupport.parkNanos(REMIND_NANOS);
         }
         return !isUsed;
+    }
+
+    /** Whoever cannot be told keeps nobody from being told. */
+    private static void guarded(Runnable word) {
+        try {
+            word.run();
+        } catch (RuntimeException | Error e) {
+            if (LOG_LIMIT.allows()) {
+                LOG.error("the end of a port could not be told of; others are told{}", LOG_LIMIT.skipped(), e);
+            }
+        }
     }
 
     private void look(long now) {

@@ -12,8 +12,6 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.BitSet;
 import java.util.EnumSet;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A port with memory for some messages at a time. Used by one thread, but for {@link #close}. */
 final class Inbox implements AutoCloseable {
@@ -25,7 +23,6 @@ final class Inbox implements AutoCloseable {
     private static final int FIRST_RANDOM = 1 << 16;
 
     private static final int TRIES = 16;
-    private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
     private static final SecureRandom RANDOM = new SecureRandom();
 
     static {
@@ -33,6 +30,7 @@ final class Inbox implements AutoCloseable {
     }
 
     private final MessagePort port;
+    private final PassingMemory memory;
     private final MemoryRegion region;
     private final Arrivals arrivals = Arrivals.create(PIECES);
     /** Pieces that the port does not have and that hold nothing; the way to an agent's process may be full. */
@@ -44,9 +42,10 @@ final class Inbox implements AutoCloseable {
         void take(HostId from, ByteBuffer message);
     }
 
-    private Inbox(MessagePort port, MemoryRegion region) {
+    private Inbox(MessagePort port, PassingMemory memory) {
         this.port = port;
-        this.region = region;
+        this.memory = memory;
+        region = memory.region();
     }
 
     /**
@@ -54,21 +53,22 @@ final class Inbox implements AutoCloseable {
      *
      * @param number 0 for any that nobody has
      * @param arrival runs when something has come, on a thread that must not be held up
-     * @throws ControlPlaneException as {@link Tenant#bind(int, Runnable)} and {@link Tenant#allocate}
+     * @throws ControlPlaneException as {@link Tenant#bind(int, Runnable)} and {@link PassingMemory#make}
      */
     static Inbox bind(Tenant tenant, int number, Runnable arrival) {
         MessagePort port = number == 0 ? bindAny(tenant, arrival) : tenant.bind(number, arrival);
-        MemoryRegion region = null;
+        PassingMemory memory = null;
         try {
-            region = tenant.allocate((long) PIECES * PIECE_BYTES, EnumSet.of(Access.LOCAL_WRITE));
-            Inbox made = new Inbox(port, region);
+            memory = PassingMemory.make(
+                    tenant, "rackcall-inbox", (long) PIECES * PIECE_BYTES, EnumSet.of(Access.LOCAL_WRITE));
+            Inbox made = new Inbox(port, memory);
             made.spare.set(0, PIECES);
             made.give();
             return made;
         } catch (RuntimeException | Error e) {
             port.close();
-            if (region != null) {
-                region.close();
+            if (memory != null) {
+                memory.close();
             }
             throw e;
         }
@@ -131,10 +131,6 @@ final class Inbox implements AutoCloseable {
     @Override
     public void close() {
         port.close();
-        try {
-            region.close();
-        } catch (ControlPlaneException e) {
-            LOG.warn("memory for messages stays the agent's until the tenant is closed: {}", e.getMessage());
-        }
+        memory.close();
     }
 }

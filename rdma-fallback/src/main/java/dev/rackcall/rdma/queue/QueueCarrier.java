@@ -262,6 +262,11 @@ final class QueueCarrier extends SendingCarrier {
         return saidGoodbye;
     }
 
+    /** Whether this process hears no peers any more, whatever they do. */
+    boolean isUnheard() {
+        return exchange.isBroken();
+    }
+
     /** What it has said of its reason. Only once it has said goodbye. */
     Optional<ControlPlaneException.Kind> farewell() {
         return saidGoodbye ? farewell : Optional.empty();

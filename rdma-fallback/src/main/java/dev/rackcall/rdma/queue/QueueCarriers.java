@@ -2,6 +2,7 @@ package dev.rackcall.rdma.queue;
 
 import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.Patience;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
@@ -58,12 +59,22 @@ public final class QueueCarriers implements CarrierProvider {
     public Listener listen(URI address, Reception reception) {
         requirePlace(address);
         try {
-            Tenant tenant = QueueSettings.tenant(address);
+            Tenant tenant = tenantFor(address);
             requireOwnHost(address, tenant);
             return new QueueListener(tenant, address, reception);
         } catch (ControlPlaneException | VerbsException e) {
             throw Status.Code.FAILED_PRECONDITION
                     .with("cannot listen at %s: %s", address, e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    private static Tenant tenantFor(URI address) {
+        try {
+            return QueueSettings.tenant(address);
+        } catch (RpcException e) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("cannot listen at %s: %s", address, e.status().description())
                     .asException(e);
         }
     }
@@ -75,7 +86,9 @@ public final class QueueCarriers implements CarrierProvider {
         QueueCarrier carrier = null;
         try {
             HostId host = HostId.named(address.getHost());
-            carrier = carrier(QueueSettings.tenant(), memory, hello.remaining(), host, address.getPort());
+            int bytes = hello.remaining();
+            carrier = Patience.within(
+                    timeout, () -> carrier(QueueSettings.tenant(), memory, bytes, host, address.getPort()));
             carrier.greet(QueueMessage.HELLO, 0, hello);
             return greeted(carrier, await(carrier, address, timeout, end));
         } catch (ControlPlaneException | VerbsException e) {
@@ -106,6 +119,7 @@ public final class QueueCarriers implements CarrierProvider {
 
     /** Looks meanwhile: the answer takes a few messages, most of the time is the server's. */
     private static QueueCarrier.Reply await(QueueCarrier carrier, URI address, Duration timeout, long end) {
+        long begin = System.nanoTime();
         while (!carrier.reply().isDone()) {
             carrier.lookAtClock();
             // Says also whether the port is there.
@@ -115,16 +129,29 @@ public final class QueueCarriers implements CarrierProvider {
                 throw withoutReply(carrier, address);
             }
             if (System.nanoTime() - end >= 0) {
-                throw Status.Code.UNAVAILABLE
-                        .with("%s did not answer within %s; it may be stopped or overloaded", address, timeout)
-                        .asException();
+                throw late(address, timeout, Duration.ofNanos(System.nanoTime() - begin));
             }
             LockSupport.parkNanos(PAUSE_NANOS);
         }
         return carrier.reply().join();
     }
 
+    /** The server need not be to blame: this host's agent may have left it little time. */
+    private static RpcException late(URI address, Duration timeout, Duration servers) {
+        String why = servers.compareTo(timeout.dividedBy(2)) > 0
+                ? "it may be stopped or overloaded"
+                : "this host's agent took the rest of " + timeout;
+        return Status.Code.UNAVAILABLE
+                .with("%s did not answer within %d ms; %s", address, servers.toMillis(), why)
+                .asException();
+    }
+
     private static RpcException withoutReply(QueueCarrier carrier, URI address) {
+        if (!carrier.hasSaidGoodbye() && carrier.isUnheard()) {
+            return Status.Code.UNAVAILABLE
+                    .with("no connection over virtual queues to %s from here: %s", address, carrier.whyEnded())
+                    .asException();
+        }
         if (!carrier.hasSaidGoodbye()) {
             return Status.Code.UNAVAILABLE
                     .with(

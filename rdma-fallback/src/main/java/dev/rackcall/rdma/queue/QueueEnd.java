@@ -4,7 +4,6 @@ import dev.rackcall.cp.Tenant;
 import dev.rackcall.rdma.sending.ConnectionMemory;
 import dev.rackcall.rdma.sending.PeerMemory;
 import dev.rackcall.rpc.spi.CarrierProvider.Memory;
-import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Errno;
@@ -60,7 +59,8 @@ final class QueueEnd implements ConnectionMemory {
         this.memory = memory.mapped();
         try {
             region = keep(tenant.register(memory.file(), memory.mapped(), PEER));
-            words = keep(tenant.allocate(GREETING + greetingBytes, PEER));
+            words = keep(PassingMemory.make(tenant, "rackcall-words", GREETING + greetingBytes, PEER))
+                    .region();
         } catch (RuntimeException | Error e) {
             close();
             throw e;
@@ -135,25 +135,16 @@ final class QueueEnd implements ConnectionMemory {
     /** As {@link ConnectionMemory#own}. Who closes this end meanwhile does not wait for that. */
     @Override
     public MemoryRegion own(SharedFile file) {
-        Mapping mapping = file.map();
-        MemoryRegion own;
-        try {
-            own = tenant.register(file, mapping.memory(), EnumSet.of(Access.LOCAL_WRITE));
-        } catch (RuntimeException | Error e) {
-            mapping.close();
-            throw e;
-        }
-        if (!keepOpen(mapping, own)) {
+        PassingMemory own = PassingMemory.of(tenant, file, EnumSet.of(Access.LOCAL_WRITE));
+        if (!keepOpen(own)) {
             closePart(own);
-            closePart(mapping);
             throw new VerbsException("registering " + file, Errno.EINVAL, "its connection is closed");
         }
-        return own;
+        return own.region();
     }
 
-    private synchronized boolean keepOpen(Mapping mapping, MemoryRegion own) {
+    private synchronized boolean keepOpen(PassingMemory own) {
         if (!closed) {
-            keep(mapping);
             keep(own);
         }
         return !closed;

@@ -1,14 +1,10 @@
 package dev.rackcall.rdma.queue;
 
-import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.ControlAddress;
-import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
-import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import java.net.URI;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -28,9 +24,10 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class QueueSettings {
     private static final Map<String, Tenant> HOSTS = new ConcurrentHashMap<>();
     private static final Map<HostId, ControlAddress> ADDRESSES = new ConcurrentHashMap<>();
+    /** Where no other is named. */
+    private static final HostTenant JOINED = new HostTenant(RuntimeDirectory::defaultPath);
+
     private static volatile Optional<Tenant> tenant = Optional.empty();
-    /** Of the agent process that serves in the runtime folder, or of its successors; as long as this process. */
-    private static volatile Optional<Tenant> joined = Optional.empty();
 
     private static volatile Duration greetingTimeout = Duration.ofSeconds(5);
 
@@ -81,7 +78,7 @@ public final class QueueSettings {
 
     /** Of a client, if it has one by now; nobody is joined. */
     static Optional<Tenant> present() {
-        return tenant.or(() -> joined);
+        return tenant.or(JOINED::present);
     }
 
     /** Of a server that listens there, or a client of one, if it has one by now. */
@@ -98,38 +95,20 @@ public final class QueueSettings {
                     : Optional.of(
                             "the control plane's agent process of this host has ended; start ./rackcall agent again");
         }
-        Path folder = RuntimeDirectory.defaultPath();
-        return AgentLink.isServed(folder)
-                ? Optional.empty()
-                : Optional.of("this process takes no part in a control plane: no agent process serves in " + folder
-                        + ", and QueueSettings.use has named no other agent");
+        return JOINED.obstacle();
     }
 
-    /** Of a client. */
+    /**
+     * Of a client. For an agent process that does not answer it waits as long as the calling thread's {@link dev.rackcall.cp.Patience} lasts.
+     *
+     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if there is none, or it does not answer
+     * @throws dev.rackcall.cp.ControlPlaneException if there is an agent process that does not take this one
+     */
     static Tenant tenant() {
-        return tenant.orElseGet(QueueSettings::joined);
+        return tenant.orElseGet(JOINED::get);
     }
 
-    /** @throws ControlPlaneException if there is an agent process that does not take this one */
-    private static synchronized Tenant joined() {
-        if (joined.isEmpty()) {
-            Path folder = RuntimeDirectory.defaultPath();
-            if (!AgentLink.isServed(folder)) {
-                throw Status.Code.FAILED_PRECONDITION
-                        .with(
-                                "this process has no tenant of the control plane, so no virtual queue leads anywhere, and no agent process"
-                                        + " serves in %s; start ./rackcall agent, or open an Agent and give QueueSettings.use what Agent.admit"
-                                        + " returns",
-                                folder)
-                        .asException();
-            }
-            joined = Optional.of(
-                    AgentLink.join(folder, "process " + ProcessHandle.current().pid()));
-        }
-        return joined.get();
-    }
-
-    /** Of a server that listens there. */
+    /** Of a server that listens there; as {@link #tenant()}. */
     static Tenant tenant(URI address) {
         Tenant own = HOSTS.get(address.getHost());
         return own == null ? tenant() : own;

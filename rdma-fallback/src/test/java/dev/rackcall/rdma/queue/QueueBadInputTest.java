@@ -110,7 +110,7 @@ class QueueBadInputTest {
     void shouldSayThatThereIsNoTenant() {
         QueueSettings.forget(hosts.clients());
         assertThat(refused(server.address().orElseThrow().toString()))
-                .hasMessageContainingAll("FAILED_PRECONDITION", "QueueSettings");
+                .hasMessageContainingAll("UNAVAILABLE", "QueueSettings");
     }
 
     @Test

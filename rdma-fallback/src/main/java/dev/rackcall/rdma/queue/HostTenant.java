@@ -1,0 +1,133 @@
+package dev.rackcall.rdma.queue;
+
+import dev.rackcall.cp.AgentLink;
+import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.cp.Patience;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+/**
+ * This process as a tenant of the agent process that serves in a folder, or of its successors. It joins once, when that is needed first, on a thread of its own; whoever needs it waits for that with his own
+ * {@link Patience}, and holds up nobody. Lives as long as the process. Any thread may use it.
+ */
+final class HostTenant {
+    private static final Duration PAUSE = Duration.ofMillis(10);
+
+    private final Supplier<Path> folder;
+    private volatile Optional<Tenant> joined = Optional.empty();
+    /** The last attempt; guarded by the monitor, in which nobody waits. */
+    private Optional<CompletableFuture<Tenant>> attempt = Optional.empty();
+
+    /** @param folder where the agent serves */
+    HostTenant(Supplier<Path> folder) {
+        this.folder = folder;
+    }
+
+    /** Once it has joined. */
+    Optional<Tenant> present() {
+        return joined;
+    }
+
+    /** Why it could not join now, if so. Waits for nobody. */
+    Optional<String> obstacle() {
+        Path where = folder.get();
+        return AgentLink.isServed(where)
+                ? Optional.empty()
+                : Optional.of("this process takes no part in a control plane: no agent process serves in " + where
+                        + ", and QueueSettings.use has named no other agent");
+    }
+
+    /**
+     * Joins, if that was not done before.
+     *
+     * @throws RpcException UNAVAILABLE if no agent process serves there, or the one that does answers nobody in time
+     * @throws ControlPlaneException why it does not take this process
+     */
+    Tenant get() {
+        long end = System.nanoTime() + Patience.left().toNanos();
+        Optional<Tenant> tenant = joined;
+        while (tenant.isEmpty()) {
+            tenant = await(end);
+        }
+        return tenant.get();
+    }
+
+    /** Empty if it is to be tried again. */
+    private Optional<Tenant> await(long end) {
+        CompletableFuture<Tenant> made = attempt();
+        try {
+            return Optional.of(made.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS));
+        } catch (TimeoutException e) {
+            throw unavailable("the agent process that serves in %s has not taken this process in yet; is it stopped?");
+        } catch (InterruptedException e) {
+            throw interrupted();
+        } catch (ExecutionException e) {
+            pauseIfItMayGoOn(e.getCause(), end);
+            return Optional.empty();
+        }
+    }
+
+    /** An agent process that has just begun does not listen yet. */
+    private void pauseIfItMayGoOn(Throwable cause, long end) {
+        boolean isAbsent = cause instanceof ControlPlaneException e && e.kind() == Kind.UNREACHABLE;
+        if (isAbsent && !AgentLink.isServed(folder.get())) {
+            throw unavailable(
+                    "this process has no tenant of the control plane, so no virtual queue leads anywhere, and no"
+                            + " agent process serves in %s; start ./rackcall agent, or open an Agent and give QueueSettings.use"
+                            + " what Agent.admit returns");
+        }
+        if (!isAbsent || System.nanoTime() - end >= 0) {
+            switch (cause) {
+                case RuntimeException e -> throw e;
+                case Error e -> throw e;
+                default -> throw new IllegalStateException("nothing else is thrown there", cause);
+            }
+        }
+        try {
+            Thread.sleep(PAUSE);
+        } catch (InterruptedException e) {
+            throw interrupted();
+        }
+    }
+
+    private RpcException unavailable(String text) {
+        return Status.Code.UNAVAILABLE.with(text, folder.get()).asException();
+    }
+
+    private static RpcException interrupted() {
+        Thread.currentThread().interrupt();
+        return Status.Code.CANCELLED
+                .with("interrupted while this host's agent process was to take this process in")
+                .asException();
+    }
+
+    private synchronized CompletableFuture<Tenant> attempt() {
+        if (attempt.filter(last -> !last.isCompletedExceptionally()).isEmpty()) {
+            CompletableFuture<Tenant> next = new CompletableFuture<>();
+            attempt = Optional.of(next);
+            Thread.ofPlatform().daemon().name("rackcall-join").start(() -> join(next));
+        }
+        return attempt.get();
+    }
+
+    private void join(CompletableFuture<Tenant> next) {
+        try {
+            Tenant made = AgentLink.join(
+                    folder.get(), "process " + ProcessHandle.current().pid());
+            joined = Optional.of(made);
+            next.complete(made);
+        } catch (RuntimeException | Error e) {
+            next.completeExceptionally(e);
+        }
+    }
+}

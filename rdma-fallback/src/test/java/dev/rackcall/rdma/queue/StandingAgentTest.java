@@ -1,0 +1,189 @@
+package dev.rackcall.rdma.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.cp.Agent;
+import dev.rackcall.cp.AgentOptions;
+import dev.rackcall.cp.AgentServer;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.Patience;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.rpc.Await;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.os.OwnerLock;
+import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.verbs.soft.SoftOptions;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** This host's agent process listens and says nothing, as one that was stopped: whoever needs it has his own time, and the server is not blamed. */
+class StandingAgentTest {
+    private static final Duration SHORT = Duration.ofMillis(200);
+    /** Longer than anything takes here. */
+    private static final Duration LONG = Duration.ofMinutes(5);
+    /** As {@link AgentServer} calls them. */
+    private static final String SOCKET = "control-plane.agent";
+
+    private static final String OWNER = "control-plane.owner";
+
+    @TempDir
+    Path folder;
+
+    private static UnixSocket silent(Path folder) {
+        return UnixSocket.listen(folder.resolve(SOCKET), 64);
+    }
+
+    private static FutureTask<Tenant> start(FutureTask<Tenant> task) {
+        Thread.ofPlatform().daemon().start(task);
+        return task;
+    }
+
+    @Test
+    void shouldBoundWhatAChannelWaitsForItsOwnAgent() {
+        try (QueueHosts hosts = QueueHosts.served()) {
+            hosts.closeDoor(QueueHosts.CLIENT);
+            assertThat(hosts.clients().ping(Duration.ofSeconds(5))).isFalse();
+            try (UnixSocket _ = silent(hosts.folder(QueueHosts.CLIENT))) {
+                RpcException e = catchThrowableOfType(
+                        RpcException.class,
+                        () -> RpcChannel.builder("/a/channel")
+                                .address(URI.create("vq://server:7"))
+                                .connectTimeout(SHORT)
+                                .open());
+                assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+                assertThat(e)
+                        .hasMessageMatching(
+                                "(?s).*the next one at .* has not taken this tenant in within [0-9]{1,3} ms.*");
+            }
+            hosts.openDoor(QueueHosts.CLIENT);
+        }
+    }
+
+    @Test
+    void shouldJoinOnceAndLetNobodyWaitForWhoHasMoreTime() throws Exception {
+        HostTenant host = new HostTenant(() -> folder);
+        try (OwnerLock _ = OwnerLock.tryAcquire(folder.resolve(OWNER)).orElseThrow();
+                UnixSocket _ = silent(folder)) {
+            assertThat(host.obstacle()).isEmpty();
+            FutureTask<Tenant> patient = start(new FutureTask<>(() -> Patience.within(LONG, host::get)));
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> Patience.within(SHORT, host::get))
+                        .isInstanceOfSatisfying(
+                                RpcException.class, e -> assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE))
+                        .hasMessageContaining("has not taken this process in yet; is it stopped?");
+            }
+            assertThat(patient).isNotDone();
+            assertThat(host.present()).isEmpty();
+        }
+    }
+
+    /** The lock is there before the socket. */
+    @Test
+    void shouldJoinAnAgentThatHasJustBegun() throws Exception {
+        HostTenant host = new HostTenant(() -> folder);
+        OwnerLock lock = OwnerLock.tryAcquire(folder.resolve(OWNER)).orElseThrow();
+        FutureTask<Tenant> task = new FutureTask<>(() -> Patience.within(LONG, host::get));
+        Thread waiting = Thread.ofPlatform().daemon().start(task);
+        Await.until("it waits", () -> waiting.getState() == Thread.State.TIMED_WAITING);
+        // What it finds then answers; without the lock being free in between it would be another agent's.
+        try (MetaServer meta = MetaServer.open(QueueHosts.device("meta", SoftOptions.local()), 16, LONG);
+                Agent agent = Agent.open(
+                        QueueHosts.device("late", SoftOptions.local()),
+                        AgentOptions.of(HostId.named("late")).withMeta(meta::address))) {
+            Path other = folder.resolve("other");
+            Files.createDirectory(other);
+            try (AgentServer _ = AgentServer.open(agent, other)) {
+                Files.createSymbolicLink(folder.resolve(SOCKET), other.resolve(SOCKET));
+                try (Tenant tenant = task.get(100, TimeUnit.SECONDS)) {
+                    assertThat(host.present()).contains(tenant);
+                    assertThat(host.get()).isSameAs(tenant);
+                }
+            }
+        } finally {
+            lock.close();
+        }
+    }
+
+    @Test
+    void shouldSayThatThereIsNoAgentWithoutWaitingForOne() {
+        HostTenant host = new HostTenant(() -> folder);
+        assertThat(host.obstacle()).isPresent();
+        assertThatThrownBy(() -> Patience.within(LONG, host::get))
+                .isInstanceOfSatisfying(
+                        RpcException.class, e -> assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE))
+                .hasMessageContainingAll("no agent process serves in " + folder, "QueueSettings.use");
+    }
+
+    /** Of those who come at once one makes the exchange; a tenant that may have no more than its memory has room for one. */
+    @Test
+    void shouldMakeOneExchangeForAllWhoComeAtOnce() throws Exception {
+        int users = 16;
+        try (MetaServer meta = MetaServer.open(QueueHosts.device("meta", SoftOptions.local()), 16, LONG);
+                Agent agent = Agent.open(
+                        QueueHosts.device("small", SoftOptions.local()),
+                        AgentOptions.of(HostId.named("small"))
+                                .withMeta(meta::address)
+                                .withQuota(8, 1))) {
+            for (int round = 0; round < 10; round++) {
+                try (Tenant tenant = agent.admit("t" + round)) {
+                    CyclicBarrier together = new CyclicBarrier(users);
+                    List<FutureTask<Exchange>> all = new ArrayList<>();
+                    for (int i = 0; i < users; i++) {
+                        FutureTask<Exchange> one = new FutureTask<>(() -> {
+                            together.await();
+                            return Exchange.of(tenant);
+                        });
+                        Thread.ofPlatform().daemon().start(one);
+                        all.add(one);
+                    }
+                    Exchange exchange = all.getFirst().get(100, TimeUnit.SECONDS);
+                    for (FutureTask<Exchange> one : all) {
+                        assertThat(one.get(100, TimeUnit.SECONDS)).isSameAs(exchange);
+                        exchange.release();
+                    }
+                }
+            }
+        }
+    }
+
+    /** And who fails is not the last who tries. */
+    @Test
+    void shouldLetTheNextMakeAnExchangeWhenTheFirstRunsOutOfTime() throws Exception {
+        try (QueueHosts hosts = QueueHosts.served()) {
+            hosts.closeDoor(QueueHosts.CLIENT);
+            assertThat(hosts.clients().ping(Duration.ofSeconds(5))).isFalse();
+            FutureTask<Exchange> patient;
+            try (UnixSocket _ = silent(hosts.folder(QueueHosts.CLIENT))) {
+                FutureTask<Exchange> first = new FutureTask<>(
+                        () -> Patience.within(Duration.ofSeconds(1), () -> Exchange.of(hosts.clients())));
+                Thread maker = Thread.ofPlatform().daemon().start(first);
+                Await.until("it waits", () -> maker.getState() == Thread.State.TIMED_WAITING);
+                patient = new FutureTask<>(() -> Patience.within(LONG, () -> Exchange.of(hosts.clients())));
+                Thread.ofPlatform().daemon().start(patient);
+                assertThatThrownBy(() -> Patience.within(SHORT, () -> Exchange.of(hosts.clients())))
+                        .hasMessageContaining("is it stopped?");
+                assertThatThrownBy(() -> first.get(100, TimeUnit.SECONDS))
+                        .isInstanceOf(ExecutionException.class)
+                        .hasMessageContaining("is it stopped?");
+                assertThat(patient).isNotDone();
+            }
+            hosts.openDoor(QueueHosts.CLIENT);
+            patient.get(100, TimeUnit.SECONDS).release();
+        }
+    }
+}
