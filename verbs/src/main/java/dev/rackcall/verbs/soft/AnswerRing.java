@@ -159,7 +159,7 @@ final class AnswerRing {
         try {
             region.load(address, out.memory(), out.position() + FrameLayout.RESPONSE_BYTES, payload);
             return true;
-        } catch (IllegalStateException unmapped) {
+        } catch (IllegalStateException | InternalError gone) {
             return false;
         } finally {
             region.exit();

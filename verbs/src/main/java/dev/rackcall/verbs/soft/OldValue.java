@@ -27,7 +27,7 @@ final class OldValue {
                         : region.compareAndSwap(address, operand, frame.get(LONG, at + FrameLayout.SWAP));
             }
             return true;
-        } catch (IllegalStateException unmapped) {
+        } catch (IllegalStateException | InternalError gone) {
             return false;
         } finally {
             region.exit();

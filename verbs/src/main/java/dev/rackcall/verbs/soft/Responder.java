@@ -229,7 +229,7 @@ final class Responder {
         try {
             region.store(frame, from, address, payload);
             return true;
-        } catch (IllegalStateException unmapped) {
+        } catch (IllegalStateException | InternalError gone) {
             return false;
         } finally {
             region.exit();

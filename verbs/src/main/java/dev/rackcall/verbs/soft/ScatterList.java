@@ -113,8 +113,8 @@ final class ScatterList {
                 region.load(address, other, at, length);
             }
             return true;
-        } catch (IllegalStateException unmapped) {
-            // The application closed the memory's arena under the region.
+        } catch (IllegalStateException | InternalError gone) {
+            // The application closed the memory's arena under the region, or the file behind it has no page there.
             return false;
         } finally {
             region.exit();

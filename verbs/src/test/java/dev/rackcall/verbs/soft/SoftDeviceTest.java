@@ -15,6 +15,8 @@ import dev.rackcall.verbs.Devices;
 import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.InitAttributes;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.Opcode;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.QueuePairType;
@@ -28,10 +30,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.EnumSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What only the software device promises. */
 class SoftDeviceTest {
@@ -94,6 +102,45 @@ class SoftDeviceTest {
             request.write(region.address(), region.remoteKey()).inline(1).signaled();
             assertThat(pair.run(request).status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
         }
+    }
+
+    /** As a hole in a file of huge pages of which none is free, or a file that somebody cuts: a signal of the kernel's, in any process but one that is prepared. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Opcode.class,
+            names = {"WRITE", "READ", "COMPARE_AND_SWAP", "SEND"})
+    void shouldSurviveAFileWhosePagesVanish(Opcode opcode, @TempDir Path folder) throws Exception {
+        try (Connected pair = new Connected(device);
+                FileChannel file = FileChannel.open(
+                        folder.resolve("cut"),
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE)) {
+            MemorySegment memory = file.map(FileChannel.MapMode.READ_WRITE, 0, 4096, Arena.ofAuto());
+            MemoryRegion region = pair.b.register(memory, EnumSet.allOf(Access.class));
+            file.truncate(0);
+            pair.qb.postReceive(ReceiveRequest.create(1).into(region, 0, 64));
+            assertThat(pair.run(reaching(opcode, region, pair.a.region)).status())
+                    .isIn(CompletionStatus.REMOTE_ACCESS_ERROR, CompletionStatus.REMOTE_OPERATION_ERROR);
+            try (Connected next = new Connected(pair.a, pair.b, Bench.PATIENT, InitAttributes.connected())) {
+                request.write(pair.b.region.address(), pair.b.region.remoteKey())
+                        .inline(1)
+                        .signaled();
+                assertThat(next.run(request).status()).isEqualTo(CompletionStatus.SUCCESS);
+            }
+        }
+    }
+
+    private WorkRequest reaching(Opcode opcode, MemoryRegion theirs, MemoryRegion ours) {
+        WorkRequest made = switch (opcode) {
+            case WRITE -> request.write(theirs.address(), theirs.remoteKey()).from(ours, 0, 64);
+            case READ -> request.read(theirs.address(), theirs.remoteKey()).from(ours, 0, 64);
+            case COMPARE_AND_SWAP ->
+                request.compareAndSwap(theirs.address(), theirs.remoteKey(), 0, 1)
+                        .from(ours, 0, 8);
+            default -> request.send().from(ours, 0, 64);
+        };
+        return made.signaled();
     }
 
     @Test
