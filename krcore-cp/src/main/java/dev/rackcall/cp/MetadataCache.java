@@ -8,16 +8,21 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What this host knows of others, 52 bytes each: records lie densely in chunks, and an index of four bytes a place, filled to 0.4 at least
- * and 0.8 at most, leads to them. With all that it takes 64 bytes a host. Any thread may use it.
+ * What this host knows of others, 64 bytes each at most, however many they are: 52 bytes of record, which lie densely in chunks of 64 of which the last one has a sixteenth of all records to spare at most,
+ * and an index of four bytes a place, of which eight at most fall to a host. (The headers of Java objects, some 72 bytes a chunk, are not counted.) Any thread may use it.
  */
 final class MetadataCache {
     private static final int ENTRY_BYTES = Long.BYTES + HostRecord.BYTES;
     private static final int CHUNK_ENTRIES = 64;
+    /** Of the records there are, so many times less may be to spare. */
+    private static final int SPARE = 16;
+
     private static final int FREE = -1;
 
     private final List<ByteBuffer> chunks = new ArrayList<>();
-    private int[] index = {FREE, FREE, FREE, FREE};
+    /** Has a free place always, where searches end. */
+    private int[] index = {FREE};
+
     private int count;
 
     synchronized int count() {
@@ -26,7 +31,7 @@ final class MetadataCache {
 
     /** Bytes of records and index, as far as they are allocated. */
     synchronized long byteSize() {
-        return (long) chunks.size() * CHUNK_ENTRIES * ENTRY_BYTES + (long) index.length * Integer.BYTES;
+        return (long) room() * ENTRY_BYTES + (long) index.length * Integer.BYTES;
     }
 
     synchronized Optional<HostRecord> find(HostId host) {
@@ -38,15 +43,15 @@ final class MetadataCache {
         int place = place(host.value());
         int entry = index[place];
         if (entry == FREE) {
-            if ((count + 1) * 5 > index.length * 4) {
-                grow();
+            if ((count + 1) * 5L > index.length * 4L) {
+                resizeIndex(count + 1);
                 place = place(host.value());
+            }
+            if (count == room()) {
+                addRoom();
             }
             entry = count++;
             index[place] = entry;
-            if (entry == chunks.size() * CHUNK_ENTRIES) {
-                chunks.add(ByteBuffer.allocate(CHUNK_ENTRIES * ENTRY_BYTES).order(ByteOrder.nativeOrder()));
-            }
         }
         ByteBuffer chunk = at(entry);
         chunk.putLong(host.value());
@@ -70,19 +75,20 @@ final class MetadataCache {
             at(entry).put(bytes);
             index[lastPlace] = entry;
         }
-        if (chunks.size() * CHUNK_ENTRIES - count >= 2 * CHUNK_ENTRIES) {
-            chunks.removeLast();
+        if (room() - count > count / SPARE) {
+            trim();
+        }
+        if (index.length > 2 * count + 1) {
+            resizeIndex(count);
         }
     }
 
     /** Linear probing without tombstones: what follows moves up. */
     private void free(int gap) {
-        int mask = index.length - 1;
         int hole = gap;
         index[hole] = FREE;
-        for (int i = (hole + 1) & mask; index[i] != FREE; i = (i + 1) & mask) {
-            int home = home(key(index[i]));
-            if (((i - home) & mask) >= ((i - hole) & mask)) {
+        for (int i = next(hole); index[i] != FREE; i = next(i)) {
+            if (distance(home(key(index[i])), i) >= distance(hole, i)) {
                 index[hole] = index[i];
                 index[i] = FREE;
                 hole = i;
@@ -90,23 +96,73 @@ final class MetadataCache {
         }
     }
 
-    private void grow() {
-        index = new int[index.length * 2];
+    private int next(int place) {
+        return place + 1 == index.length ? 0 : place + 1;
+    }
+
+    private int distance(int from, int to) {
+        return to >= from ? to - from : to - from + index.length;
+    }
+
+    /** For so many records, and some more or less: it is filled to two thirds then, and at most to 0.8. */
+    private void resizeIndex(int records) {
+        index = new int[records + records / 2 + 1];
         Arrays.fill(index, FREE);
         for (int i = 0; i < count; i++) {
             index[place(key(i))] = i;
         }
     }
 
+    /** Records for which there is memory. */
+    private int room() {
+        return chunks.isEmpty()
+                ? 0
+                : (chunks.size() - 1) * CHUNK_ENTRIES + chunks.getLast().capacity() / ENTRY_BYTES;
+    }
+
+    private void addRoom() {
+        int more = Math.max(1, count / SPARE);
+        int inLast = count % CHUNK_ENTRIES;
+        if (inLast > 0) {
+            resizeLast(Math.min(inLast + more, CHUNK_ENTRIES));
+        } else {
+            chunks.add(chunk(Math.min(more, CHUNK_ENTRIES)));
+        }
+    }
+
+    private void trim() {
+        while (chunks.size() > 1 && (chunks.size() - 1) * CHUNK_ENTRIES >= count) {
+            chunks.removeLast();
+        }
+        if (count == 0) {
+            chunks.clear();
+        } else if (room() > count) {
+            resizeLast(count - (chunks.size() - 1) * CHUNK_ENTRIES);
+        }
+    }
+
+    private void resizeLast(int entries) {
+        ByteBuffer last = chunks.removeLast().clear();
+        ByteBuffer changed = chunk(entries);
+        last.limit(Math.min(last.capacity(), changed.capacity()));
+        changed.put(last);
+        chunks.add(changed);
+    }
+
+    private static ByteBuffer chunk(int entries) {
+        return ByteBuffer.allocate(entries * ENTRY_BYTES).order(ByteOrder.nativeOrder());
+    }
+
+    /** Spreads the low half of the hash over all places, of which there are any number. */
     private int home(long key) {
-        return (int) TableLayout.mix(key) & (index.length - 1);
+        return (int) (((TableLayout.mix(key) & 0xFFFF_FFFFL) * index.length) >>> 32);
     }
 
     /** Where this key's entry is, or would be. */
     private int place(long key) {
         int i = home(key);
         while (index[i] != FREE && key(index[i]) != key) {
-            i = (i + 1) & (index.length - 1);
+            i = next(i);
         }
         return i;
     }

@@ -24,15 +24,24 @@ class MetadataCacheTest {
     }
 
     @Test
-    void shouldTake64BytesAHostAtMost() {
+    void shouldTake64BytesAHostAtMostHoweverManyTheyAre() {
         for (int hosts = 1; hosts <= 10_000; hosts++) {
             cache.put(new HostId(hosts), record(hosts));
-            if (hosts == 1_000 || hosts == 10_000) {
-                assertThat((double) cache.byteSize() / hosts).isLessThanOrEqualTo(64);
-            }
+            requireSmall(hosts);
         }
-        assertThat(cache.count()).isEqualTo(10_000);
         assertThat(cache.find(new HostId(7_777))).contains(record(7_777));
+        for (int hosts = 9_999; hosts >= 1; hosts--) {
+            cache.remove(new HostId(hosts + 1L), record(hosts + 1).epoch());
+            requireSmall(hosts);
+        }
+        assertThat(cache.find(new HostId(1))).contains(record(1));
+    }
+
+    private void requireSmall(int hosts) {
+        assertThat(cache.count()).isEqualTo(hosts);
+        assertThat((double) cache.byteSize() / hosts)
+                .as("bytes a host, of %d", hosts)
+                .isLessThanOrEqualTo(64);
     }
 
     @Test
