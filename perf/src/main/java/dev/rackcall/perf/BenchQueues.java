@@ -1,7 +1,9 @@
 package dev.rackcall.perf;
 
 import dev.rackcall.cp.Agent;
+import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.AgentOptions;
+import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.MetaServer;
@@ -17,6 +19,10 @@ final class BenchQueues {
     static final String SERVER = "bench-server";
 
     private static final String CLIENT = "bench-client";
+    /** The host of clients whose agent is another process. */
+    private static final String AGENT = "bench-agent";
+
+    private static final String AGENT_FOLDER = "agent";
     private static final String META_FILE = "queues.meta";
 
     private BenchQueues() {}
@@ -40,6 +46,19 @@ final class BenchQueues {
             join(CLIENT, () -> meta);
             Holder.joined = true;
         }
+    }
+
+    /** Serves an agent, of a host of its own, to clients of other processes. */
+    static void serveClients(Path directory) throws IOException {
+        ControlAddress meta = Holder.meta.address();
+        Agent agent = Agent.open(
+                BenchDevice.get(), AgentOptions.of(HostId.named(AGENT)).withMeta(() -> meta));
+        AgentServer.open(agent, Files.createDirectory(directory.resolve(AGENT_FOLDER)));
+    }
+
+    /** Makes this process a client of that agent. */
+    static void joinAgent(Path directory) {
+        QueueSettings.use(AgentLink.join(directory.resolve(AGENT_FOLDER), "bench"));
     }
 
     private static void join(String host, Supplier<ControlAddress> meta) {

@@ -60,6 +60,12 @@ final class RackcallSubject extends Subject {
 
     @Override
     boolean spins() {
+        // One processor for the server's process would be one for server and agent, which would take turns there.
+        return road != Road.QUEUES_OF_AGENT;
+    }
+
+    @Override
+    boolean takesTurns() {
         return true;
     }
 

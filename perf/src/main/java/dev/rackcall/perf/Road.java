@@ -22,7 +22,13 @@ enum Road {
             Target.RDMA,
             "verbs",
             "soft-pingpong",
-            ", over virtual queues of the control plane: an agent in each process, on the software device unless another was asked for");
+            ", over virtual queues of the control plane: an agent in each process, on the software device unless another was asked for"),
+    /** The same, and the client's agent is another process. */
+    QUEUES_OF_AGENT(
+            Target.RDMA,
+            "verbs",
+            "soft-pingpong",
+            ", over virtual queues of the control plane: the client's agent is in another process, which is the server's, on the software device unless another was asked for");
 
     /** Where the server side says at which address it listens. */
     private static final String ADDRESS_FILE = "rdma.address";
@@ -69,7 +75,7 @@ enum Road {
         return switch (this) {
             case SHARED_MEMORY -> server;
             case RDMA -> server.arenaQuota(ARENA_QUOTA).listen(URI.create("rdma://127.0.0.1:0"));
-            case QUEUES -> {
+            case QUEUES, QUEUES_OF_AGENT -> {
                 BenchQueues.serve();
                 yield server.arenaQuota(ARENA_QUOTA).listen(URI.create("vq://" + BenchQueues.SERVER + ":0"));
             }
@@ -80,6 +86,9 @@ enum Road {
     void announce(RpcServer server, Path directory) throws IOException {
         if (this == QUEUES) {
             BenchQueues.announce(directory);
+        }
+        if (this == QUEUES_OF_AGENT) {
+            BenchQueues.serveClients(directory);
         }
         if (this != SHARED_MEMORY) {
             Files.writeString(
@@ -94,6 +103,9 @@ enum Road {
         }
         if (this == QUEUES) {
             BenchQueues.join(directory);
+        }
+        if (this == QUEUES_OF_AGENT) {
+            BenchQueues.joinAgent(directory);
         }
         return channel.arenaQuota(ARENA_QUOTA).address(URI.create(Files.readString(directory.resolve(ADDRESS_FILE))));
     }

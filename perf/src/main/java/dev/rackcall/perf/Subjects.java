@@ -25,6 +25,7 @@ final class Subjects {
             new RackcallSubject("rdma-value-4096", Road.RDMA, RackcallSubject.Argument.VALUE, 4096),
             new RackcallSubject("rdma-ref-1048576", Road.RDMA, RackcallSubject.Argument.POINTER, 1 << 20),
             new RackcallSubject("vq-noop", Road.QUEUES, RackcallSubject.Argument.NUMBER, Long.BYTES),
+            new RackcallSubject("vq-noop-agent", Road.QUEUES_OF_AGENT, RackcallSubject.Argument.NUMBER, Long.BYTES),
             GrpcSubject.beside("grpc-tcp-64", "rdma-value-64", 64),
             GrpcSubject.beside("grpc-tcp-4096", "rdma-value-4096", 4096),
             new GrpcGraphSubject("grpc-tcp-1048576", "rdma-ref-1048576", 1 << 20),
