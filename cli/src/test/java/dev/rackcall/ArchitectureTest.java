@@ -141,10 +141,10 @@ class ArchitectureTest {
                 .check(all);
     }
 
-    /** Virtual queues carry bytes; what they mean is for those who use them. */
+    /** Virtual queues carry bytes; what they mean is for those who use them. A directory says where the meta server is. */
     @Test
     void shouldKeepTheControlPlaneFreeOfCalls() {
-        mayUseOnly(CONTROL_PLANE, CONTROL_PLANE, VERBS, MEMORY);
+        mayUseOnly(CONTROL_PLANE, CONTROL_PLANE, VERBS, DIRECTORY, MEMORY);
     }
 
     @Test

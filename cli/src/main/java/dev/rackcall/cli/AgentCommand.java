@@ -5,11 +5,13 @@ import dev.rackcall.cp.AgentOptions;
 import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.MetaDirectory;
 import dev.rackcall.cp.MetaServer;
+import dev.rackcall.directory.Directory;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.sandbox.SealHolder;
-import dev.rackcall.verbs.Devices;
 import java.io.PrintWriter;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -18,6 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -27,9 +30,15 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "agent",
         description = "Serves virtual queues to the processes of this user on this host.",
-        footer = "Runs until it is ended. Processes that find no agent have one of their own.")
+        footer = {
+            "Runs until it is ended. Calls over virtual queues (vq://) are those of processes with this runtime folder; where no"
+                    + " agent runs, processes have no virtual queues, unless they open an agent themselves, and calls over RDMA"
+                    + " have queue pairs of their own (rdma://)."
+        })
 final class AgentCommand implements Callable<Integer> {
     private static final double DAYS = 36_500 * 86_400.0;
+    /** So long an agent waits for a directory's first word of a meta server; it goes on without. */
+    private static final Duration FIRST_NEWS = Duration.ofSeconds(2);
     /** Between two looks whether it was told to end. */
     private static final Duration MOMENT = Duration.ofMillis(200);
 
@@ -43,23 +52,32 @@ final class AgentCommand implements Callable<Integer> {
             description = "What this host is called in the control plane; required.")
     private String host = "";
 
+    @Mixin
+    private AgentDevice device = new AgentDevice();
+
     @Option(
-            names = "--device",
-            paramLabel = "DEVICE",
-            description = "The RDMA device, for example mlx5_0 or soft:NAME (default: ${DEFAULT-VALUE}).",
-            defaultValue = "soft:agent")
-    private String device = "";
+            names = "--directory",
+            paramLabel = "URI",
+            defaultValue = "${env:RACKCALL_DIRECTORY}",
+            description =
+                    "Where the meta server is named, and found again after it has restarted: zk://host:2181,host:2181,"
+                            + " or file:///a/folder for agents of one host (default: RACKCALL_DIRECTORY).")
+    private Optional<URI> directory = Optional.empty();
 
     @Option(
             names = "--meta",
             paramLabel = "GID/NUMBER",
-            description = "The meta server's control address, as it prints it (default: none).")
+            description =
+                    "The meta server's control address, as it prints it, instead of a directory. It is that of one life"
+                            + " of the meta server: start this agent again when that has restarted.")
     private Optional<String> meta = Optional.empty();
 
     @Option(
             names = "--with-meta",
             paramLabel = "HOSTS",
-            description = "Is also the meta server, with room for this many hosts.")
+            description =
+                    "Is also the meta server, with room for this many hosts, and named in the directory as long as"
+                            + " that names no other one.")
     private Optional<Integer> capacity = Optional.empty();
 
     @Option(
@@ -74,6 +92,14 @@ final class AgentCommand implements Callable<Integer> {
             paramLabel = "SOCKET",
             description = "Also holds the seals of clients at this socket, as rackcall hold-seals does.")
     private Optional<Path> seals = Optional.empty();
+
+    @Option(
+            names = "--report",
+            paramLabel = "SECONDS",
+            description =
+                    "Say this often what there is: tenants, queue pairs, hosts, and the memory for what is known of"
+                            + " hosts (default: in the end only).")
+    private Optional<Double> report = Optional.empty();
 
     @Option(
             names = "--for",
@@ -100,14 +126,35 @@ final class AgentCommand implements Callable<Integer> {
     }
 
     private int serve(Path path) throws InterruptedException {
-        if (capacity.isPresent()) {
-            try (MetaServer server = MetaServer.open(Devices.find(device), capacity.get())) {
-                say("meta server: " + server.address());
-                return serve(path, Optional.of(server::address));
-            }
+        if (capacity.isEmpty()) {
+            return serve(path, Optional.empty());
         }
-        Optional<ControlAddress> address = meta.map(this::address);
-        return serve(path, address.map(known -> () -> known));
+        try (MetaServer server = MetaServer.open(device.find(), capacity.get())) {
+            say("meta server: " + server.address());
+            return serve(path, Optional.of(server));
+        }
+    }
+
+    private int serve(Path path, Optional<MetaServer> server) throws InterruptedException {
+        Optional<Supplier<ControlAddress>> own = server.map(each -> each::address);
+        if (meta.isPresent() || directory.isEmpty()) {
+            return serve(
+                    path,
+                    server,
+                    Optional.empty(),
+                    own.or(() -> meta.map(this::address).map(known -> () -> known)));
+        }
+        try (Directory members = Directory.open(directory.get());
+                MetaDirectory names = MetaDirectory.follow(members)) {
+            if (server.isEmpty()) {
+                names.await(FIRST_NEWS);
+                return serve(path, server, Optional.of(names), Optional.of(names));
+            }
+            names.announce(server.get().address(), host);
+            // As soon as the directory names one: another one, if this one has come later.
+            Supplier<ControlAddress> named = () -> names.current().orElseGet(server.get()::address);
+            return serve(path, server, Optional.of(names), Optional.of(named));
+        }
     }
 
     private void validate() {
@@ -116,6 +163,10 @@ final class AgentCommand implements Callable<Integer> {
                 seconds.orElse(1.0) > 0 && seconds.orElse(1.0) <= DAYS,
                 "--for " + seconds.orElse(0.0)
                         + ": give a number of seconds above 0, or leave it out to serve until told to end");
+        require(
+                report.orElse(1.0) > 0 && report.orElse(1.0) <= DAYS,
+                "--report " + report.orElse(0.0) + ": give a number of seconds above 0, or leave it out");
+        device.validate();
         require(capacity.orElse(1) > 0, "--with-meta " + capacity.orElse(0) + ": needs room for one host at least");
         require(meta.isEmpty() || capacity.isEmpty(), "give --meta or --with-meta: one meta server is enough");
         meta.ifPresent(this::address);
@@ -136,7 +187,12 @@ final class AgentCommand implements Callable<Integer> {
     }
 
     /** Returns the exit code. */
-    private int serve(Path path, Optional<Supplier<ControlAddress>> metaServer) throws InterruptedException {
+    private int serve(
+            Path path,
+            Optional<MetaServer> ownMeta,
+            Optional<MetaDirectory> names,
+            Optional<Supplier<ControlAddress>> metaServer)
+            throws InterruptedException {
         AgentOptions options = AgentOptions.of(HostId.named(host));
         AgentOptions chosen = metaServer.map(options::withMeta).orElse(options);
         CountDownLatch told = new CountDownLatch(1);
@@ -146,13 +202,20 @@ final class AgentCommand implements Callable<Integer> {
             awaitQuietly(ended);
         });
         Runtime.getRuntime().addShutdownHook(farewell);
-        try (Agent agent = Agent.open(Devices.find(device), chosen);
+        try (Agent agent = Agent.open(device.find(), chosen);
                 AgentServer server = AgentServer.open(agent, path)) {
             say("control address: " + agent.address());
-            agent.registrationProblem().ifPresent(problem -> say("not registered yet: " + problem));
+            device.warning().ifPresent(this::say);
+            AgentReport watch = new AgentReport(
+                    agent,
+                    server,
+                    ownMeta,
+                    names,
+                    report.map(AgentCommand::nanos).orElse(Long.MAX_VALUE),
+                    this::say);
             say("agent of " + host + " (" + agent.host() + ") serves in " + path);
             long start = System.nanoTime();
-            long most = (long) (seconds.orElse(DAYS) * 1e9);
+            long most = nanos(seconds.orElse(DAYS));
             while (told.getCount() > 0 && System.nanoTime() - start < most) {
                 if (server.awaitFailure(MOMENT)) {
                     spec.commandLine()
@@ -162,16 +225,18 @@ final class AgentCommand implements Callable<Integer> {
                                             + " failed, as the log says; start the agent again, on another device if this one stays broken");
                     return 1;
                 }
+                watch.look();
             }
-            if (told.getCount() == 0) {
-                int tenants = server.tenants();
-                say("ends with " + tenants + (tenants == 1 ? " tenant" : " tenants"));
-            }
+            say("ends with " + watch.all());
             return 0;
         } finally {
             ended.countDown();
             removeHook(farewell);
         }
+    }
+
+    private static long nanos(double time) {
+        return (long) (time * 1e9);
     }
 
     /** Those who are ended by a signal close everything before the JVM halts. */

@@ -56,7 +56,8 @@ class AgentCommandTest {
     void shouldServeUntilItsTimeIsOver() {
         Path dir = folder.resolve("d");
         assertThat(serve(dir, "0.1")).as("%s", err).isZero();
-        assertThat(out.toString()).contains("meta server: ", "control address: ", "serves in " + dir);
+        assertThat(out.toString())
+                .contains("meta server: ", "control address: ", "serves in " + dir, "ends with 0 tenants, ");
         assertThat(AgentLink.isServed(dir)).isFalse();
     }
 
@@ -129,6 +130,20 @@ class AgentCommandTest {
         assertThat(run("agent", "--host", "h", "--meta", "nonsense", "--dir", folder.toString()))
                 .isEqualTo(2);
         assertThat(err.toString()).contains("rackcall: --meta: not a control address: 'nonsense'");
+        String dir = folder.toString();
+        assertThat(run("agent", "--host", "h", "--report", "0", "--dir", dir)).isEqualTo(2);
+        assertThat(err.toString()).contains("rackcall: --report 0.0: give a number of seconds above 0");
+        assertThat(run("agent", "--host", "h", "--device", "mlx5_0", "--listen", "10.0.0.1", "--dir", dir))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("--listen and --tls are for software devices, and mlx5_0 is none");
+        assertThat(run("agent", "--host", "h", "--listen", "host-a", "--dir", dir))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("rackcall: --listen host-a is no address; give one of this host");
+        assertThat(run("agent", "--host", "h", "--listen", "0.0.0.0", "--dir", dir))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("rackcall: --listen 0.0.0.0: others are told this address");
+        assertThat(run("agent", "--host", "h", "--tls", dir, "--dir", dir)).isEqualTo(2);
+        assertThat(err.toString()).contains("rackcall: --tls: " + folder.resolve("certificates.pem"));
         assertThat(folder).isEmptyDirectory();
     }
 }

@@ -81,7 +81,7 @@ final class MetaClient implements AutoCloseable {
      */
     Optional<HostRecord> find(HostId host) {
         Optional<Known> current = known;
-        if (current.isPresent() && current.get().isWorthAsking()) {
+        if (current.isPresent() && current.get().isWorthAsking() && !hasMoved(current.get())) {
             try {
                 return find(current.get(), host);
             } catch (StaleTableException restarted) {
@@ -99,6 +99,16 @@ final class MetaClient implements AutoCloseable {
                     Kind.UNREACHABLE,
                     "the table of meta server " + fresh.address() + " cannot be read: " + e.getMessage()
                             + "; try again, and look whether it restarts all the time");
+        }
+    }
+
+    /** Whether another meta server is to be asked by now: the former one may still answer, and know nobody any more. */
+    private boolean hasMoved(Known server) {
+        try {
+            return !address.get().equals(server.address());
+        } catch (ControlPlaneException nobodyIsNamed) {
+            LOG.debug("{} is asked as before: {}", server.address(), nobodyIsNamed.getMessage());
+            return false;
         }
     }
 

@@ -1,0 +1,195 @@
+package dev.rackcall.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.cp.AgentLink;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.rdma.queue.QueueSettings;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.samples.quickstart.Door;
+import dev.rackcall.shm.Scope;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.Deque;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** {@code rackcall agent} on hosts with addresses of their own, with certificates, whose meta server restarts: calls over virtual queues go on. */
+@Timeout(180)
+class AgentNetworkTest {
+    private static final Duration BOUND = Duration.ofSeconds(60);
+    private static final String PASSWORD = "for-tests";
+
+    @TempDir
+    private Path folder;
+
+    private final Deque<AutoCloseable> open = new ArrayDeque<>();
+    private Path tls;
+
+    /** An agent of this command, in a thread. */
+    private final class Host implements AutoCloseable {
+        private final StringWriter out = new StringWriter();
+        private final StringWriter err = new StringWriter();
+        private final Path runtime;
+        private final Thread thread;
+
+        Host(String name, String address, String... more) {
+            runtime = folder.resolve(name);
+            List<String> arguments = new ArrayList<>(List.of("agent", "--host", name, "--listen", address));
+            arguments.addAll(List.of("--directory", folder.resolve("members").toUri() + "", "--dir", runtime + ""));
+            arguments.addAll(List.of(more));
+            CommandLine command = RackcallCommand.commandLine();
+            command.setOut(new PrintWriter(out));
+            command.setErr(new PrintWriter(err, true));
+            // Ends when it is interrupted.
+            thread = Thread.ofPlatform().start(() -> command.execute(arguments.toArray(String[]::new)));
+            open.push(this);
+            await("serves in " + runtime);
+        }
+
+        void await(String text) {
+            for (long start = System.nanoTime(); !out.toString().contains(text); Thread.onSpinWait()) {
+                assertThat(thread.isAlive() && System.nanoTime() - start < BOUND.toNanos())
+                        .as("'%s' in '%s'; %s", text, out, err)
+                        .isTrue();
+                Thread.yield();
+            }
+        }
+
+        Tenant join() {
+            Tenant tenant = AgentLink.join(runtime, "test");
+            open.push(() -> {
+                QueueSettings.forget(tenant);
+                tenant.close();
+            });
+            return tenant;
+        }
+
+        @Override
+        public void close() throws InterruptedException {
+            open.remove(this);
+            thread.interrupt();
+            assertThat(thread.join(BOUND)).isTrue();
+        }
+    }
+
+    /** One certificate for all hosts, which trust it. */
+    @BeforeEach
+    void makeCertificate() throws Exception {
+        tls = Files.createDirectory(folder.resolve("tls"));
+        Path store = folder.resolve("tls.p12");
+        ProcessBuilder keytool = new ProcessBuilder(
+                        ("-J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC -genkeypair -alias it -keyalg EC -dname CN=hosts"
+                                        + " -validity 2 -storetype PKCS12 -storepass " + PASSWORD + " -keystore "
+                                        + store)
+                                .split(" "))
+                .inheritIO();
+        keytool.command().addFirst(Path.of(System.getProperty("java.home"), "bin", "keytool") + "");
+        assertThat(keytool.start().waitFor()).isZero();
+        KeyStore keys = KeyStore.getInstance("PKCS12");
+        try (InputStream in = Files.newInputStream(store)) {
+            keys.load(in, PASSWORD.toCharArray());
+        }
+        byte[] certificate = keys.getCertificate("it").getEncoded();
+        pem("certificates.pem", "CERTIFICATE", certificate);
+        pem("authority.pem", "CERTIFICATE", certificate);
+        pem("key.pem", "PRIVATE KEY", keys.getKey("it", PASSWORD.toCharArray()).getEncoded());
+    }
+
+    private void pem(String file, String what, byte[] bytes) throws IOException {
+        String text = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(bytes);
+        Files.writeString(
+                tls.resolve(file), "-----BEGIN " + what + "-----\n" + text + "\n-----END " + what + "-----\n");
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        while (!open.isEmpty()) {
+            open.pop().close();
+        }
+    }
+
+    private Host meta() {
+        return new Host("m", "127.0.0.4", "--tls", tls + "", "--with-meta", "8", "--report", "0.1");
+    }
+
+    private Host host(String name, String address) {
+        return new Host(name, address, "--tls", tls + "");
+    }
+
+    /** A channel to a server of its own on this host. */
+    private RpcChannel serve(Host host, String name) {
+        QueueSettings.use(name, host.join());
+        RpcServer server = RpcServer.builder()
+                .service(Door.class, guest -> name + " greets " + guest.name())
+                .directory(folder.resolve("doors-" + name))
+                .listen(URI.create("vq://" + name + ":0"))
+                .start();
+        open.push(server);
+        RpcChannel channel = RpcChannel.builder("/quickstart/door")
+                .address(server.address().orElseThrow())
+                .arenaQuota(1 << 20)
+                .open();
+        open.push(channel);
+        return channel;
+    }
+
+    private static String greet(RpcChannel channel) {
+        try (Scope scope = channel.newScope()) {
+            return channel.stub(Door.class).greet(scope.create(Door.Guest.class).name("Ann"));
+        }
+    }
+
+    @Test
+    void shouldGoOnWhenTheMetaServerRestarts() throws Exception {
+        Host meta = meta();
+        Host a = host("a", "127.0.0.2");
+        Host b = host("b", "127.0.0.3");
+        QueueSettings.use(a.join());
+        RpcChannel toB = serve(b, "b");
+        assertThat(greet(toB)).isEqualTo("b greets Ann");
+
+        meta.await("; meta server: 3 hosts in a table of ");
+        meta.close();
+        for (Host each : List.of(a, b)) {
+            each.await("not registered any more: ");
+        }
+        assertThat(greet(toB)).isEqualTo("b greets Ann");
+
+        Host next = meta();
+        for (Host each : List.of(a, b)) {
+            each.await(System.lineSeparator() + "registered" + System.lineSeparator());
+        }
+        assertThat(greet(toB)).isEqualTo("b greets Ann");
+        // Nobody but this life of the meta server has heard of it.
+        assertThat(greet(serve(host("c", "127.0.0.5"), "c"))).isEqualTo("c greets Ann");
+        assertThat(next.thread.isAlive()).isTrue();
+    }
+
+    @Test
+    void shouldTalkToHostsWithCertificatesOnly() {
+        Host meta = meta();
+        assertThat(meta.out.toString()).doesNotContain("not registered");
+        Host stranger = new Host("x", "127.0.0.6", "--report", "0.01");
+        assertThat(stranger.out.toString()).contains("not registered yet: ", "has not answered");
+        stranger.await("0 tenants, ");
+        stranger.await(" queue pairs, 0 hosts known in ");
+        assertThat(host("a", "127.0.0.2").out.toString()).doesNotContain("not registered");
+    }
+}

@@ -1,0 +1,132 @@
+package dev.rackcall.cp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.directory.Directory;
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.verbs.QueuePairState;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Agents that find a meta server by a directory, and find its successors. */
+@Timeout(120)
+class MetaDirectoryTest {
+    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration OFTEN = Duration.ofMillis(100);
+
+    @TempDir
+    private Path folder;
+
+    private Directory directory;
+    private MetaDirectory names;
+
+    @BeforeEach
+    void open() {
+        directory = Directory.open(folder.toUri());
+        names = MetaDirectory.follow(directory);
+    }
+
+    @AfterEach
+    void close() {
+        names.close();
+        directory.close();
+    }
+
+    private static MetaServer meta(String name) {
+        return MetaServer.open(Hosts.device(name), 16, Hosts.LONG_LEASE);
+    }
+
+    private Agent agent(String name) {
+        return Agent.open(
+                Hosts.device(name),
+                AgentOptions.of(HostId.named(name)).withMeta(names).withTimes(OFTEN, OFTEN));
+    }
+
+    @Test
+    void shouldSayThatNoneIsNamed() {
+        assertThat(names.current()).isEmpty();
+        assertThatThrownBy(names::get)
+                .isInstanceOf(ControlPlaneException.class)
+                .hasMessageContaining("the directory names no meta server (/rackcall/meta); start one");
+    }
+
+    @Test
+    void shouldLeadAgentsToTheMetaServersNextLife() throws Exception {
+        ControlAddress first;
+        try (Agent a = agent("a");
+                Agent b = agent("b")) {
+            assertThat(a.registrationProblem().orElseThrow()).contains("names no meta server");
+            Tenant tenant = a.admit("t");
+            try (MetaServer meta = meta("meta");
+                    MetaDirectory naming = MetaDirectory.follow(directory)) {
+                first = meta.address();
+                naming.announce(first, "a");
+                Hosts.waitUntil("both hosts are registered", () -> meta.hosts() == 2);
+                tenant.connect(b.host());
+            }
+            try (MetaServer meta = meta("meta");
+                    MetaDirectory naming = MetaDirectory.follow(directory)) {
+                naming.announce(meta.address(), "a");
+                assertThat(naming.problem()).isEmpty();
+                Hosts.waitUntil("both hosts are registered again", () -> meta.hosts() == 2);
+                assertThat(names.get()).isEqualTo(meta.address()).isNotEqualTo(first);
+                a.forget(b.host());
+                assertThat(tenant.connect(b.host()).epoch()).isEqualTo(b.epoch());
+            }
+        }
+    }
+
+    /** Somebody whose name has gone to another one is no longer asked, though he answers. */
+    @Test
+    void shouldNameOneAtATimeAndTheOtherOneWhenThatIsGone() throws Exception {
+        try (MetaServer first = meta("first");
+                MetaServer second = meta("second");
+                Directory elsewhere = Directory.open(folder.toUri());
+                MetaDirectory waiting = MetaDirectory.follow(elsewhere)) {
+            try (MetaDirectory naming = MetaDirectory.follow(directory)) {
+                naming.announce(first.address(), "a");
+                waiting.announce(second.address(), "b");
+                assertThat(waiting.problem().orElseThrow()).contains("on a");
+                assertThat(names.await(SOON)).contains(first.address());
+                try (Agent a = agent("a")) {
+                    Tenant tenant = a.admit("t");
+                    tenant.connect(HostId.named("a"));
+                    try (Agent b = agent("b")) {
+                        naming.close();
+                        Hosts.waitUntil("both hosts are registered there", () -> second.hosts() == 2);
+                        // This one is in the second one's table only.
+                        try (Agent c = agent("c")) {
+                            Hosts.waitUntil("it is registered there", () -> second.hosts() == 3);
+                            assertThat(first.hosts()).isEqualTo(2);
+                            assertThat(tenant.connect(c.host()).state()).isEqualTo(QueuePairState.READY_TO_SEND);
+                        }
+                        assertThat(b.registrationProblem()).isEmpty();
+                    }
+                }
+            }
+            assertThat(waiting.problem()).isEmpty();
+            assertThat(names.current()).contains(second.address());
+        }
+    }
+
+    @Test
+    void shouldPassOverWhatIsNoControlAddress() throws Exception {
+        String gid = "fd72:6b00:0001:0002:0003:0004:7f00:0001";
+        List<URI> written = List.of(
+                URI.create("control:nonsense"),
+                URI.create("rdma://host:1"),
+                URI.create("control:1/2"),
+                URI.create("control:" + gid + "/x"),
+                URI.create("control:" + gid + "/5"));
+        directory.announce(MetaDirectory.CHANNEL, Endpoint.of("meta", "x", 1).withRdma(written));
+        assertThat(names.await(SOON)).contains(ControlAddress.parse(gid + "/5"));
+    }
+}
