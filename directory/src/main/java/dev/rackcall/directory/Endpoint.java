@@ -18,7 +18,7 @@ import java.util.stream.Stream;
  * @param fingerprint of the service's interface; all endpoints of a channel have the same
  * @param pools names of the pools that it can map: who maps one of them, too, can reach it by memory
  * @param rdma addresses at which an RDMA device answers, in the server's order of preference: {@code rdma://}, with a queue pair for each connection, and {@code vq://}, over virtual queues
- * @param tcp the same of the software device over TCP
+ * @param tcp the same of the software device over TCP: {@code soft://} and {@code vq://}
  * @param load how busy it is, as it said last: a number that is the larger the busier; servers tell how many clients are connected
  */
 public record Endpoint(

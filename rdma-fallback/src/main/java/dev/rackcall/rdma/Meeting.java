@@ -27,14 +27,16 @@ final class Meeting {
     private static final int KEEPALIVE_TRIES = 5;
 
     private final Socket socket;
+    private final DeviceKind devices;
     private final int millis;
     /** How much waiting is left. */
     private long leftNanos;
 
     private boolean refused;
 
-    private Meeting(Socket socket, int millis) {
+    private Meeting(Socket socket, DeviceKind devices, int millis) {
         this.socket = socket;
+        this.devices = devices;
         this.millis = millis;
         this.leftNanos = TimeUnit.MILLISECONDS.toNanos(2L * millis);
     }
@@ -80,13 +82,13 @@ final class Meeting {
         return TimeUnit.NANOSECONDS.toMillis(leftNanos);
     }
 
-    static Meeting over(Socket socket, Duration timeout) throws IOException {
+    static Meeting over(Socket socket, DeviceKind devices, Duration timeout) throws IOException {
         socket.setTcpNoDelay(true);
         socket.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
         socket.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, KEEPALIVE_IDLE);
         socket.setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, 1);
         socket.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, KEEPALIVE_TRIES);
-        return new Meeting(socket, millis(timeout));
+        return new Meeting(socket, devices, millis(timeout));
     }
 
     static int millis(Duration timeout) {
@@ -96,7 +98,7 @@ final class Meeting {
 
     /** An end over the device that goes with this socket's local address. */
     RdmaCarrier carrier(MemorySegment memory, int publications) {
-        RdmaDevice device = RdmaDevice.acquire(socket.getLocalAddress());
+        RdmaDevice device = RdmaDevice.acquire(devices, socket.getLocalAddress());
         try {
             return RdmaCarrier.open(device, socket, memory, publications);
         } catch (RuntimeException | Error e) {

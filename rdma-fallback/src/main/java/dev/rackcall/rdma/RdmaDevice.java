@@ -26,7 +26,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An opened device with one thread that says what has arrived; shared by all connections of this process over the same local address, open as long as there is one.
+ * An opened device with one thread that says what has arrived; shared by all connections of this process over the same local address by the same kind of devices, open as long as there is one.
  * Thread-safe.
  */
 final class RdmaDevice {
@@ -44,11 +44,11 @@ final class RdmaDevice {
 
     private static final int PAUSES_OF_HARDWARE = 4;
 
-    private static final Map<InetAddress, RdmaDevice> OPEN = new HashMap<>();
+    private static final Map<Place, RdmaDevice> OPEN = new HashMap<>();
     /** Those that no longer stand there, too, until they are closed: whatever a connection has left in one keeps it from that. */
     private static final AtomicInteger UNCLOSED = new AtomicInteger();
 
-    private final InetAddress address;
+    private final Place place;
     private final Context context;
     private final int gidIndex;
     private final CompletionChannel channel;
@@ -66,8 +66,8 @@ final class RdmaDevice {
 
     private final boolean isSoftware;
 
-    private RdmaDevice(InetAddress address, Context context, int gidIndex) {
-        this.address = address;
+    private RdmaDevice(Place place, Context context, int gidIndex) {
+        this.place = place;
         this.context = context;
         this.isSoftware = context.device().name().startsWith(SoftDevice.PREFIX);
         this.gidIndex = gidIndex;
@@ -78,18 +78,21 @@ final class RdmaDevice {
         thread.start();
     }
 
+    /** What is shared: all connections over one local address by one kind of devices. */
+    private record Place(DeviceKind devices, InetAddress address) {}
+
     /**
-     * The device by which a local address sends: the real one with that address, else the first real one, else the software device at it. To be {@link #release
-     * released}.
+     * The device of that kind by which a local address sends. To be {@link #release released}.
      *
      * @throws VerbsException if it cannot be opened; ENETDOWN if its port is down
      */
-    static RdmaDevice acquire(InetAddress local) {
+    static RdmaDevice acquire(DeviceKind devices, InetAddress local) {
+        Place place = new Place(devices, local);
         synchronized (OPEN) {
-            RdmaDevice device = OPEN.get(local);
+            RdmaDevice device = OPEN.get(place);
             if (device == null) {
-                device = open(local);
-                OPEN.put(local, device);
+                device = open(place);
+                OPEN.put(place, device);
             } else {
                 device.context.requireUp(PORT);
             }
@@ -98,33 +101,34 @@ final class RdmaDevice {
         }
     }
 
-    private static RdmaDevice open(InetAddress local) {
-        for (Device device : real()) {
+    private static RdmaDevice open(Place place) {
+        InetAddress local = place.address();
+        List<Device> real = place.devices() == DeviceKind.SOFTWARE ? List.of() : real();
+        for (Device device : real) {
             Context context = device.open();
             Optional<Integer> exact = gidOf(context, local);
             if (exact.isPresent()) {
-                return up(local, context, exact.get());
+                return up(place, context, exact.get());
             }
             context.close();
         }
-        List<Device> real = real();
         if (!real.isEmpty() && !local.isLoopbackAddress()) {
             Context context = real.getFirst().open();
-            return up(local, context, anyGid(context));
+            return up(place, context, anyGid(context));
         }
         Context soft = SoftDevice.of("rackcall", RdmaSettings.softwareDevices().at(local, 0))
                 .open();
-        return up(local, soft, 0);
+        return up(place, soft, 0);
     }
 
-    private static RdmaDevice up(InetAddress local, Context context, int gidIndex) {
+    private static RdmaDevice up(Place place, Context context, int gidIndex) {
         try {
             context.requireUp(PORT);
         } catch (VerbsException e) {
             context.close();
             throw e;
         }
-        return new RdmaDevice(local, context, gidIndex);
+        return new RdmaDevice(place, context, gidIndex);
     }
 
     /** Whether connections go over a real device: all but those within this host do, if there is one. */
@@ -180,7 +184,7 @@ final class RdmaDevice {
     void release() {
         synchronized (OPEN) {
             if (--users == 0) {
-                OPEN.remove(address);
+                OPEN.remove(place);
                 close();
             }
         }
@@ -218,14 +222,14 @@ final class RdmaDevice {
 
     /** For messages: its name and the address that it has here. */
     String describe() {
-        return context.device().name() + " at " + address.getHostAddress();
+        return context.device().name() + " at " + place.address().getHostAddress();
     }
 
     /** What to look at where it sends and nothing comes back. */
     String adviceIfUnreachable() {
         return isSoftware
-                ? "do both sides use TLS, or neither, and does each trust the other's certificate (RdmaSettings.softwareDevices)? The log says what failed"
-                : "is the port of both devices up (./rackcall doctor), and does each reach the other's address?";
+                ? "do both sides use TLS, or neither, and does each trust the other's certificate (RdmaSettings.softwareDevices)? The log says what failed. If the other host has an RDMA device, both need a soft:// address"
+                : "is the port of both devices up (./rackcall doctor), and does each reach the other's address? If the other host has no RDMA device, both need a soft:// address";
     }
 
     Gid gid() {

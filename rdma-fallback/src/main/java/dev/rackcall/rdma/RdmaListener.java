@@ -28,6 +28,7 @@ final class RdmaListener implements CarrierProvider.Listener {
     /** After accepting failed, for want of descriptors mostly. */
     private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
+    private final DeviceKind devices;
     private final ServerSocket port;
     private final URI address;
     private final Reception reception;
@@ -37,13 +38,14 @@ final class RdmaListener implements CarrierProvider.Listener {
     private final Semaphore room = new Semaphore(MAX_GUESTS);
     private volatile boolean closed;
 
-    private RdmaListener(ServerSocket port, URI address, Reception reception) {
+    private RdmaListener(DeviceKind devices, ServerSocket port, URI address, Reception reception) {
+        this.devices = devices;
         this.port = port;
         this.address = address;
         this.reception = reception;
     }
 
-    static RdmaListener open(URI wanted, InetSocketAddress place, Reception reception) {
+    static RdmaListener open(DeviceKind devices, URI wanted, InetSocketAddress place, Reception reception) {
         try {
             ServerSocket port = new ServerSocket();
             port.setReuseAddress(true);
@@ -53,8 +55,8 @@ final class RdmaListener implements CarrierProvider.Listener {
                 port.close();
                 throw e;
             }
-            URI address = URI.create("rdma://" + wanted.getHost() + ":" + port.getLocalPort());
-            RdmaListener listener = new RdmaListener(port, address, reception);
+            URI address = devices.address(wanted.getHost(), port.getLocalPort());
+            RdmaListener listener = new RdmaListener(devices, port, address, reception);
             Thread.ofVirtual().name("rackcall-rdma-accept").start(listener::accept);
             return listener;
         } catch (IOException e) {
@@ -128,7 +130,7 @@ final class RdmaListener implements CarrierProvider.Listener {
     }
 
     private void greet(Socket socket) throws IOException, ForeignPeerException {
-        Meeting meeting = Meeting.over(socket, RdmaSettings.greetingTimeout());
+        Meeting meeting = Meeting.over(socket, devices, RdmaSettings.greetingTimeout());
         PeerGreeting client = meeting.hearClient();
         Answer answer = reception.greet(client.packet());
         if (answer.seat().isEmpty()) {
@@ -164,7 +166,7 @@ final class RdmaListener implements CarrierProvider.Listener {
         try {
             return meeting.carrier(seat.memory().mapped(), seat.publications());
         } catch (VerbsException e) {
-            Status why = RdmaCarriers.code(e).with("no connection over RDMA at the server: %s", e.getMessage());
+            Status why = MeetingCarriers.code(e).with("no connection over RDMA at the server: %s", e.getMessage());
             meeting.refuse(seat.refusal(why));
             throw e;
         }

@@ -29,7 +29,7 @@ public final class Faults implements AutoCloseable {
         FaultPlan plan = FaultPlan.withSeed(seed);
         RdmaSettings.softwareDevices(SoftOptions.local().withFaults(plan));
         try {
-            return new Faults(plan, RdmaDevice.acquire(InetAddress.ofLiteral(address)));
+            return new Faults(plan, RdmaDevice.acquire(DeviceKind.BEST, InetAddress.ofLiteral(address)));
         } finally {
             RdmaSettings.softwareDevices(SoftOptions.local());
         }
@@ -111,7 +111,7 @@ public final class Faults implements AutoCloseable {
 
     /** Bytes of memory that have travelled over the connections that are open, to and from clients of this host: pushed because they had changed, or fetched. */
     public long moved() {
-        RdmaDevice clients = RdmaDevice.acquire(InetAddress.getLoopbackAddress());
+        RdmaDevice clients = RdmaDevice.acquire(DeviceKind.BEST, InetAddress.getLoopbackAddress());
         try {
             return Stream.of(device, clients)
                     .distinct()

@@ -38,7 +38,8 @@ final class RawClient implements AutoCloseable {
         socket.setSoTimeout(20_000);
         SharedFile file = SharedFile.memfd("raw-client", BYTES);
         Mapping mapping = file.map();
-        RdmaCarrier carrier = Meeting.over(socket, Duration.ofSeconds(20)).carrier(mapping.memory(), 2 * SLOTS);
+        RdmaCarrier carrier =
+                Meeting.over(socket, DeviceKind.BEST, Duration.ofSeconds(20)).carrier(mapping.memory(), 2 * SLOTS);
         return new RawClient(socket, file, mapping, carrier);
     }
 

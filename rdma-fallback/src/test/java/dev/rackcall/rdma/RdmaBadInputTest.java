@@ -120,7 +120,7 @@ class RdmaBadInputTest {
                 Socket client = new Socket(port.getInetAddress(), port.getLocalPort());
                 Socket socket = port.accept()) {
             Duration patience = Duration.ofMillis(200);
-            Meeting meeting = Meeting.over(socket, patience);
+            Meeting meeting = Meeting.over(socket, DeviceKind.BEST, patience);
             PeerGreeting greeting =
                     new PeerGreeting(Gid.NONE, 1, 1, 4096, 1, QUOTA, System.nanoTime(), ByteBuffer.allocate(8));
             greeting.write(client.getOutputStream());

@@ -69,7 +69,7 @@ class RdmaCarrierTest extends CarrierContract {
     /** Reading the sockets is the price of a look, and the sockets are the device's: a thread that looks at many connections pays it once a round. */
     @Test
     void shouldMoveTheTrafficOnceForAllConnectionsThatAreLookedAtInTurn() throws Exception {
-        RdmaDevice device = RdmaDevice.acquire(InetAddress.getLoopbackAddress());
+        RdmaDevice device = RdmaDevice.acquire(DeviceKind.BEST, InetAddress.getLoopbackAddress());
         try {
             client.publish(FLAG, 1);
             awaitFar(1);

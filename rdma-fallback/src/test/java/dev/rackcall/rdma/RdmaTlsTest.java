@@ -49,7 +49,7 @@ class RdmaTlsTest {
     /** A call of a client with such a device to a server that trusts {@link #client} only. */
     private static long call(SoftOptions options) {
         RdmaSettings.softwareDevices(SoftOptions.local().withTls(server.trusting(client)));
-        RdmaDevice device = RdmaDevice.acquire(InetAddress.ofLiteral(SERVER));
+        RdmaDevice device = RdmaDevice.acquire(DeviceKind.BEST, InetAddress.ofLiteral(SERVER));
         RdmaSettings.softwareDevices(options);
         try (RpcServer endpoint = EchoServer.at(SERVER, 1 << 20)) {
             try (RpcChannel channel = RpcChannel.builder("/test/echo")

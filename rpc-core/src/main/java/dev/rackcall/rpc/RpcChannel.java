@@ -232,7 +232,7 @@ public final class RpcChannel implements AutoCloseable {
          * is passed by pointer is carried over as far as it has changed. The connection's arenas are memory that is
          * used and not only a bound: 16 MiB each by default.
          *
-         * @param value {@code rdma://host:port}
+         * @param value {@code rdma://host:port}, {@code soft://host:port} or {@code vq://host:port}, as the server listens; where only one of both hosts has an RDMA device, {@code soft}
          */
         public Builder address(URI value) {
             address = Optional.of(value);

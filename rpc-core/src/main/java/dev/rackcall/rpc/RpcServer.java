@@ -274,8 +274,8 @@ public final class RpcServer implements AutoCloseable {
          * Serves clients that share no memory with this process as well; may be called for several addresses, which then serve the same. Whoever reaches the address may call: who they are is
          * not known there, so name one that only friends reach.
          *
-         * @param value {@code rdma://host:port} for a queue pair for each client, {@code vq://host:port} for virtual queues of the control plane; with port 0 any free one, see {@link
-         *     RpcServer#addresses}
+         * @param value {@code rdma://host:port} for a queue pair for each client, by this host's RDMA device if it has one, else by a software device over TCP; {@code soft://host:port} for the latter in
+         *     any case; {@code vq://host:port} for virtual queues of the control plane; with port 0 any free one, see {@link RpcServer#addresses}
          */
         public Builder listen(URI value) {
             addresses.add(Objects.requireNonNull(value, "address"));

@@ -93,8 +93,15 @@ final class Announcer implements Router.Announcement {
         }
         Map<Boolean, List<URI>> byHardware = server.addresses().stream()
                 .map(HostAddress::reachable)
+                .map(Announcer::announced)
                 .collect(Collectors.partitioningBy(Announcer::isHardware));
         return endpoint.withRdma(byHardware.get(true)).withTcp(byHardware.get(false));
+    }
+
+    private static URI announced(URI listening) {
+        return CarrierProvider.of(listening)
+                .map(provider -> provider.announced(listening))
+                .orElse(listening);
     }
 
     private static boolean isHardware(URI address) {

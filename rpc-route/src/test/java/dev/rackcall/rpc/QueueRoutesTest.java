@@ -155,7 +155,7 @@ class QueueRoutesTest {
     void shouldTakeVirtualQueuesBeforeAQueuePairAndSayWhy() throws Exception {
         server("one");
         assertThat(named().rdma()).isEmpty();
-        assertThat(named().tcp()).extracting(URI::getScheme).containsExactlyInAnyOrder("vq", "rdma");
+        assertThat(named().tcp()).extracting(URI::getScheme).containsExactlyInAnyOrder("vq", "soft");
         RpcChannel channel = channel();
 
         assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
@@ -164,7 +164,7 @@ class QueueRoutesTest {
         assertThat(route(channel, Kind.TCP).state()).isEqualTo(State.NOT_NEEDED);
         assertThat(route(channel, Kind.TCP).reason())
                 .isEqualTo("virtual queues work, which are there at once and share queue pairs");
-        assertThat(route(channel, Kind.TCP).address()).startsWith("rdma://127.0.0.1:");
+        assertThat(route(channel, Kind.TCP).address()).startsWith("soft://127.0.0.1:");
         for (Kind kind : List.of(Kind.RDMA_QUEUES, Kind.RDMA)) {
             assertThat(route(channel, kind).state()).isEqualTo(State.IMPOSSIBLE);
             assertThat(route(channel, kind).reason()).isEqualTo("its server announces no RDMA device");
@@ -282,7 +282,7 @@ class QueueRoutesTest {
         server("one");
         Endpoint both = named();
         List<URI> dead = both.tcp().stream()
-                .map(address -> address.getScheme().equals("rdma") ? URI.create("rdma://127.0.0.1:1") : address)
+                .map(address -> address.getScheme().equals("soft") ? URI.create("soft://127.0.0.1:1") : address)
                 .toList();
         RpcChannel channel = channel(
                 naming(Endpoint.of("one", both.host(), both.fingerprint()).withTcp(dead)));
@@ -376,6 +376,24 @@ class QueueRoutesTest {
                 .hasMessageContaining("virtual queues over RDMA: the control plane's agent here has no RDMA device")
                 .hasMessageContaining("; RDMA: its server listens at vq:// only")
                 .hasMessageContaining("virtual queues over TCP: its server listens by its RDMA device");
+    }
+
+    /** Of a host that has an RDMA device its clients without one need to be told another address: it listens there by a software device. */
+    @Test
+    void shouldReachAServerOfAHostWithAnRdmaDeviceByASoftwareDeviceOverTcp() throws Exception {
+        server("one");
+        URI software = named().tcp().stream()
+                .filter(address -> address.getScheme().equals("soft"))
+                .findFirst()
+                .orElseThrow();
+        long fingerprint = ServiceDefinition.of(Numbers.class).fingerprint();
+        RpcChannel channel = channel(naming(Endpoint.of("one", "host-z", fingerprint)
+                .withRdma(List.of(URI.create("rdma://10.99.99.99:1")))
+                .withTcp(List.of(software))));
+
+        assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(used(channel)).containsExactly(Kind.TCP);
+        assertThat(route(channel, Kind.RDMA).reason()).isEqualTo("this host has no RDMA device");
     }
 
     @Test

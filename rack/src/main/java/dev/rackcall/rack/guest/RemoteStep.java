@@ -5,10 +5,12 @@ import dev.rackcall.rpc.RpcServer;
 import java.net.URI;
 import java.time.Duration;
 
-/** C calls A over RDMA: each has memory of its own, and what one writes is pushed into the other's by {@code rxe0}. */
+/** C calls A over RDMA: each has memory of its own, and what one writes is pushed into the other's by {@code rxe0}. Then by software devices, though both have one. */
 final class RemoteStep implements GuestStep {
     /** Where A is, in the network that the machine makes of its guests. */
     static final URI ADDRESS = URI.create("rdma://10.77.0.1:18515");
+
+    private static final URI SOFTWARE = URI.create("soft://10.77.0.1:18518");
 
     /** What each arena takes of a guest, which has 1 GiB. */
     static final long ARENA_BYTES = 8L << 20;
@@ -21,10 +23,11 @@ final class RemoteStep implements GuestStep {
     }
 
     private static String serve(Guest guest) {
-        try (RpcServer server = YardCalls.server().listen(ADDRESS).start()) {
+        try (RpcServer server =
+                YardCalls.server().listen(ADDRESS).listen(SOFTWARE).start()) {
             guest.put(STEP, "serving", "");
             guest.get(STEP, "called");
-            return "served " + server.channels() + " at " + ADDRESS;
+            return "served " + server.channels() + " at " + server.addresses();
         }
     }
 
@@ -33,8 +36,12 @@ final class RemoteStep implements GuestStep {
     }
 
     static RpcChannel channel(Duration connectTimeout) {
+        return channel(ADDRESS, connectTimeout);
+    }
+
+    private static RpcChannel channel(URI address, Duration connectTimeout) {
         return RpcChannel.builder(CallsStep.CHANNEL)
-                .address(ADDRESS)
+                .address(address)
                 .arenaQuota(ARENA_BYTES)
                 .connectTimeout(connectTimeout)
                 .open();
@@ -45,8 +52,17 @@ final class RemoteStep implements GuestStep {
         try (RpcChannel channel = channel()) {
             guest.note("connected");
             String told = YardCalls.of(guest, channel, channel.stub(Yard.class), true);
+            callBySoftware(guest);
             guest.put(STEP, "called", "");
             return told;
+        }
+    }
+
+    /** Between hosts whose devices do not reach each other there is this way. */
+    private static void callBySoftware(Guest guest) {
+        try (RpcChannel channel = channel(SOFTWARE, Guest.BOUND)) {
+            Guest.require(channel.stub(Yard.class).add(1, 2) == 3, "1 and 2 are not 3 at " + SOFTWARE);
+            guest.note("called at " + SOFTWARE);
         }
     }
 }

@@ -11,7 +11,7 @@ import java.util.ServiceLoader;
 
 /** Connects processes that share no memory. Found by {@link ServiceLoader}; stateless and thread-safe. */
 public interface CarrierProvider {
-    /** Of the addresses that it understands: {@code rdma}, {@code vq}. */
+    /** Of the addresses that it understands: {@code rdma}, {@code soft}, {@code vq}. */
     String scheme();
 
     /**
@@ -56,6 +56,15 @@ public interface CarrierProvider {
      */
     default boolean isAlike(URI address, boolean hardware) {
         return isHardware(address) == hardware;
+    }
+
+    /**
+     * What clients on other hosts are told of a place where it listens: an address whose scheme says which of their devices they need.
+     *
+     * @param listening as it was given or chosen
+     */
+    default URI announced(URI listening) {
+        return listening;
     }
 
     /**
