@@ -81,12 +81,16 @@ final class MetaClient implements AutoCloseable {
      */
     Optional<HostRecord> find(HostId host) {
         Optional<Known> current = known;
-        if (current.isPresent() && current.get().isWorthAsking() && !hasMoved(current.get())) {
+        if (current.isPresent() && current.get().isWorthAsking()) {
             try {
-                return find(current.get(), host);
+                Optional<HostRecord> found = find(current.get(), host);
+                if (found.isPresent() || !hasMoved(current.get())) {
+                    return found;
+                }
             } catch (StaleTableException restarted) {
-                drop(current.get());
+                LOG.debug("the meta server has another life: {}", restarted.getMessage());
             }
+            drop(current.get());
         } else {
             current.ifPresent(this::drop);
         }
