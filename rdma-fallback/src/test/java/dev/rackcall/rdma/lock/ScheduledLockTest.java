@@ -18,9 +18,13 @@ import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The code itself, one memory access at a time, in an order that a seed decides; with threads that give up and threads that die.
  * {@code -Drackcall.schedules} says how many orders, {@code -Drackcall.seed} which. */
+// Each case computes on one thread at a time, and shares nothing with others.
+@Execution(ExecutionMode.CONCURRENT)
 @Timeout(900)
 class ScheduledLockTest {
     private static final int DESCRIPTORS = 32;
