@@ -54,7 +54,7 @@ abstract sealed class MeetingCarriers implements CarrierProvider permits RdmaCar
         long pause = FIRST_PAUSE_NANOS;
         for (int tries = 1; ; tries++) {
             try {
-                return meet(place, memory, hello, publications, Duration.ofNanos(end - System.nanoTime()));
+                return meet(place, memory, hello, publications, end, timeout);
             } catch (EOFException e) {
                 // A server that hangs up has too many guests, or this client has taken too long: both may be otherwise
                 // the next time.
@@ -62,6 +62,10 @@ abstract sealed class MeetingCarriers implements CarrierProvider permits RdmaCar
                     throw failure(address, timeout, e);
                 }
                 LockSupport.parkNanos(pause);
+                if (System.nanoTime() - end >= 0) {
+                    // It has slept longer than that: what the peer did is the reason, not the time.
+                    throw failure(address, timeout, e);
+                }
                 pause *= 2;
             } catch (IOException | ForeignPeerException | RuntimeException e) {
                 throw failure(address, timeout, e);
@@ -69,13 +73,14 @@ abstract sealed class MeetingCarriers implements CarrierProvider permits RdmaCar
         }
     }
 
-    private Greeted meet(InetSocketAddress place, Memory memory, ByteBuffer hello, int publications, Duration timeout)
+    private Greeted meet(InetSocketAddress place, Memory memory, ByteBuffer hello, int publications, long end, Duration limit)
             throws IOException, ForeignPeerException {
         // Opened before anybody waits at the other end: the first time, that is much to load.
         RdmaDevice device = RdmaDevice.acquire(devices, localAddress(place));
         Socket socket = new Socket();
         RdmaCarrier carrier = null;
         try {
+            Duration timeout = left(end, limit);
             socket.connect(place, Meeting.millis(timeout));
             Meeting meeting = Meeting.over(socket, devices, timeout);
             carrier = meeting.carrier(memory.mapped(), publications);
@@ -96,6 +101,16 @@ abstract sealed class MeetingCarriers implements CarrierProvider permits RdmaCar
         } finally {
             device.release();
         }
+    }
+
+    /** What opening the device has left of the time limit. */
+    private static Duration left(long end, Duration limit) throws IOException {
+        long nanos = end - System.nanoTime();
+        if (nanos <= 0) {
+            throw new IOException("the device here was opened only after the time limit of " + limit
+                    + "; give the channel a longer connectTimeout, or open one to any server before");
+        }
+        return Duration.ofNanos(nanos);
     }
 
     private static EOFException hungUp(Exception reset) {

@@ -59,6 +59,17 @@ class RdmaBadInputTest {
     // ---- what a client meets
 
     @Test
+    void shouldNotBlameTheServerWhereOpeningTheDeviceTakesAllTheTime() throws IOException {
+        try (ServerSocket nobody = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            URI address = URI.create("rdma://127.0.0.1:" + nobody.getLocalPort());
+            RpcException e =
+                    catchThrowableOfType(RpcException.class, () -> channel(address, QUOTA, Duration.ofNanos(1)));
+            assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(e).hasMessageContaining("opened only after the time limit of PT0.000000001S");
+        }
+    }
+
+    @Test
     void shouldRefuseAddressesThatNameNoPlace() {
         assertThat(refused(URI.create("rdma://127.0.0.1")))
                 .hasMessageContainingAll("INVALID_ARGUMENT", "rdma://host:port");

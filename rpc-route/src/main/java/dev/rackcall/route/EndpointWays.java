@@ -102,12 +102,27 @@ final class EndpointWays {
             Way way = ways.get(i);
             if (chosen.isPresent()) {
                 standBy(way, RemoteWays.whyNotNeeded(way.kind(), chosen.get().kind()));
-            } else if (!isImpossible(way) && (isConnected(way) || connects(i, end, mayConnect, urgently))) {
+            } else if (!isImpossible(way)
+                    && (isConnected(way) || connects(i, end, mayConnect, urgently && !way.isShunned()))) {
                 chosen = Optional.of(way);
                 line = way.line();
             }
         }
+        if (chosen.isEmpty() && urgently) {
+            chosen = shunned(end, mayConnect);
+        }
         line = chosen.flatMap(Way::line);
+    }
+
+    /** A way that soon ends is better than none, while a call waits for it. */
+    private Optional<Way> shunned(long end, boolean mayConnect) {
+        for (int i = 0; i < ways.size(); i++) {
+            Way way = ways.get(i);
+            if (way.isShunned() && !isImpossible(way) && connects(i, end, mayConnect, true)) {
+                return Optional.of(way);
+            }
+        }
+        return Optional.empty();
     }
 
     private boolean isImpossible(Way way) {
@@ -139,8 +154,10 @@ final class EndpointWays {
             return true;
         }
         if (way.line().isPresent()) {
-            way.detach().ifPresent(ended -> retire(ended, "its connection has ended", Line.Left.ENDED));
-            way.lost();
+            way.detach().ifPresent(ended -> {
+                retire(ended, "its connection has ended", Line.Left.ENDED);
+                way.lost(ended.connection().endCause());
+            });
         }
         return false;
     }

@@ -19,8 +19,12 @@ final class RemoteWays {
     /** At which the endpoint is reached in this way, in its own order. */
     static List<URI> addresses(Endpoint endpoint, Kind kind) {
         return addresses(endpoint, isHardware(kind)).stream()
-                .filter(address -> QUEUES.equals(address.getScheme()) == kind.isQueue())
+                .filter(address -> isQueue(address) == kind.isQueue())
                 .toList();
+    }
+
+    private static boolean isQueue(URI address) {
+        return QUEUES.equals(address.getScheme());
     }
 
     private static List<URI> addresses(Endpoint endpoint, boolean hardware) {
@@ -35,6 +39,10 @@ final class RemoteWays {
     static String notAnnounced(Endpoint endpoint, Kind kind) {
         boolean hardware = isHardware(kind);
         if (!addresses(endpoint, hardware).isEmpty()) {
+            if (addresses(endpoint, !hardware).stream().anyMatch(address -> isQueue(address) == kind.isQueue())) {
+                return "its server's " + (kind.isQueue() ? "virtual queues" : "own queue pairs") + " are those of "
+                        + (hardware ? "a software device" : "an RDMA device");
+            }
             return kind.isQueue() ? "its server listens at no vq:// address" : "its server listens at vq:// only";
         }
         if (hardware) {
@@ -68,7 +76,8 @@ final class RemoteWays {
 
     /** Why a way is not needed as long as a better one works. */
     static String whyNotNeeded(Kind kind, Kind better) {
-        boolean beside = !kind.isMemory() && better.isQueue() && isHardware(kind) == isHardware(better);
+        boolean beside =
+                !kind.isMemory() && !kind.isQueue() && better.isQueue() && isHardware(kind) == isHardware(better);
         return beside
                 ? "virtual queues work, which are there at once and share queue pairs"
                 : "a better way works: " + better;

@@ -30,6 +30,10 @@ final class Way {
     private static final long DEVICES_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** A connection that ends sooner counts as an attempt that has failed. */
     private static final long PROVEN_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** After a connection that has ended for want of something, which the next one would want as well when it is used. Other ways are taken meanwhile, if there are any. */
+    private static final long FIRST_WANT_NANOS = LAST_RETRY_NANOS;
+
+    private static final long LAST_WANT_NANOS = TimeUnit.MINUTES.toNanos(5);
     /** Of a connection: for requests and for replies. */
     private static final int ARENAS = 2;
 
@@ -49,6 +53,8 @@ final class Way {
     private long connectedAt;
     private volatile long retryAt = System.nanoTime();
     private long retryNanos = FIRST_RETRY_NANOS;
+    private long wantNanos = FIRST_WANT_NANOS;
+    private boolean wanting;
 
     private Way(Endpoint endpoint, Kind kind, Optional<URI> address, ClientSpec channel) {
         this.endpoint = endpoint;
@@ -184,13 +190,35 @@ final class Way {
         return last;
     }
 
-    /** The line has ended by itself. */
-    void lost() {
-        failed(Status.Code.UNAVAILABLE.with("its connection has ended").asException());
-        if (System.nanoTime() - connectedAt > PROVEN_NANOS) {
+    /**
+     * The line has ended by itself.
+     *
+     * @param cause what is known of the reason
+     */
+    void lost(Optional<Status> cause) {
+        failed(Status.Code.UNAVAILABLE
+                .with(
+                        "its connection has ended%s",
+                        cause.map(why -> ": " + why.description()).orElse(""))
+                .asException());
+        long now = System.nanoTime();
+        long lasted = now - connectedAt;
+        wanting = cause.filter(why -> why.code() == Status.Code.RESOURCE_EXHAUSTED)
+                .isPresent();
+        if (wanting) {
+            // It is easily connected again, and would end again with the next call that wants as much.
+            wantNanos = lasted > LAST_WANT_NANOS ? FIRST_WANT_NANOS : wantNanos;
+            retryAt = now + wantNanos;
+            wantNanos = Math.min(2 * wantNanos, LAST_WANT_NANOS);
+        } else if (lasted > PROVEN_NANOS) {
             retryNanos = FIRST_RETRY_NANOS;
-            retryAt = System.nanoTime();
+            retryAt = now;
         }
+    }
+
+    /** Whether it is to be left alone for a while as long as there is another: it can be connected, and soon ends for want of something. */
+    boolean isShunned() {
+        return wanting && !isDue();
     }
 
     /** Tries, for as long as that at most. */
@@ -199,6 +227,7 @@ final class Way {
             reason = "it is being tried, and its server has not answered yet";
             state = State.TRYING;
         }
+        wanting = false;
         Optional<MemoryClaim> memory = Optional.empty();
         try {
             ClientSpec spec = spec().within(atMost);

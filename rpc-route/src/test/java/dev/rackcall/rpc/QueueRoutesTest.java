@@ -1,6 +1,7 @@
 package dev.rackcall.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.cp.Agent;
@@ -21,6 +22,7 @@ import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.os.OwnerLock;
 import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.soft.FaultPlan;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
@@ -30,6 +32,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -77,6 +80,13 @@ class QueueRoutesTest {
 
     private Tenant tenantOf(String host) {
         return keep(agentOf(host).admit(host));
+    }
+
+    /** For a server of this process that listens in that host's name. */
+    private void useFor(String host) {
+        Tenant its = tenantOf(host);
+        QueueSettings.use(host, its);
+        keep(() -> QueueSettings.forget(its));
     }
 
     private Agent agentOf(String host) {
@@ -276,6 +286,67 @@ class QueueRoutesTest {
         }
     }
 
+    /** As many as the tenant may have, so that a connection that stands gets no third one. */
+    private void takeAllRegions() {
+        assertThatThrownBy(() -> {
+                    while (true) {
+                        tenant.allocate(64, EnumSet.of(Access.LOCAL_WRITE));
+                    }
+                })
+                .hasMessageContaining("may have no more");
+    }
+
+    private static void assertWants(RpcChannel channel) {
+        try (Scope scope = channel.newScope()) {
+            Page page = scope.create(Page.class);
+            assertThat(catchThrowableOfType(
+                            RpcException.class,
+                            () -> channel.stub(Numbers.class).sum(page)))
+                    .hasMessageContaining("tenant here has 1024 memory regions");
+        }
+    }
+
+    /** Connecting would succeed, and the next object that is passed would end the connection again. */
+    @Test
+    void shouldGoOnByAQueuePairWhenAConnectionOverVirtualQueuesWantsMoreRegionsThanThereAre() throws Exception {
+        server("one");
+        RpcChannel channel = channel();
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("one");
+        takeAllRegions();
+
+        assertWants(channel);
+        Await.until(
+                "calls by a queue pair",
+                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP)));
+        assertThat(route(channel, Kind.TCP_QUEUES).state()).isEqualTo(State.FAILED);
+        assertThat(route(channel, Kind.TCP_QUEUES).reason())
+                .startsWith("its connection has ended: tenant here has 1024 memory regions");
+        try (Scope scope = channel.newScope()) {
+            Page page = scope.create(Page.class);
+            page.number(7);
+            assertThat(numbers.sum(page)).isEqualTo(7);
+        }
+    }
+
+    @Test
+    void shouldConnectOverVirtualQueuesAgainForSmallCallsWhereThereIsNoOtherWay() throws Exception {
+        server("one");
+        Endpoint both = named();
+        List<URI> only = both.tcp().stream()
+                .filter(address -> address.getScheme().equals("vq"))
+                .toList();
+        RpcChannel channel = channel(
+                naming(Endpoint.of("one", both.host(), both.fingerprint()).withTcp(only)));
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("one");
+        takeAllRegions();
+
+        assertWants(channel);
+        Await.until("an answer", () -> isAnswered(numbers, "one"));
+        assertThat(used(channel)).containsExactly(Kind.TCP_QUEUES);
+    }
+
     /** The other way round: who has lost the address of queue pairs notices nothing. */
     @Test
     void shouldNotNeedTheAddressOfQueuePairs() throws Exception {
@@ -414,7 +485,7 @@ class QueueRoutesTest {
     /** A server in this process, reached by both carriers at a time: it is one server. */
     @Test
     void shouldServeTheSameAtEachOfItsAddresses() {
-        QueueSettings.use("there", tenantOf("there"));
+        useFor("there");
         NumbersService service = new NumbersService("both");
         RpcServer server = keep(RpcServer.builder()
                 .service(Numbers.class, service)
@@ -455,7 +526,7 @@ class QueueRoutesTest {
                 .listen(taken)
                 .start());
         URI port = first.address().orElseThrow();
-        QueueSettings.use("there", tenantOf("there"));
+        useFor("there");
         RpcServer.Builder second = RpcServer.builder()
                 .service(Numbers.class, new NumbersService("two"))
                 .directory(folder.resolve("two"))

@@ -5,6 +5,7 @@ import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.rdma.sending.Sending;
 import dev.rackcall.rdma.sending.SendingCarrier;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CarrierProvider.Memory;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -52,6 +53,8 @@ final class QueueCarrier extends SendingCarrier {
     private volatile boolean saidGoodbye;
     /** Why, if it has said so. Written before {@link #saidGoodbye}. */
     private Optional<ControlPlaneException.Kind> farewell = Optional.empty();
+    /** Written before the end is told. */
+    private volatile boolean lacksSomething;
 
     /** A server's answer, and when it came ({@link System#nanoTime}). */
     record Reply(int kind, QueueGreeting greeting, long at) {}
@@ -274,8 +277,18 @@ final class QueueCarrier extends SendingCarrier {
 
     /** A peer that has said goodbye, and no more, is gone, and nothing else. */
     @Override
-    public Optional<String> endCause() {
-        return hasEnded() && (!saidGoodbye || farewell.isPresent()) ? Optional.of(whyEnded()) : Optional.empty();
+    public Optional<Status> endCause() {
+        if (!hasEnded() || (saidGoodbye && farewell.isEmpty())) {
+            return Optional.empty();
+        }
+        boolean wants = lacksSomething || farewell.isPresent();
+        Status.Code code = wants ? Status.Code.RESOURCE_EXHAUSTED : Status.Code.UNAVAILABLE;
+        return Optional.of(code.with("%s", whyEnded()));
+    }
+
+    /** This end lacks what the connection needs, which is about to end for that. */
+    void lacksSomething() {
+        lacksSomething = true;
     }
 
     @Override

@@ -209,7 +209,7 @@ public final class QueueCarriers implements CarrierProvider {
             throw Status.Code.FAILED_PRECONDITION
                     .with(
                             "cannot listen at %s: the agent that is used here is that of another host, %s; listen by the name that the agent"
-                                    + " was given",
+                                    + " was given: by --host of ./rackcall agent, or by AgentOptions.of",
                             address, tenant.host())
                     .asException();
         }

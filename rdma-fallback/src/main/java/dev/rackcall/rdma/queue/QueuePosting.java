@@ -272,6 +272,9 @@ final class QueuePosting extends Sending {
 
     @Override
     protected void failing(RuntimeException cause) {
+        if (Farewell.value(cause) != 0) {
+            carrier.lacksSomething();
+        }
         if (requests.areAimed() && out.isAlive()) {
             notes.sayFarewell(cause, out.completed());
         }

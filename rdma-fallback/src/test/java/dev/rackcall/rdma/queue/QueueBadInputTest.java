@@ -131,7 +131,7 @@ class QueueBadInputTest {
                         .listen(URI.create("vq://elsewhere:0"))
                         .start())
                 .hasMessageContainingAll(
-                        "FAILED_PRECONDITION", "cannot listen at vq://elsewhere:0", "that of another host");
+                        "FAILED_PRECONDITION", "cannot listen at vq://elsewhere:0", "that of another host", "--host");
     }
 
     @Test

@@ -182,8 +182,13 @@ final class ClientLink {
         return end.asException();
     }
 
+    /** What its carrier knows of the end. Only once it is not open. */
+    Optional<Status> endCause() {
+        return mirror == null ? Optional.empty() : mirror.carrier.endCause();
+    }
+
     private Status lostStatus() {
-        Optional<String> cause = mirror == null ? Optional.empty() : mirror.carrier.endCause();
+        Optional<String> cause = endCause().map(Status::description);
         return Status.Code.UNAVAILABLE.with(
                 "channel %s: %s; the call may or may not have run. The next call connects anew",
                 channel, cause.map(why -> "its connection has ended: " + why).orElse("its server is gone"));

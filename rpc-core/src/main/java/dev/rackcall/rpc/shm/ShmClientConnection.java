@@ -17,6 +17,7 @@ import dev.rackcall.shm.codec.PayloadReader;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -115,6 +116,11 @@ final class ShmClientConnection extends ClientConnection {
     @Override
     public boolean isUsable() {
         return usable;
+    }
+
+    @Override
+    public Optional<Status> endCause() {
+        return link.endCause();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.os.SharedFile;
 import java.util.Optional;
 
@@ -81,8 +82,11 @@ public interface Carrier extends AutoCloseable {
      */
     boolean fetch(long offset, long areaOffset, long length, long deadline);
 
-    /** Why it has ended, as a clause, if more is known than that the peer is gone. Only after {@link Arrivals#ended}. */
-    default Optional<String> endCause() {
+    /**
+     * Why it has ended, described by a clause, if more is known than that the peer is gone: RESOURCE_EXHAUSTED if one of the ends lacks what such a connection needs, so that the next one
+     * would soon end, too; otherwise UNAVAILABLE. Only after {@link Arrivals#ended}.
+     */
+    default Optional<Status> endCause() {
         return Optional.empty();
     }
 

@@ -4,8 +4,10 @@ import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.Scope;
 import java.util.List;
+import java.util.Optional;
 
 /** One client's use of a channel. Thread-safe. */
 public abstract class ClientConnection implements AutoCloseable {
@@ -20,6 +22,11 @@ public abstract class ClientConnection implements AutoCloseable {
 
     /** Whether new calls may start here: the peer lives and does not drain. */
     public abstract boolean isUsable();
+
+    /** Why it has ended, if more is known than that its server is gone; see {@link Carrier#endCause}. Only once it is not usable. */
+    public Optional<Status> endCause() {
+        return Optional.empty();
+    }
 
     /** A scope in this connection's own arena: invisible to other clients. Belongs to the caller and to its thread. */
     public abstract Scope newScope(long firstBytes);
