@@ -73,7 +73,8 @@ abstract sealed class MeetingCarriers implements CarrierProvider permits RdmaCar
         }
     }
 
-    private Greeted meet(InetSocketAddress place, Memory memory, ByteBuffer hello, int publications, long end, Duration limit)
+    private Greeted meet(
+            InetSocketAddress place, Memory memory, ByteBuffer hello, int publications, long end, Duration limit)
             throws IOException, ForeignPeerException {
         // Opened before anybody waits at the other end: the first time, that is much to load.
         RdmaDevice device = RdmaDevice.acquire(devices, localAddress(place));

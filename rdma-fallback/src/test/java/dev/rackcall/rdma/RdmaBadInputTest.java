@@ -79,7 +79,9 @@ class RdmaBadInputTest {
 
     @Test
     void shouldNotWaitLongerThanToldForWhoDoesNotAnswer() throws IOException {
-        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+        // A server of this process has opened the device already, which could take all the time.
+        try (RpcServer _ = EchoServer.at("127.0.0.1", QUOTA);
+                ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             URI address = URI.create("rdma://127.0.0.1:" + silent.getLocalPort());
             assertThatThrownBy(() -> channel(address, QUOTA, Duration.ofMillis(100)))
                     .isInstanceOf(RpcException.class)
@@ -167,11 +169,14 @@ class RdmaBadInputTest {
     @Test
     void shouldSayThatTheServersDeviceAcknowledgesNothing() throws IOException {
         Semaphore told = new Semaphore(0);
-        try (FakePeer peer = FakePeer.start((client, out) -> {
-            new PeerGreeting(client.gid(), 0xabcdef, 1, 4096, 1, QUOTA, System.nanoTime(), client.packet()).write(out);
-            out.write(1);
-            told.acquireUninterruptibly();
-        })) {
+        // Opened already by a server, which could take all the time.
+        try (RpcServer _ = EchoServer.at("127.0.0.1", QUOTA);
+                FakePeer peer = FakePeer.start((client, out) -> {
+                    new PeerGreeting(client.gid(), 0xabcdef, 1, 4096, 1, QUOTA, System.nanoTime(), client.packet())
+                            .write(out);
+                    out.write(1);
+                    told.acquireUninterruptibly();
+                })) {
             assertThatThrownBy(() -> channel(peer.address(), QUOTA, Duration.ofMillis(300)))
                     .isInstanceOf(RpcException.class)
                     .hasMessageContainingAll(

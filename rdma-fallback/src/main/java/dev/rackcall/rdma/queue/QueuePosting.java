@@ -1,5 +1,6 @@
 package dev.rackcall.rdma.queue;
 
+import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.rdma.sending.PeerMemory;
 import dev.rackcall.rdma.sending.Sending;
@@ -269,6 +270,11 @@ final class QueuePosting extends Sending {
     }
 
     // ---- the end
+
+    @Override
+    protected boolean isFailure(RuntimeException e) {
+        return e instanceof ControlPlaneException || super.isFailure(e);
+    }
 
     @Override
     protected void failing(RuntimeException cause) {

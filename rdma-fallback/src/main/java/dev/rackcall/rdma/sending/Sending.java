@@ -1,6 +1,5 @@
 package dev.rackcall.rdma.sending;
 
-import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.verbs.MemoryRegion;
@@ -145,7 +144,9 @@ public abstract class Sending {
         MemoryRegion region;
         try {
             region = memory.own(area);
-        } catch (ControlPlaneException | VerbsException e) {
+        } catch (OsException e) {
+            throw e;
+        } catch (RuntimeException e) {
             locked(() -> failed(e));
             return;
         }
@@ -265,6 +266,11 @@ public abstract class Sending {
     /** Asks him. Without the lock. */
     protected abstract void askForHelp();
 
+    /** Whether what the connection stands on has failed. This class knows nothing of the control plane, which need not be on the class path. */
+    protected boolean isFailure(RuntimeException e) {
+        return e instanceof VerbsException || e instanceof OsException;
+    }
+
     /** The connection is about to end because of this. */
     protected void failing(RuntimeException cause) {}
 
@@ -274,7 +280,7 @@ public abstract class Sending {
      * @return false, for the caller to return
      */
     protected final boolean failed(RuntimeException e) {
-        if (!(e instanceof ControlPlaneException || e instanceof VerbsException || e instanceof OsException)) {
+        if (!isFailure(e)) {
             throw e;
         }
         failing(e);
