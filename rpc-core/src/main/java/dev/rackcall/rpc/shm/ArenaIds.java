@@ -3,7 +3,7 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.Status;
 import java.util.BitSet;
 
-/** Arena numbers that are in use in this process. Thread-safe. The directory of a cluster will hand out numbers for the cluster. */
+/** Arena numbers that are in use in this process, which is enough: both ends of a connection keep them apart from those of others. Thread-safe. */
 final class ArenaIds {
     private static final int MAX = 0xffff;
     private static final ArenaIds SHARED = new ArenaIds();
