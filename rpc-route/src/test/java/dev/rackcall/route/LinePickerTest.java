@@ -1,0 +1,166 @@
+package dev.rackcall.route;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.Await;
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.MethodDescriptor;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.Scope;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Which line a call takes, as far as that does not depend on chance. */
+class LinePickerTest {
+    /** So often it is asked, since it begins anywhere. */
+    private static final int TIMES = 64;
+
+    private final NoConnection firstConnection = new NoConnection();
+    private final Line first = new Line(null, firstConnection, Optional.empty());
+    private final Line second = new Line(null, new NoConnection(), Optional.empty());
+    private final Line third = new Line(null, new NoConnection(), Optional.empty());
+
+    @Test
+    void shouldTakeTheOneWithTheFewestCalls() {
+        begin(first, 3);
+        begin(second, 2);
+        begin(third, 4);
+        assertAlways(second, List.of());
+        begin(second, 5);
+        assertAlways(first, List.of());
+        second.ended(Status.Code.OK);
+        assertThat(second.calls()).isEqualTo(6);
+    }
+
+    @Test
+    void shouldAvoidTheOneThatFailsOften() {
+        begin(second, 9);
+        begin(third, 8);
+        fail(first, Line.FAILURES - 1);
+        assertAlways(first, List.of());
+
+        fail(first, 1);
+        assertThat(first.isEjected()).isTrue();
+        assertAlways(third, List.of());
+        // Where all of them are, there is nothing to choose between.
+        fail(second, Line.FAILURES);
+        fail(third, Line.FAILURES);
+        assertAlways(first, List.of());
+
+        Await.until("the end of its first time, a second", () -> !first.isEjected());
+        assertAlways(first, List.of());
+    }
+
+    /** Four errors, an answer, four errors: that is no row of five. */
+    @Test
+    void shouldForgetFailuresWithTheFirstAnswer() {
+        fail(first, Line.FAILURES - 1);
+        begin(first, 1);
+        first.ended(Status.Code.NOT_FOUND);
+        fail(first, Line.FAILURES - 1);
+        assertThat(first.isEjected()).isFalse();
+    }
+
+    @Test
+    void shouldTakeWhatIsLeft() {
+        begin(second, 1);
+        begin(third, 2);
+        firstConnection.usable = false;
+        assertAlways(second, List.of());
+        assertAlways(third, List.of(second));
+        // One that cannot be used is better than one that this call has tried.
+        assertAlways(first, List.of(second, third));
+    }
+
+    private void assertAlways(Line expected, List<Line> tried) {
+        Line[] lines = {first, second, third};
+        for (int i = 0; i < TIMES; i++) {
+            assertThat(LinePicker.pick(lines, tried)).isSameAs(expected);
+        }
+    }
+
+    private static void begin(Line line, int calls) {
+        for (int i = 0; i < calls; i++) {
+            line.begun();
+        }
+    }
+
+    private static void fail(Line line, int calls) {
+        for (int i = 0; i < calls; i++) {
+            line.begun();
+            line.ended(Status.Code.UNAVAILABLE);
+        }
+    }
+
+    /** Nobody calls over it. */
+    private static final class NoConnection extends ClientConnection {
+        private boolean usable = true;
+
+        @Override
+        public boolean isUsable() {
+            return usable;
+        }
+
+        @Override
+        public ClientCall begin(
+                MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
+            throw new AssertionError("a call");
+        }
+
+        @Override
+        public Scope newScope(long firstBytes) {
+            throw new AssertionError("a scope");
+        }
+
+        @Override
+        public Scope newSharedScope(long firstBytes) {
+            throw new AssertionError("a shared scope");
+        }
+
+        @Override
+        public void use(ServiceDefinition<?> definition) {
+            throw new AssertionError("a use");
+        }
+
+        @Override
+        public boolean release(Object result) {
+            return false;
+        }
+
+        @Override
+        public boolean maps(Object sharedObject) {
+            return false;
+        }
+
+        @Override
+        public int callsUnderWay() {
+            return 0;
+        }
+
+        @Override
+        public String serviceName() {
+            return "none";
+        }
+
+        @Override
+        public long fingerprint() {
+            return 0;
+        }
+
+        @Override
+        public String description() {
+            return "none";
+        }
+
+        @Override
+        public void close() {
+            usable = false;
+        }
+    }
+}
