@@ -54,6 +54,8 @@ final class Datagrams {
 
     private int next;
     private int underWay;
+    /** Nothing is sent any more: whoever has seen its port open and comes now finds queues that are about to go, or have gone. */
+    private boolean closed;
 
     Datagrams(DeviceEnd end) {
         this.end = end;
@@ -67,7 +69,7 @@ final class Datagrams {
                 .withReceiveQueue(received)
                 .withDepth(SLOTS, SLOTS)
                 .withInline(0));
-        end.keep(this::closeHandles);
+        end.keep(this::stopSending);
         queuePair.toInit(InitAttributes.datagram(QUEUE_KEY));
         for (int i = 0; i < SLOTS; i++) {
             postReceive(i);
@@ -112,9 +114,12 @@ final class Datagrams {
         consumer.accept(message);
     }
 
-    /** Sends it, or not: if there is no room, it counts as lost. */
+    /** Sends it, or not: if there is no room, or the device is being closed, it counts as lost. */
     void send(ControlAddress to, ControlMessage message) {
         synchronized (sending) {
+            if (closed) {
+                return;
+            }
             underWay -= sent.poll(done);
             if (queuePair.state() == QueuePairState.SEND_QUEUE_ERROR) {
                 queuePair.toReadyToSend(ReadyToSend.defaults());
@@ -153,8 +158,10 @@ final class Datagrams {
         return made;
     }
 
-    private void closeHandles() {
+    /** Before the queues go. */
+    private void stopSending() {
         synchronized (sending) {
+            closed = true;
             handles.values().forEach(AddressHandle::close);
             handles.clear();
         }

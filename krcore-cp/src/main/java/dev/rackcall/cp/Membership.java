@@ -129,8 +129,9 @@ final class Membership {
         }
         if (next.filter(attempt -> !attempt.isDone()).isEmpty()) {
             CompletableFuture<Attachment> attempt = new CompletableFuture<>();
-            next = Optional.of(attempt);
+            // First: where no thread can be had, whoever comes next tries again.
             JOINING.execute(() -> join(attempt));
+            next = Optional.of(attempt);
         }
         return next.get();
     }

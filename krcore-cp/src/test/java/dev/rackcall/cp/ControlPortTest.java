@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,6 +43,25 @@ class ControlPortTest {
                 .isInstanceOfSatisfying(
                         ControlPlaneException.class, e -> assertThat(e.kind()).isEqualTo(Kind.REFUSED))
                 .hasMessageContaining(part);
+    }
+
+    /** Of a thread that has seen its port open, and comes to it when it has been closed: a device of metal would be used after its end. */
+    @Test
+    void shouldSendNothingWhenTheDeviceIsBeingClosed() {
+        AtomicReference<Datagrams> late = new AtomicReference<>();
+        DeviceEnd closing = new DeviceEnd(Hosts.device("closing"));
+        ControlMessage message = new ControlMessage(
+                ControlMessage.VERSION,
+                ControlMessage.REGISTER,
+                1,
+                hosts.meta().address(),
+                ByteBuffer.allocate(0));
+        // Closed last first: when this is, the datagrams' queues have gone.
+        closing.keep(() -> late.get().send(hosts.meta().address(), message));
+        late.set(new Datagrams(closing));
+        late.get().send(hosts.meta().address(), message);
+
+        closing.close();
     }
 
     @Test

@@ -107,15 +107,25 @@ final class Exchange {
         }
     }
 
+    private void start() {
+        try {
+            thread.start();
+        } catch (RuntimeException | Error e) {
+            inbox.close();
+            throw e;
+        }
+    }
+
     /** Without a lock that others need: the next agent process may have to be waited for. */
     private static Exchange make(Tenant tenant, CompletableFuture<Void> done) {
         try {
             Exchange made = new Exchange(tenant);
             synchronized (OPEN) {
                 made.users = 1;
+                // Before others find it: where no thread can be had, nobody would hear anything there.
+                made.start();
                 OPEN.put(tenant, made);
                 LIVING.incrementAndGet();
-                made.thread.start();
             }
             return made;
         } finally {

@@ -114,8 +114,9 @@ final class HostTenant {
     private synchronized CompletableFuture<Tenant> attempt() {
         if (attempt.filter(last -> !last.isCompletedExceptionally()).isEmpty()) {
             CompletableFuture<Tenant> next = new CompletableFuture<>();
-            attempt = Optional.of(next);
+            // First: where no thread can be had, whoever comes next tries again.
             Thread.ofPlatform().daemon().name("rackcall-join").start(() -> join(next));
+            attempt = Optional.of(next);
         }
         return attempt.get();
     }

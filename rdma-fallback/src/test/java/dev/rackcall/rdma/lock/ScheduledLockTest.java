@@ -22,9 +22,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The code itself, one memory access at a time, in an order that a seed decides; with threads that give up and threads that die.
- * {@code -Drackcall.schedules} says how many orders, {@code -Drackcall.seed} which. */
-// Each case computes on one thread at a time, and shares nothing with others.
-@Execution(ExecutionMode.CONCURRENT)
+ * {@code -Drackcall.schedules} says how many orders, {@code -Drackcall.seed} which. Its methods run two at a time, as each case computes on one thread at a time and shares nothing with others. */
 @Timeout(900)
 class ScheduledLockTest {
     private static final int DESCRIPTORS = 32;
@@ -507,21 +505,25 @@ class ScheduledLockTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldExcludeInAnyOrder() throws InterruptedException {
         explore(CASES, false, false, 0);
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldStayWholeWhenWaitersGiveUp() throws InterruptedException {
         explore(CASES, true, false, 0);
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldTakeTheDeadOutInAnyOrder() throws InterruptedException {
         explore(CASES, true, false, 3);
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldExcludeInAnyOrderWhenUnlocksAreNotWaitedFor() throws InterruptedException {
         // Fewer: each takes ten times as long as one in which somebody dies.
         explore(CASES / 5, false, false, 0, ScheduledLockTest::addFinished);
@@ -531,24 +533,28 @@ class ScheduledLockTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldNotSleepOrEndBesideAnOpenUnlock() throws InterruptedException {
         explore(CASES / 5, false, false, 0, ScheduledLockTest::addApart);
         assertThat(sleeps).as("how often finishers went to sleep").isGreaterThan(CASES);
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldTakeOutTheDeadWhoseUnlocksAreOpen() throws InterruptedException {
         explore(CASES, true, false, 3, ScheduledLockTest::addFinished);
         explore(CASES / 5, true, true, 3, ScheduledLockTest::addFinished);
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldLetReadersInTogetherAndNobodyBesideThem() throws InterruptedException {
         assertThat(explore(CASES / 5, false, true, 0)).as("readers at a time").isGreaterThan(1);
         explore(CASES / 5, true, true, 0);
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldTakeDeadReadersOut() throws InterruptedException {
         explore(CASES / 5, true, true, 3);
     }
