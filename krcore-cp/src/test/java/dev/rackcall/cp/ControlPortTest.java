@@ -51,11 +51,7 @@ class ControlPortTest {
         AtomicReference<Datagrams> late = new AtomicReference<>();
         DeviceEnd closing = new DeviceEnd(Hosts.device("closing"));
         ControlMessage message = new ControlMessage(
-                ControlMessage.VERSION,
-                ControlMessage.REGISTER,
-                1,
-                hosts.meta().address(),
-                ByteBuffer.allocate(0));
+                ControlMessage.VERSION, ControlMessage.REGISTER, 1, hosts.meta().address(), ByteBuffer.allocate(0));
         // Closed last first: when this is, the datagrams' queues have gone.
         closing.keep(() -> late.get().send(hosts.meta().address(), message));
         late.set(new Datagrams(closing));
