@@ -52,7 +52,7 @@ public final class RackTestCommand implements Callable<Integer> {
     @Option(
             names = "--seconds",
             paramLabel = "SECONDS",
-            defaultValue = "1020",
+            defaultValue = "1380",
             description = "The most that guests may run (default: ${DEFAULT-VALUE}).")
     private int seconds;
 
