@@ -5,9 +5,7 @@ import dev.rackcall.cp.AgentOptions;
 import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.MetaDirectory;
 import dev.rackcall.cp.MetaServer;
-import dev.rackcall.directory.Directory;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.sandbox.SealHolder;
 import java.io.PrintWriter;
@@ -16,8 +14,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -61,7 +57,8 @@ final class AgentCommand implements Callable<Integer> {
             defaultValue = "${env:RACKCALL_DIRECTORY}",
             description =
                     "Where the meta server is named, and found again after it has restarted: zk://host:2181,host:2181,"
-                            + " or file:///a/folder for agents of one host (default: RACKCALL_DIRECTORY).")
+                            + " or file:///a/folder for agents of one host (default: RACKCALL_DIRECTORY). If it does"
+                            + " not answer the agent serves without and asks again.")
     private Optional<URI> directory = Optional.empty();
 
     @Option(
@@ -110,50 +107,49 @@ final class AgentCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         validate();
-        RuntimeDirectory directory = RuntimeDirectory.at(folder.orElseGet(RuntimeDirectory::defaultPath));
-        directory.create();
+        RuntimeDirectory runtime = RuntimeDirectory.at(folder.orElseGet(RuntimeDirectory::defaultPath));
+        runtime.create();
+        // The outermost: a meta server's name is to be withdrawn before the JVM halts, too.
+        try (Farewell farewell = Farewell.open()) {
+            return holdSeals(runtime.path(), farewell);
+        }
+    }
+
+    private int holdSeals(Path path, Farewell farewell) throws InterruptedException {
         if (seals.isEmpty()) {
-            return serve(directory.path());
+            return serve(path, farewell);
         }
         HoldSealsCommand.requireFree(spec, seals.get());
         SealHolder holder = SealHolder.start(seals.get());
         try {
             say("holding seals at " + seals.get().toAbsolutePath());
-            return serve(directory.path());
+            return serve(path, farewell);
         } finally {
             holder.close();
         }
     }
 
-    private int serve(Path path) throws InterruptedException {
+    private int serve(Path path, Farewell farewell) throws InterruptedException {
         if (capacity.isEmpty()) {
-            return serve(path, Optional.empty());
+            return serve(path, farewell, Optional.empty());
         }
         try (MetaServer server = MetaServer.open(device.find(), capacity.get())) {
             say("meta server: " + server.address());
-            return serve(path, Optional.of(server));
+            return serve(path, farewell, Optional.of(server));
         }
     }
 
-    private int serve(Path path, Optional<MetaServer> server) throws InterruptedException {
-        Optional<Supplier<ControlAddress>> own = server.map(each -> each::address);
+    private int serve(Path path, Farewell farewell, Optional<MetaServer> server) throws InterruptedException {
+        Optional<ControlAddress> own = server.map(MetaServer::address);
         if (meta.isPresent() || directory.isEmpty()) {
-            return serve(
-                    path,
-                    server,
-                    Optional.empty(),
-                    own.or(() -> meta.map(this::address).map(known -> () -> known)));
+            Optional<ControlAddress> only = own.or(() -> meta.map(this::address));
+            return serve(path, farewell, server, Optional.empty(), only.map(known -> () -> known));
         }
-        try (Directory members = Directory.open(directory.get());
-                MetaDirectory names = MetaDirectory.follow(members)) {
-            if (server.isEmpty()) {
+        try (MetaNames names = MetaNames.open(directory.get(), own, host)) {
+            if (own.isEmpty()) {
                 names.await(FIRST_NEWS);
-                return serve(path, server, Optional.of(names), Optional.of(names));
             }
-            names.announce(server.get().address(), host);
-            // As soon as the directory names one: another one, if this one has come later.
-            Supplier<ControlAddress> named = () -> names.current().orElseGet(server.get()::address);
-            return serve(path, server, Optional.of(names), Optional.of(named));
+            return serve(path, farewell, server, Optional.of(names), Optional.of(names));
         }
     }
 
@@ -169,6 +165,15 @@ final class AgentCommand implements Callable<Integer> {
         device.validate();
         require(capacity.orElse(1) > 0, "--with-meta " + capacity.orElse(0) + ": needs room for one host at least");
         require(meta.isEmpty() || capacity.isEmpty(), "give --meta or --with-meta: one meta server is enough");
+        // One that RACKCALL_DIRECTORY names for all programs may be left aside for once.
+        require(
+                meta.isEmpty() || !spec.commandLine().getParseResult().hasMatchedOption("--directory"),
+                "give --meta or --directory: a directory says itself where the meta server is");
+        directory.ifPresent(named -> require(
+                capacity.isEmpty() || "file".equals(named.getScheme()) || !device.isForThisHostByDefault(),
+                "--with-meta: this software device listens at 127.0.0.1, and the directory " + named
+                        + " would tell that to agents on other hosts; give --listen ADDRESS (--listen 127.0.0.1 if all"
+                        + " agents are on this host), or --directory file:///a/folder"));
         meta.ifPresent(this::address);
     }
 
@@ -189,19 +194,13 @@ final class AgentCommand implements Callable<Integer> {
     /** Returns the exit code. */
     private int serve(
             Path path,
+            Farewell farewell,
             Optional<MetaServer> ownMeta,
-            Optional<MetaDirectory> names,
+            Optional<MetaNames> names,
             Optional<Supplier<ControlAddress>> metaServer)
             throws InterruptedException {
         AgentOptions options = AgentOptions.of(HostId.named(host));
         AgentOptions chosen = metaServer.map(options::withMeta).orElse(options);
-        CountDownLatch told = new CountDownLatch(1);
-        CountDownLatch ended = new CountDownLatch(1);
-        Thread farewell = Thread.ofPlatform().unstarted(() -> {
-            told.countDown();
-            awaitQuietly(ended);
-        });
-        Runtime.getRuntime().addShutdownHook(farewell);
         try (Agent agent = Agent.open(device.find(), chosen);
                 AgentServer server = AgentServer.open(agent, path)) {
             say("control address: " + agent.address());
@@ -210,13 +209,13 @@ final class AgentCommand implements Callable<Integer> {
                     agent,
                     server,
                     ownMeta,
-                    names,
+                    () -> names.flatMap(MetaNames::problem),
                     report.map(AgentCommand::nanos).orElse(Long.MAX_VALUE),
                     this::say);
             say("agent of " + host + " (" + agent.host() + ") serves in " + path);
             long start = System.nanoTime();
             long most = nanos(seconds.orElse(DAYS));
-            while (told.getCount() > 0 && System.nanoTime() - start < most) {
+            while (!farewell.isTold() && System.nanoTime() - start < most) {
                 if (server.awaitFailure(MOMENT)) {
                     spec.commandLine()
                             .getErr()
@@ -229,32 +228,11 @@ final class AgentCommand implements Callable<Integer> {
             }
             say("ends with " + watch.all());
             return 0;
-        } finally {
-            ended.countDown();
-            removeHook(farewell);
         }
     }
 
     private static long nanos(double time) {
         return (long) (time * 1e9);
-    }
-
-    /** Those who are ended by a signal close everything before the JVM halts. */
-    private static void awaitQuietly(CountDownLatch ended) {
-        try {
-            ended.await(10, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private static void removeHook(Thread farewell) {
-        try {
-            Runtime.getRuntime().removeShutdownHook(farewell);
-        } catch (IllegalStateException isRunning) {
-            // It is what ended this.
-            return;
-        }
     }
 
     private void say(String line) {

@@ -53,6 +53,11 @@ final class AgentDevice {
         return name.startsWith(SoftDevice.PREFIX);
     }
 
+    /** Whether only agents on this host reach it, without anybody having said so. */
+    boolean isForThisHostByDefault() {
+        return isSoftware() && listen.isEmpty();
+    }
+
     /** Opens nothing. */
     void validate() {
         require(

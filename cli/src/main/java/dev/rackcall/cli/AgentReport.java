@@ -2,17 +2,17 @@ package dev.rackcall.cli;
 
 import dev.rackcall.cp.Agent;
 import dev.rackcall.cp.AgentServer;
-import dev.rackcall.cp.MetaDirectory;
 import dev.rackcall.cp.MetaServer;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** What an agent process tells people while it runs: that it is no longer registered, or named, that it is again, and now and then what it has. Used by one thread. */
 final class AgentReport {
     private final Agent agent;
     private final AgentServer server;
     private final Optional<MetaServer> meta;
-    private final Optional<MetaDirectory> names;
+    private final Supplier<Optional<String>> naming;
     private final long everyNanos;
     private final Consumer<String> say;
     private boolean isRegistered;
@@ -20,6 +20,7 @@ final class AgentReport {
     private long said;
 
     /**
+     * @param naming why the meta server is not named in the directory, if so
      * @param everyNanos between two reports; {@link Long#MAX_VALUE} for none
      * @param say takes a line
      */
@@ -27,24 +28,23 @@ final class AgentReport {
             Agent agent,
             AgentServer server,
             Optional<MetaServer> meta,
-            Optional<MetaDirectory> names,
+            Supplier<Optional<String>> naming,
             long everyNanos,
             Consumer<String> say) {
         this.agent = agent;
         this.server = server;
         this.meta = meta;
-        this.names = names;
+        this.naming = naming;
         this.everyNanos = everyNanos;
         this.say = say;
         said = System.nanoTime();
-        agent.registrationProblem().ifPresent(problem -> say.accept("not registered yet: " + problem));
-        naming().ifPresent(problem -> say.accept("the meta server is not named in the directory yet: " + problem));
-        isRegistered = agent.registrationProblem().isEmpty();
-        isNamed = naming().isEmpty();
-    }
-
-    private Optional<String> naming() {
-        return names.flatMap(MetaDirectory::problem);
+        // Each is asked once: what goes away between two questions would never be said to have gone.
+        Optional<String> unregistered = agent.registrationProblem();
+        unregistered.ifPresent(problem -> say.accept("not registered yet: " + problem));
+        isRegistered = unregistered.isEmpty();
+        Optional<String> unnamed = naming.get();
+        unnamed.ifPresent(problem -> say.accept("the meta server is not named in the directory yet: " + problem));
+        isNamed = unnamed.isEmpty();
     }
 
     /** Says what has changed, and what there is if it is time for that. */
@@ -54,7 +54,7 @@ final class AgentReport {
             isRegistered = problem.isEmpty();
             say.accept(problem.map(why -> "not registered any more: " + why).orElse("registered"));
         }
-        problem = naming();
+        problem = naming.get();
         if (problem.isEmpty() != isNamed) {
             isNamed = problem.isEmpty();
             say.accept(problem.map(why -> "the meta server is not named in the directory: " + why)

@@ -9,18 +9,23 @@ import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.UnixSocket;
+import java.io.BufferedReader;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 class AgentCommandTest {
     private static final long BOUND_NANOS = 30_000_000_000L;
+    private static final String GID = "fd72:6b00:0001:0002:0003:0004:7f00:0001";
 
     @TempDir
     private Path folder;
@@ -82,10 +87,84 @@ class AgentCommandTest {
         assertThat(AgentLink.isServed(dir)).isFalse();
     }
 
+    /** What a directory names would otherwise stand for its whole lease, and hold up the next meta server. */
+    @Test
+    void shouldWithdrawTheNameOfItsMetaServerWhenItIsToldToEnd() throws Exception {
+        Path members = folder.resolve("members");
+        Process agent = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "--sun-misc-unsafe-memory-access=allow",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        RackcallCommand.class.getName(),
+                        "agent",
+                        "--host",
+                        "h",
+                        "--with-meta",
+                        "4",
+                        "--directory",
+                        members.toUri().toString(),
+                        "--dir",
+                        folder.resolve("d").toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try (BufferedReader said = agent.inputReader(StandardCharsets.UTF_8)) {
+            assertThat(said.lines().anyMatch(line -> line.contains("serves in"))).isTrue();
+            assertThat(members).isNotEmptyDirectory();
+            // SIGTERM.
+            agent.destroy();
+            assertThat(agent.waitFor(BOUND_NANOS, TimeUnit.NANOSECONDS)).isTrue();
+            assertThat(said.lines()).anyMatch(line -> line.contains("ends with 0 tenants"));
+        } finally {
+            agent.destroyForcibly();
+        }
+        // One that was halted first leaves its entries to others to remove.
+        assertThat(members).doesNotExist();
+    }
+
+    /** Hosts boot in any order. */
+    @Test
+    void shouldStartBeforeItsDirectoryAnswers() throws Exception {
+        // No folder can be made there.
+        Path inTheWay = Files.createFile(folder.resolve("file"));
+        String directory = inTheWay.resolve("members").toUri().toString();
+        Thread agent = Thread.ofPlatform()
+                .start(() -> run(
+                        "agent",
+                        "--host",
+                        "i",
+                        "--device",
+                        "soft:agent-late",
+                        "--directory",
+                        directory,
+                        "--dir",
+                        folder.resolve("e").toString()));
+        Thread meta = Thread.ofPlatform().start(() -> serve(folder.resolve("d"), "600", "--directory", directory));
+        try {
+            await(agent, "not registered yet: the directory " + directory + " is not reached");
+            await(meta, "the meta server is not named in the directory yet: the directory " + directory);
+            Files.delete(inTheWay);
+            await(meta, "the directory names the meta server");
+            await(agent, System.lineSeparator() + "registered");
+        } finally {
+            agent.interrupt();
+            meta.interrupt();
+        }
+        assertThat(agent.join(Duration.ofNanos(BOUND_NANOS))).isTrue();
+        assertThat(meta.join(Duration.ofNanos(BOUND_NANOS))).isTrue();
+    }
+
     private void awaitServing(Thread agent) {
-        for (long start = System.nanoTime(); !out.toString().contains("serves in"); Thread.yield()) {
+        await(agent, "serves in");
+    }
+
+    private void await(Thread agent, String text) {
+        for (long start = System.nanoTime(); !out.toString().contains(text); Thread.yield()) {
             assertThat(agent.isAlive() && System.nanoTime() - start < BOUND_NANOS)
-                    .as("%s", err)
+                    .as("'%s' in '%s'; %s", text, out, err)
                     .isTrue();
         }
     }
@@ -117,6 +196,12 @@ class AgentCommandTest {
         assertThat(run("agent", "--host", "h", "--meta", "x/1", "--with-meta", "3", "--dir", folder.toString()))
                 .isEqualTo(2);
         assertThat(err.toString()).contains("rackcall: give --meta or --with-meta: one meta server is enough");
+        assertThat(run("agent", "--host", "h", "--meta", GID + "/1", "--directory", "file:///x", "--dir", folder + ""))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("rackcall: give --meta or --directory: a directory says itself");
+        assertThat(run("agent", "--host", "h", "--with-meta", "3", "--directory", "zk://nowhere:1", "--dir", folder + ""))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("rackcall: --with-meta: this software device listens at 127.0.0.1, and");
         assertThat(run("agent", "--host", "", "--dir", folder.toString())).isEqualTo(2);
         assertThat(err.toString()).contains("rackcall: --host is empty");
         for (String never : new String[] {"-1", "0", "NaN"}) {

@@ -24,7 +24,8 @@ public final class ControlPlaneException extends RuntimeException {
 
     private final Kind kind;
 
-    ControlPlaneException(Kind kind, String message) {
+    /** Also for an address supplier that knows no meta server now: {@link Kind#UNREACHABLE} has an agent go on without and ask again. */
+    public ControlPlaneException(Kind kind, String message) {
         super(message);
         this.kind = kind;
     }

@@ -6,6 +6,7 @@ import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.ChannelView;
 import dev.rackcall.directory.Directory;
 import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.Endpoint;
 import java.net.URI;
 import java.time.Duration;
@@ -35,11 +36,11 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
 
     private static final Logger LOG = LoggerFactory.getLogger(MetaDirectory.class);
     /** One for all, so that a second meta server is refused as long as the first one is named. */
-    private static final String ID = "meta";
+    static final String ID = "meta";
 
     private static final String SCHEME = "control";
     /** Of no service: whoever serves a channel of this name is told that it is taken. */
-    private static final long FINGERPRINT = 0x6D65_7461_0000_0001L;
+    static final long FINGERPRINT = 0x6D65_7461_0000_0001L;
 
     private static final long RETRY_MILLIS = 500;
     private static final Duration FAREWELL = Duration.ofSeconds(10);
@@ -49,17 +50,27 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
 
     private final Directory directory;
     private final ChannelView view;
+    /** Notified after each change of what the directory names. */
+    private final Object news = new Object();
+
     private final CountDownLatch closing = new CountDownLatch(1);
     private volatile Read last = new Read(List.of(), Optional.empty());
     private volatile Optional<String> problem = Optional.empty();
-    /** The own one. Guarded by the monitor. */
-    private Optional<Announcement> announcement = Optional.empty();
+    /** The own one. Written under the monitor, which is held while the store is asked; read without, so that nobody waits for that. */
+    private volatile Optional<Announcement> announcement = Optional.empty();
 
     private Optional<Thread> announcer = Optional.empty();
 
     private MetaDirectory(Directory directory) {
         this.directory = directory;
         view = directory.follow(CHANNEL);
+        view.listen(_ -> tellWaiting());
+    }
+
+    private void tellWaiting() {
+        synchronized (news) {
+            news.notifyAll();
+        }
     }
 
     /**
@@ -76,15 +87,23 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
         List<Endpoint> endpoints = view.endpoints();
         Read known = last;
         if (known.endpoints() != endpoints) {
-            known = new Read(
-                    endpoints,
-                    endpoints.stream()
-                            .flatMap(endpoint -> endpoint.rdma().stream())
-                            .flatMap(address -> parse(address).stream())
-                            .findFirst());
+            known = new Read(endpoints, named(endpoints));
             last = known;
         }
         return known.address();
+    }
+
+    /** Passes over what somebody else keeps under this name, as a service of a channel: only who announces as this class does is a meta server. */
+    static Optional<ControlAddress> named(List<Endpoint> endpoints) {
+        return endpoints.stream()
+                .filter(MetaDirectory::isMetaServer)
+                .flatMap(endpoint -> endpoint.rdma().stream())
+                .flatMap(address -> parse(address).stream())
+                .findFirst();
+    }
+
+    private static boolean isMetaServer(Endpoint endpoint) {
+        return endpoint.id().equals(ID) && endpoint.fingerprint() == FINGERPRINT;
     }
 
     private static Optional<ControlAddress> parse(URI address) {
@@ -120,7 +139,13 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
      * @return empty if the time is over before
      */
     public Optional<ControlAddress> await(Duration atMost) throws InterruptedException {
-        view.await(atMost);
+        long end = System.nanoTime() + atMost.toNanos();
+        synchronized (news) {
+            for (long left = atMost.toNanos(); left > 0 && current().isEmpty(); left = end - System.nanoTime()) {
+                // Rounded up, since to wait for 0 ms is to wait for ever.
+                news.wait(left / 1_000_000 + 1);
+            }
+        }
         return current();
     }
 
@@ -142,9 +167,12 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
         }
     }
 
-    /** Why the meta server that was announced is not named, if so. */
+    /** Why the meta server that was announced is not named, if so: not yet, or no longer. */
     public Optional<String> problem() {
-        return problem;
+        return announcement.isPresent() && !announcement.get().isStanding()
+                ? Optional.of("its lease in the directory has ended; it is named again as soon as the directory answers"
+                        + " and names no other one")
+                : problem;
     }
 
     private void keepTrying(Endpoint endpoint, ControlAddress address) {
@@ -168,8 +196,25 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
         } catch (DirectoryException e) {
             // An attempt whose answer was lost may have named it: then there is nothing wrong, and the next attempt
             // after its lease succeeds.
-            problem = current().equals(Optional.of(address)) ? Optional.empty() : Optional.of(e.getMessage());
+            problem = current().equals(Optional.of(address)) ? Optional.empty() : Optional.of(reason(e));
             return false;
+        }
+    }
+
+    /** That another one is named is no mistake of anybody's, as it is with the endpoints of a channel. */
+    private String reason(DirectoryException failure) {
+        if (failure.reason() != Reason.CONFLICT) {
+            return failure.getMessage();
+        }
+        try {
+            return directory.endpoints(CHANNEL).stream()
+                    .filter(MetaDirectory::isMetaServer)
+                    .findFirst()
+                    .map(other -> "the directory names the one on " + other.host()
+                            + "; this one follows when that has ended, or its lease if it was killed")
+                    .orElse(failure.getMessage());
+        } catch (DirectoryException e) {
+            return e.getMessage();
         }
     }
 

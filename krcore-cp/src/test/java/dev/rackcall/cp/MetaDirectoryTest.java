@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class MetaDirectoryTest {
     private static final Duration SOON = Duration.ofSeconds(20);
+    private static final String GID = "fd72:6b00:0001:0002:0003:0004:7f00:0001";
     private static final Duration OFTEN = Duration.ofMillis(100);
 
     @TempDir
@@ -84,7 +85,7 @@ class MetaDirectoryTest {
         }
     }
 
-    /** Somebody whose name has gone to another one is no longer asked, though he answers. */
+    /** Of what somebody whose name has gone to another one does not have, that one is asked, though he answers. */
     @Test
     void shouldNameOneAtATimeAndTheOtherOneWhenThatIsGone() throws Exception {
         try (MetaServer first = meta("first");
@@ -94,7 +95,8 @@ class MetaDirectoryTest {
             try (MetaDirectory naming = MetaDirectory.follow(directory)) {
                 naming.announce(first.address(), "a");
                 waiting.announce(second.address(), "b");
-                assertThat(waiting.problem().orElseThrow()).contains("on a");
+                assertThat(waiting.problem().orElseThrow())
+                        .contains("the directory names the one on a; this one follows when that has ended");
                 assertThat(names.await(SOON)).contains(first.address());
                 try (Agent a = agent("a")) {
                     Tenant tenant = a.admit("t");
@@ -119,14 +121,62 @@ class MetaDirectoryTest {
 
     @Test
     void shouldPassOverWhatIsNoControlAddress() throws Exception {
-        String gid = "fd72:6b00:0001:0002:0003:0004:7f00:0001";
         List<URI> written = List.of(
                 URI.create("control:nonsense"),
                 URI.create("rdma://host:1"),
                 URI.create("control:1/2"),
-                URI.create("control:" + gid + "/x"),
-                URI.create("control:" + gid + "/5"));
-        directory.announce(MetaDirectory.CHANNEL, Endpoint.of("meta", "x", 1).withRdma(written));
-        assertThat(names.await(SOON)).contains(ControlAddress.parse(gid + "/5"));
+                URI.create("control:" + GID + "/x"),
+                URI.create("control:" + GID + "/5"));
+        directory.announce(
+                MetaDirectory.CHANNEL,
+                Endpoint.of(MetaDirectory.ID, "x", MetaDirectory.FINGERPRINT).withRdma(written));
+        assertThat(names.await(SOON)).contains(ControlAddress.parse(GID + "/5"));
+    }
+
+    @Test
+    void shouldPassOverWhatOthersKeepUnderItsName() throws Exception {
+        ControlAddress other = ControlAddress.parse(GID + "/6");
+        ControlAddress named = ControlAddress.parse(GID + "/5");
+        Endpoint sortsBefore = endpoint("a", MetaDirectory.FINGERPRINT, other);
+        Endpoint service = endpoint(MetaDirectory.ID, 1, other);
+        assertThat(MetaDirectory.named(List.of(sortsBefore, service))).isEmpty();
+        assertThat(MetaDirectory.named(
+                        List.of(sortsBefore, endpoint(MetaDirectory.ID, MetaDirectory.FINGERPRINT, named))))
+                .contains(named);
+
+        // The wait is for a meta server, not for any endpoint.
+        directory.announce(MetaDirectory.CHANNEL, sortsBefore);
+        try (MetaDirectory naming = MetaDirectory.follow(directory)) {
+            naming.announce(named, "a");
+            assertThat(names.await(SOON)).contains(named);
+        }
+    }
+
+    private static Endpoint endpoint(String id, long fingerprint, ControlAddress address) {
+        return Endpoint.of(id, "x", fingerprint).withRdma(List.of(URI.create("control:" + address)));
+    }
+
+    @Test
+    void shouldSayThatItHasLostItsName() throws Exception {
+        URI address = URI.create("unsteady://" + folder);
+        ControlAddress first = ControlAddress.parse(GID + "/5");
+        ControlAddress second = ControlAddress.parse(GID + "/6");
+        try (Directory unsteady = Directory.open(address);
+                MetaDirectory losing = MetaDirectory.follow(unsteady)) {
+            losing.announce(first, "a");
+            assertThat(losing.problem()).isEmpty();
+            try (MetaDirectory waiting = MetaDirectory.follow(directory)) {
+                waiting.announce(second, "b");
+                UnsteadyStoreProvider.at(address).loseLease();
+                Hosts.waitUntil(
+                        "the other one is named",
+                        () -> second.equals(names.current().orElse(first)));
+                UnsteadyStoreProvider.at(address).renewLease();
+                Hosts.waitUntil("it is told", () -> losing.problem().isPresent());
+                assertThat(losing.problem().orElseThrow()).contains("its lease in the directory has ended");
+            }
+            Hosts.waitUntil("it is named again", () -> losing.problem().isEmpty());
+            Hosts.waitUntil("all know", () -> first.equals(names.current().orElse(second)));
+        }
     }
 }

@@ -1,0 +1,143 @@
+package dev.rackcall.cli;
+
+import dev.rackcall.cp.ControlAddress;
+import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.cp.MetaDirectory;
+import dev.rackcall.directory.Directory;
+import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.DirectoryException.Reason;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * The directory in which an agent process finds the meta server and names its own one. It need not answer when the process starts, as hosts boot in any
+ * order: it is asked again in the background until it does. Any thread may use it.
+ */
+final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
+    private static final long RETRY_SECONDS = 2;
+
+    private final URI address;
+    private final Optional<ControlAddress> own;
+    private final String host;
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private volatile Optional<MetaDirectory> names = Optional.empty();
+    private volatile String silence = "";
+    /** Guarded by the monitor. */
+    private Optional<Directory> members = Optional.empty();
+
+    private MetaNames(URI address, Optional<ControlAddress> own, String host) {
+        this.address = address;
+        this.own = own;
+        this.host = host;
+    }
+
+    /**
+     * Asks the directory once, and goes on in the background if it does not answer.
+     *
+     * @param own the meta server that this process has, which is to be named
+     * @param host where that runs, for messages
+     * @throws DirectoryException if the address is wrong, so that asking again would not help
+     */
+    static MetaNames open(URI address, Optional<ControlAddress> own, String host) {
+        MetaNames opened = new MetaNames(address, own, host);
+        try {
+            opened.join();
+        } catch (DirectoryException e) {
+            if (e.reason() != Reason.UNAVAILABLE) {
+                throw e;
+            }
+            opened.heard(e);
+            Thread.ofPlatform().daemon().name("rackcall-meta-directory").start(opened::keepTrying);
+        }
+        return opened;
+    }
+
+    private void join() {
+        Directory found = Directory.open(address);
+        try {
+            if (!become(found)) {
+                found.close();
+            }
+        } catch (DirectoryException e) {
+            found.close();
+            throw e;
+        }
+    }
+
+    /** Returns whether the directory is this object's now: not if that was closed meanwhile. */
+    private synchronized boolean become(Directory found) {
+        if (closing.getCount() == 0) {
+            return false;
+        }
+        MetaDirectory following = MetaDirectory.follow(found);
+        own.ifPresent(each -> following.announce(each, host));
+        members = Optional.of(found);
+        names = Optional.of(following);
+        return true;
+    }
+
+    private void heard(DirectoryException failure) {
+        silence = "the directory " + address + " is not reached, and asked again every " + RETRY_SECONDS + " s: "
+                + failure.getMessage();
+    }
+
+    private void keepTrying() {
+        try {
+            while (names.isEmpty() && !closing.await(RETRY_SECONDS, TimeUnit.SECONDS)) {
+                try {
+                    join();
+                } catch (DirectoryException e) {
+                    heard(e);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Waits until the directory names a meta server, if it has answered. */
+    void await(Duration atMost) throws InterruptedException {
+        if (names.isPresent()) {
+            names.get().await(atMost);
+        }
+    }
+
+    /**
+     * Where the meta server is: the one that the directory names, as another one may have been there before the own one.
+     *
+     * @throws ControlPlaneException UNREACHABLE if the directory names none, or has not answered yet, and there is no own one
+     */
+    @Override
+    public ControlAddress get() {
+        Optional<MetaDirectory> asked = names;
+        if (own.isPresent()) {
+            return asked.flatMap(MetaDirectory::current).orElseGet(own::get);
+        }
+        return asked.orElseThrow(() -> new ControlPlaneException(Kind.UNREACHABLE, silence))
+                .get();
+    }
+
+    /** Why the own meta server is not named, if so. */
+    Optional<String> problem() {
+        if (own.isEmpty()) {
+            return Optional.empty();
+        }
+        Optional<MetaDirectory> asked = names;
+        return asked.isPresent() ? asked.get().problem() : Optional.of(silence);
+    }
+
+    /** Withdraws the own meta server and leaves the directory. */
+    @Override
+    public void close() {
+        closing.countDown();
+        synchronized (this) {
+            names.ifPresent(MetaDirectory::close);
+            members.ifPresent(Directory::close);
+        }
+    }
+}
