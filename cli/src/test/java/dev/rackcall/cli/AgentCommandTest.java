@@ -112,10 +112,11 @@ class AgentCommandTest {
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         try (BufferedReader said = agent.inputReader(StandardCharsets.UTF_8)) {
-            assertThat(said.lines().anyMatch(line -> line.contains("serves in"))).isTrue();
+            assertThat(said.lines().anyMatch(line -> line.contains("serves in")))
+                    .isTrue();
             assertThat(members).isNotEmptyDirectory();
-            // SIGTERM.
-            agent.destroy();
+            // SIGTERM; the streams stay open, other than by the process's own method.
+            assertThat(agent.toHandle().destroy()).isTrue();
             assertThat(agent.waitFor(BOUND_NANOS, TimeUnit.NANOSECONDS)).isTrue();
             assertThat(said.lines()).anyMatch(line -> line.contains("ends with 0 tenants"));
         } finally {
@@ -199,7 +200,16 @@ class AgentCommandTest {
         assertThat(run("agent", "--host", "h", "--meta", GID + "/1", "--directory", "file:///x", "--dir", folder + ""))
                 .isEqualTo(2);
         assertThat(err.toString()).contains("rackcall: give --meta or --directory: a directory says itself");
-        assertThat(run("agent", "--host", "h", "--with-meta", "3", "--directory", "zk://nowhere:1", "--dir", folder + ""))
+        assertThat(run(
+                        "agent",
+                        "--host",
+                        "h",
+                        "--with-meta",
+                        "3",
+                        "--directory",
+                        "zk://nowhere:1",
+                        "--dir",
+                        folder + ""))
                 .isEqualTo(2);
         assertThat(err.toString()).contains("rackcall: --with-meta: this software device listens at 127.0.0.1, and");
         assertThat(run("agent", "--host", "", "--dir", folder.toString())).isEqualTo(2);
