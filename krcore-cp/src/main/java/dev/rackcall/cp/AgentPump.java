@@ -19,6 +19,9 @@ final class AgentPump implements AutoCloseable {
     /** The bound, should a ring get lost. */
     private static final long SLEEP_NANOS = 50_000_000;
 
+    /** So many rounds in a row that end by memory that is not there are no tenant's doing. */
+    private static final int MAX_FAULTS = 1000;
+
     /** A device that takes longer than this for one step does not answer any more. */
     private static final Duration END_TIME = Duration.ofSeconds(5);
 
@@ -29,6 +32,8 @@ final class AgentPump implements AutoCloseable {
     private volatile AgentSession[] sessions = {};
 
     private volatile boolean closed;
+    /** Of the pump's thread. */
+    private int faults;
 
     /**
      * @param device takes what has completed; returns whether requests are under way
@@ -78,7 +83,7 @@ final class AgentPump implements AutoCloseable {
                 known = now;
                 watch(now, true);
             }
-            boolean waitsForDevice = device.getAsBoolean();
+            boolean waitsForDevice = stepOfDevice();
             boolean busy = false;
             for (AgentSession session : now) {
                 busy |= step(session);
@@ -95,6 +100,23 @@ final class AgentPump implements AutoCloseable {
                 sleep(now);
                 worked = System.nanoTime();
             }
+        }
+    }
+
+    /** Memory of a tenant's file that is cut under the device costs a request or a connection, and not the agent that all tenants share. */
+    private boolean stepOfDevice() {
+        try {
+            boolean waits = device.getAsBoolean();
+            faults = 0;
+            return waits;
+        } catch (InternalError e) {
+            if (++faults == MAX_FAULTS) {
+                throw e;
+            }
+            if (faults == 1) {
+                LOG.warn("the device found memory missing; was a tenant's file cut?", e);
+            }
+            return true;
         }
     }
 

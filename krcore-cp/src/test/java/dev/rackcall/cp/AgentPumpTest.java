@@ -35,6 +35,24 @@ class AgentPumpTest {
         pump.close();
     }
 
+    /** What a tenant can do by cutting its file. */
+    @Test
+    void shouldGoOnWhenMemoryIsMissing() throws InterruptedException {
+        CountDownLatch goesOn = new CountDownLatch(3);
+        CountDownLatch told = new CountDownLatch(1);
+        AgentPump pump = new AgentPump(
+                () -> {
+                    goesOn.countDown();
+                    throw new InternalError("a fault occurred in an unsafe memory access operation");
+                },
+                told::countDown);
+        pump.start();
+        assertThat(goesOn.await(10, TimeUnit.SECONDS)).isTrue();
+        // One that cannot go on at all says so.
+        assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+        pump.close();
+    }
+
     @Test
     void shouldEndItsTenantsAndAdmitNobodyOnceTheDeviceFailed() throws Exception {
         AtomicBoolean broken = new AtomicBoolean();

@@ -78,6 +78,9 @@ final class Incoming {
         } catch (ProtocolException e) {
             link.violated(e);
             return -1;
+        } catch (InternalError e) {
+            link.faulted(e);
+            return -1;
         }
         if (handled) {
             link.afterFrames();
@@ -107,6 +110,9 @@ final class Incoming {
             }
         } catch (ProtocolException e) {
             link.violated(e);
+            return;
+        } catch (InternalError e) {
+            link.faulted(e);
             return;
         }
         if (handled) {

@@ -125,7 +125,11 @@ abstract class Link {
         }
         int seen = 1;
         do {
-            moveAll();
+            try {
+                moveAll();
+            } catch (InternalError e) {
+                faulted(e);
+            }
             seen = wanted.addAndGet(-seen);
         } while (seen != 0);
     }
@@ -192,6 +196,14 @@ abstract class Link {
     /** The peer does what it may not: this connection ends, nobody else notices. */
     void violated(ProtocolException violation) {
         fail("cutting the peer off: " + violation.getMessage());
+    }
+
+    /**
+     * Memory that a frame of this connection meant is not there, and nobody has caught that where it was touched. Nobody knows how far that frame has got: this connection ends, and neither
+     * others nor the thread, which may be that of an agent for all its tenants.
+     */
+    void faulted(InternalError fault) {
+        fail("memory that it uses is not there (was a file cut?): " + fault);
     }
 
     /** Ends the connection; who waits for it is told. Any thread, once. */

@@ -95,6 +95,8 @@ final class SoftMemoryRegion implements MemoryRegion {
     /**
      * Stores bytes in order: the last aligned word is stored last and with release, so that whoever polls that word (with acquire) sees the
      * rest.
+     *
+     * @throws InternalError if there is no memory behind a part of it; so do the others
      */
     void store(MemorySegment from, long at, long to, long length) {
         long offset = to - address;
@@ -102,11 +104,13 @@ final class SoftMemoryRegion implements MemoryRegion {
         if (length < Long.BYTES || (end & 7) != 0) {
             MemorySegment.copy(from, at, memory, offset, length);
             VarHandle.releaseFence();
+            Settle.now();
             return;
         }
         long last = length - Long.BYTES;
         MemorySegment.copy(from, at, memory, offset, last);
         WORD.setRelease(memory, offset + last, from.get(ValueLayout.JAVA_LONG_UNALIGNED, at + last));
+        Settle.now();
     }
 
     void load(long from, MemorySegment to, long at, long length) {
@@ -114,6 +118,7 @@ final class SoftMemoryRegion implements MemoryRegion {
         // by that (Dekker, Peterson).
         VarHandle.fullFence();
         MemorySegment.copy(memory, from - address, to, at, length);
+        Settle.now();
     }
 
     /** Not atomic against the processor's own atomics: the caller holds the device's lock, no more. */
@@ -123,6 +128,7 @@ final class SoftMemoryRegion implements MemoryRegion {
         if (old == expected) {
             WORD.setRelease(memory, at - address, desired);
         }
+        Settle.now();
         return old;
     }
 
@@ -131,6 +137,7 @@ final class SoftMemoryRegion implements MemoryRegion {
         long old = (long) WORD.getAcquire(memory, at - address);
         domain.context().faults().enterAtomic();
         WORD.setRelease(memory, at - address, old + addend);
+        Settle.now();
         return old;
     }
 
