@@ -27,6 +27,8 @@ public final class Agent implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Duration PATIENCE = Duration.ofSeconds(2);
     private static final Duration FAREWELL = Duration.ofMillis(300);
+    /** For registrations under way when it is closed; after that the device has to see to it. */
+    private static final Duration REGION_TIME = Duration.ofSeconds(5);
     /** Peers to which no virtual queue leads that keep their address handle. */
     private static final int KEPT_IDLE = 128;
 
@@ -44,6 +46,8 @@ public final class Agent implements AutoCloseable {
     private final HostRecord self;
     private final Registration registration;
     private final Tenants tenants = new Tenants();
+    private final RegionsInHand regionsInHand = new RegionsInHand();
+    private final MissingCallers missing = new MissingCallers();
     private final AtomicLong tenantNumbers = new AtomicLong();
     private final AtomicLong queueNumbers = new AtomicLong();
 
@@ -184,6 +188,10 @@ public final class Agent implements AutoCloseable {
         return regions;
     }
 
+    RegionsInHand regionsInHand() {
+        return regionsInHand;
+    }
+
     OwnQueuePairs ownQueuePairs() {
         return own;
     }
@@ -311,7 +319,7 @@ public final class Agent implements AutoCloseable {
         Optional<ConnectedCallers.Life> oldest = callers.next();
         if (oldest.isPresent()) {
             Optional<HostRecord> now = meta.orElseThrow().find(oldest.get().host());
-            if (now.isEmpty() || now.get().epoch() != oldest.get().epoch()) {
+            if (missing.isGone(oldest.get(), now.map(HostRecord::epoch), System.nanoTime())) {
                 callers.close(oldest.get());
             }
         }
@@ -338,6 +346,8 @@ public final class Agent implements AutoCloseable {
         own.close();
         lanes.sayGoodbye();
         registration.end(FAREWELL);
+        // All tenants are closed: nobody begins another.
+        regionsInHand.awaitNone(REGION_TIME);
         end.close();
     }
 }

@@ -128,6 +128,7 @@ final class LocalTenant implements Tenant {
             synchronized (this) {
                 registering--;
             }
+            agent.regionsInHand().end();
         }
     }
 
@@ -141,6 +142,7 @@ final class LocalTenant implements Tenant {
                             + " raise AgentOptions.withQuota");
         }
         registering++;
+        agent.regionsInHand().begin();
     }
 
     private synchronized void add(TenantRegion made, Set<Access> rights) {
@@ -151,6 +153,10 @@ final class LocalTenant implements Tenant {
                     .put(RegionRecord.keyOf(made.remoteKey()), made.record().toBytes());
         }
         regions = Stream.concat(Stream.of(regions), Stream.of(made)).toArray(TenantRegion[]::new);
+    }
+
+    RegionsInHand regionsInHand() {
+        return agent.regionsInHand();
     }
 
     synchronized void forget(TenantRegion region) {
@@ -285,6 +291,8 @@ final class LocalTenant implements Tenant {
         }
         try {
             copier.accept(region.get().memory().asSlice(address - region.get().address(), length));
+            // Compiled code hears only with the return from some native method that a page was not there.
+            long ignored = Runtime.getRuntime().maxMemory();
             return true;
         } catch (IllegalStateException | InternalError gone) {
             // Unmapped or cut just now, by whoever owns it.

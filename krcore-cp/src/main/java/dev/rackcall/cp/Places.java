@@ -57,6 +57,11 @@ final class Places {
                 book.giveBack(place);
                 throw life.silent(patience);
             }
+            if (Thread.currentThread().isInterrupted()) {
+                // It would not park, but spin for all its time.
+                book.giveBack(place);
+                throw interrupted();
+            }
             LockSupport.parkNanos(PAUSE_NANOS);
         }
         published();
@@ -66,14 +71,14 @@ final class Places {
     /**
      * Returns a place that is open.
      *
-     * @throws ControlPlaneException why the agent has not opened it, or UNREACHABLE if it does not answer in time
+     * @throws ControlPlaneException why the agent has not opened it, or UNREACHABLE if it does not answer in time or the thread is interrupted
      */
     int awaitOpen(Asked asked, Patience patience) {
         int place = asked.place();
         if (!awaitAnswer(place, asked.id(), patience)) {
             // Taken after the other, if ever.
             close(place);
-            throw life.silent(patience);
+            throw Thread.currentThread().isInterrupted() ? interrupted() : life.silent(patience);
         }
         long at = memory.layout().place(place);
         int outcome = memory.segment().get(JAVA_INT, at + SessionLayout.OUTCOME);
@@ -116,7 +121,7 @@ final class Places {
         unsaid.sayAll();
     }
 
-    /** Goes through the agent's hands and back; false if it takes longer. */
+    /** Goes through the agent's hands and back; false if it takes longer, or if the thread is interrupted meanwhile. */
     boolean ping(Patience patience) {
         if (life.isOver()) {
             return false;
@@ -143,6 +148,10 @@ final class Places {
         }
     }
 
+    private ControlPlaneException interrupted() {
+        return Patience.interrupted("the agent process " + life.pid() + " was to answer");
+    }
+
     private boolean awaitAnswer(int place, long id, Patience patience) {
         // Who is not alone does not spin: many that start at a time would keep the processors from the agent that they
         // wait for.
@@ -165,7 +174,7 @@ final class Places {
             } else if (polls < spins + yields) {
                 Thread.yield();
             } else {
-                if (life.isOver() || patience.isOver()) {
+                if (life.isOver() || patience.isOver() || Thread.currentThread().isInterrupted()) {
                     return false;
                 }
                 // Where many wait for long, looking often would keep the processors from the agent.

@@ -95,6 +95,9 @@ final class Questions {
         try {
             sayWhatIsUnsaid(patience);
             socket.send(SessionMessage.of(kind, number, body).toBytes(), patience.timeLeft(), fds);
+        } catch (ControlPlaneException e) {
+            asked.remove(number);
+            throw e;
         } catch (OsException | IllegalStateException e) {
             asked.remove(number);
             throw unheard(e, patience);
@@ -109,6 +112,10 @@ final class Questions {
     /** First, since the agent may have no room for more until it has heard that. */
     private void sayWhatIsUnsaid(Patience patience) {
         while (!unsaid.sayAll() && !patience.isOver()) {
+            if (Thread.currentThread().isInterrupted()) {
+                // It would not park, but spin for all its time.
+                throw Patience.interrupted("the agent process " + life.pid() + " was to listen");
+            }
             LockSupport.parkNanos(PAUSE_NANOS);
         }
     }

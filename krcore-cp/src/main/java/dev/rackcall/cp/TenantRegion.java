@@ -54,10 +54,16 @@ final class TenantRegion implements MemoryRegion {
 
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
-            tenant.forget(this);
-            region.close();
-            mapping.ifPresent(Mapping::close);
+        // Before the flag: who finds it set, and then closes the agent, waits for who has set it.
+        tenant.regionsInHand().begin();
+        try {
+            if (closed.compareAndSet(false, true)) {
+                tenant.forget(this);
+                region.close();
+                mapping.ifPresent(Mapping::close);
+            }
+        } finally {
+            tenant.regionsInHand().end();
         }
     }
 }

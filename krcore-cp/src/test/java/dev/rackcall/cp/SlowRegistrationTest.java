@@ -21,6 +21,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -36,6 +37,7 @@ class SlowRegistrationTest {
     private final CountDownLatch begun = new CountDownLatch(1);
     private final CountDownLatch mayEnd = new CountDownLatch(1);
     private final Hosts hosts = new Hosts(16, this::slow);
+    private final AtomicInteger domainsClosed = new AtomicInteger();
     private Agent agent;
     private Agent peer;
 
@@ -66,6 +68,9 @@ class SlowRegistrationTest {
     private ProtectionDomain slow(ProtectionDomain domain) {
         return (ProtectionDomain) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {ProtectionDomain.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("close")) {
+                        domainsClosed.incrementAndGet();
+                    }
                     if (method.getName().equals("register")
                             && ((MemorySegment) arguments[0]).byteSize() == SLOW_BYTES) {
                         begun.countDown();
@@ -130,6 +135,26 @@ class SlowRegistrationTest {
         assertThatThrownBy(() -> region.get(20, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasMessageContaining("is closed");
+    }
+
+    @Test
+    void shouldNotCloseTheDeviceUnderARegistration() throws Exception {
+        Agent closed = hosts.unkept("c");
+        FutureTask<MemoryRegion> region = registering(closed.admit("t"));
+        int before = domainsClosed.get();
+        FutureTask<Void> closing = new FutureTask<>(closed::close, null);
+        Thread thread = Thread.ofPlatform().daemon().start(closing);
+        Hosts.waitUntil("it waits, or goes on", () -> domainsClosed.get() > before || isIn(thread, "RegionsInHand"));
+        assertThat(domainsClosed).hasValue(before);
+        mayEnd.countDown();
+        closing.get(20, TimeUnit.SECONDS);
+        assertThatThrownBy(() -> region.get(20, TimeUnit.SECONDS)).hasMessageContaining("is closed");
+    }
+
+    private static boolean isIn(Thread thread, String type) {
+        return Stream.of(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().endsWith("." + type)
+                        && frame.getMethodName().startsWith("await"));
     }
 
     @Test

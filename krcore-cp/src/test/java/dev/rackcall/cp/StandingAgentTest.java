@@ -111,6 +111,26 @@ class StandingAgentTest {
         }
     }
 
+    /** Who is interrupted does not park: he would keep a processor for all his time. */
+    @Test
+    void shouldNotWaitForAnAgentThatStandsStillOnceInterrupted() {
+        Agent agent = hosts.agent("agent");
+        serve(agent);
+        try (Tenant tenant = AgentLink.join(folder, "t")) {
+            standsStill = true;
+            Hosts.waitUntil("it to stand still", () -> !tenant.ping(Duration.ofMillis(50)));
+            Thread.currentThread().interrupt();
+            try {
+                assertThatThrownBy(() -> tenant.bind(7)).hasMessageContaining("interrupted while the agent process");
+                assertThat(Thread.currentThread().isInterrupted()).isTrue();
+            } finally {
+                Thread.interrupted();
+            }
+            goesOn.countDown();
+            Patience.within(LONG, () -> tenant.bind(7)).close();
+        }
+    }
+
     /** A listening socket that says nothing, as that of an agent that was stopped while it began. */
     @Test
     void shouldWaitForTheNextAgentWithItsOwnTimeAndHoldUpNobody() throws Exception {
