@@ -9,7 +9,7 @@ final class Settle {
     private Settle() {}
 
     /**
-     * Returns once all accesses that this thread has made are known to have been done. Some ten nanoseconds.
+     * Returns once all accesses that this thread has made are known to have been done.
      *
      * @throws InternalError if one was not
      */
