@@ -334,6 +334,7 @@ public final class Agent implements AutoCloseable {
         peer.regions().clear();
         if (peers.retire(peer)) {
             cache.remove(peer.host(), peer.record().epoch());
+            meta.ifPresent(MetaClient::doubt);
         }
     }
 

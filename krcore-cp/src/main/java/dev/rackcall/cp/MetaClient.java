@@ -50,6 +50,8 @@ final class MetaClient implements AutoCloseable {
     private final HostRecord self;
     private final Supplier<ControlAddress> address;
     private volatile Optional<Known> known = Optional.empty();
+    /** What a table has said turned out to be of the past. */
+    private volatile boolean doubted;
     /** Guarded by the monitor. */
     private boolean closed;
 
@@ -81,7 +83,7 @@ final class MetaClient implements AutoCloseable {
      */
     Optional<HostRecord> find(HostId host) {
         Optional<Known> current = known;
-        if (current.isPresent() && current.get().isWorthAsking()) {
+        if (current.isPresent() && current.get().isWorthAsking() && !isOfThePast(current.get())) {
             try {
                 Optional<HostRecord> found = find(current.get(), host);
                 if (found.isPresent() || !hasMoved(current.get())) {
@@ -104,6 +106,23 @@ final class MetaClient implements AutoCloseable {
                     "the table of meta server " + fresh.address() + " cannot be read: " + e.getMessage()
                             + "; try again, and look whether it restarts all the time");
         }
+    }
+
+    /**
+     * What it has said of a host is not so any more. The memory of a meta server that stands still, or of one whose name another has by now, can still be read: before the next look-up the
+     * directory is asked whether that is the one.
+     */
+    void doubt() {
+        doubted = true;
+    }
+
+    private boolean isOfThePast(Known server) {
+        if (!doubted) {
+            return false;
+        }
+        // Before the look: who doubts from here on has the next look-up look again.
+        doubted = false;
+        return hasMoved(server);
     }
 
     /** Whether another meta server is to be asked by now: the former one may still answer, and know nobody any more. */

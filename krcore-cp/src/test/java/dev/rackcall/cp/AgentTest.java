@@ -108,6 +108,29 @@ class AgentTest {
     }
 
     @Test
+    void shouldNotBelieveAFormerMetaServerThatWasWrong() throws Exception {
+        Agent b = hosts.agent("b");
+        Agent a = hosts.agent("a");
+        Tenant tenant = a.admit("t");
+        VirtualQueue former = tenant.connect(b.host());
+        hosts.replaceMeta(16);
+        Hosts.waitUntil(
+                "both hosts registered with the other one", () -> hosts.meta().hosts() == 2);
+        hosts.drop(b);
+        Agent again = hosts.agent("b");
+        MemoryRegion ours = Hosts.region(tenant, 64);
+        MemoryRegion theirs = Hosts.region(again.admit("t"), 64);
+        former.push(WorkRequest.create(1, 64)
+                .write(theirs.address(), theirs.remoteKey())
+                .from(ours, 0, 8)
+                .signaled());
+        assertThat(Hosts.pop(former, 1).getFirst().status()).isNotEqualTo(CompletionStatus.SUCCESS);
+        assertThat(tenant.connect(b.host()).epoch())
+                .as("the life that only the second meta server knows")
+                .isEqualTo(again.epoch());
+    }
+
+    @Test
     void shouldForgetHostsThatLeaveOrDie() throws Exception {
         hosts.close();
         hosts = newHosts(Hosts.SHORT_LEASE);

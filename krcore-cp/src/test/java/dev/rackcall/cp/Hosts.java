@@ -91,6 +91,12 @@ final class Hosts implements AutoCloseable {
         made.addLast(meta);
     }
 
+    /** Another one is asked from now on; the former goes on, as one that stands still can be read on hardware, and keeps whom it knew for a lease. */
+    void replaceMeta(int capacity) {
+        meta = MetaServer.open(kind.apply(device("meta")), capacity, lease);
+        made.addLast(meta);
+    }
+
     <T extends AutoCloseable> T keep(T child) {
         made.push(child);
         return child;
