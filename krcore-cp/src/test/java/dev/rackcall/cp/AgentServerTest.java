@@ -122,12 +122,6 @@ class AgentServerTest {
                 "speaks version " + mine + " of",
                 () -> AgentHello.say(socket, "t", mine + 1, Uid.current(), Patience.begin()));
         fails(Kind.REFUSED, "another agent works for", () -> AgentServer.open(peer, folder));
-        if (Uid.current() != 0) {
-            fails(
-                    Kind.REFUSED,
-                    "need not trust",
-                    () -> AgentHello.say(socket, "t", mine, Uid.current() + 1, Patience.begin()));
-        }
         try (Tenant tenant = AgentLink.join(folder, "t")) {
             works(tenant);
         }
