@@ -186,6 +186,11 @@ public final class Pool implements AutoCloseable {
         return PoolLayout.instance(mapping.memory());
     }
 
+    /** Whether nobody has closed this pool object yet. Others may do so at any time. */
+    public boolean isOpen() {
+        return mapping.memory().scope().isAlive();
+    }
+
     /** How many others have the pool open now; of a pool of several hosts, how many on this host. */
     public int others() {
         return participants.others();

@@ -119,6 +119,27 @@ public final class RpcChannel implements AutoCloseable {
         return connection.present().routes();
     }
 
+    /**
+     * Has calls go by a pool from now on where that is the best way ({@link #routes}), as if the channel had been opened with it; the one that it had is {@linkplain #leavePool left}. Returns before they do.
+     *
+     * @param pool stays the caller's, who may close it while the channel is open: calls under way by it end with UNAVAILABLE then, later ones go on by the next way
+     * @throws RpcException FAILED_PRECONDITION if the channel was opened without a directory, or the pool is closed
+     */
+    public void usePool(Pool pool) {
+        connection.present().changePool(Optional.of(pool));
+    }
+
+    /**
+     * Has calls that begin from now on go by the next way. Those under way by the channel's pool end there; then, a second at least after this, its memory is left, and what lies in it cannot be read any more. Once
+     * {@link #routes} names no way by pool memory that is {@link Route.State#LEAVING}, nothing is lost by closing the pool; what a connection has of a pool that is
+     * closed before stays taken until this host is reclaimed. For a channel without a pool this does nothing.
+     *
+     * @throws RpcException FAILED_PRECONDITION if the channel was opened without a directory
+     */
+    public void leavePool() {
+        connection.present().changePool(Optional.empty());
+    }
+
     /** Ends the connection; calls under way end with CANCELLED, later ones too. Idempotent. */
     @Override
     public void close() {
@@ -220,7 +241,7 @@ public final class RpcChannel implements AutoCloseable {
         /**
          * Connects to a server that serves a pool of several hosts ({@link RpcServer.Builder#pool}), on whichever of them it runs.
          *
-         * @param value open as long as the channel; stays the caller's
+         * @param value open as long as the channel, unless that was opened with a directory, see {@link RpcChannel#usePool}; stays the caller's
          */
         public Builder pool(Pool value) {
             pool = Optional.of(value);

@@ -23,11 +23,13 @@ final class ChannelEndpoints {
 
     private final ChannelRoutes routes;
     private final ClientSpec spec;
+    private final ChannelPool pool;
     private final Map<String, EndpointWays> known = new TreeMap<>();
 
-    ChannelEndpoints(ChannelRoutes routes, ClientSpec spec) {
+    ChannelEndpoints(ChannelRoutes routes, ClientSpec spec, ChannelPool pool) {
         this.routes = routes;
         this.spec = spec;
+        this.pool = pool;
     }
 
     boolean isEmpty() {
@@ -43,7 +45,7 @@ final class ChannelEndpoints {
                 if (before != null) {
                     before.giveUp("its server is reached by other addresses now");
                 }
-                known.put(endpoint.id(), new EndpointWays(routes, endpoint, spec));
+                known.put(endpoint.id(), new EndpointWays(routes, endpoint, spec, pool));
             } else {
                 before.update(endpoint);
                 before.named = true;

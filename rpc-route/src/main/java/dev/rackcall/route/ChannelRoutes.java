@@ -11,6 +11,7 @@ import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.Pool;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Future;
@@ -34,6 +35,7 @@ final class ChannelRoutes implements AutoCloseable {
     private static final Line[] NONE = {};
 
     private final ClientSpec spec;
+    private final ChannelPool pool;
     private final SharedDirectory directory;
     private final ChannelView view;
     /** Whether there was a bound on memory when the channel was opened. */
@@ -53,9 +55,10 @@ final class ChannelRoutes implements AutoCloseable {
 
     private ChannelRoutes(ClientSpec spec, SharedDirectory directory) {
         this.spec = spec;
+        this.pool = new ChannelPool(spec.pool());
         this.directory = directory;
         this.bounded = directory.directory().limits().memoryPerMember() < Long.MAX_VALUE;
-        this.endpoints = new ChannelEndpoints(this, spec);
+        this.endpoints = new ChannelEndpoints(this, spec, pool);
         this.view = directory.directory().follow(ChannelName.of(spec.channel()));
         this.ticks = Background.every(LOOK_MILLIS, this::look);
         // The directory's thread waits for nobody.
@@ -249,6 +252,14 @@ final class ChannelRoutes implements AutoCloseable {
 
     synchronized void use(ServiceDefinition<?> definition) {
         lines.use(definition);
+    }
+
+    /** Lines by another pool get no new calls once this has returned, and are left. */
+    synchronized void changePool(Optional<Pool> value) {
+        pool.change(value);
+        // Without this a way that has failed by the pool before would wait for its time.
+        endpoints.want(true);
+        look();
     }
 
     /** The first connection that was made, which may have ended: it tells what all of them serve. */

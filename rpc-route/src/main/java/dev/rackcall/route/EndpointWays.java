@@ -47,16 +47,16 @@ final class EndpointWays {
     /** Why it is given up as soon as nobody tries its ways any more; empty if it is not. */
     private String givenUp = "";
 
-    EndpointWays(ChannelRoutes routes, Endpoint endpoint, ClientSpec channel) {
+    EndpointWays(ChannelRoutes routes, Endpoint endpoint, ClientSpec channel, ChannelPool pool) {
         this.routes = routes;
         this.endpoint = endpoint;
-        this.ways = Way.to(endpoint, channel);
+        this.ways = Way.to(endpoint, channel, pool);
         this.connectNanos = channel.connectTimeout().toNanos();
     }
 
     /** The line that calls may take, if it still lives. */
     Optional<Line> line() {
-        return line.filter(Line::isUsable);
+        return line.filter(present -> present.isUsable() && !present.way().isOutdated());
     }
 
     /** Whether an announcement leads where this one does, however busy it is. */
@@ -150,6 +150,10 @@ final class EndpointWays {
     }
 
     private boolean isConnected(Way way) {
+        if (way.isOutdated()) {
+            way.detach().ifPresent(left -> retire(left, "this channel has left that pool", Line.Left.MEMORY_GONE));
+            return false;
+        }
         if (way.isConnected()) {
             return true;
         }

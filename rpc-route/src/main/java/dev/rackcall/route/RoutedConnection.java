@@ -13,9 +13,11 @@ import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.codec.ObjectCodec;
 import java.util.List;
+import java.util.Optional;
 import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 
 /**
@@ -135,6 +137,11 @@ final class RoutedConnection extends ClientConnection {
     @Override
     public List<Route> routes() {
         return routes.describe();
+    }
+
+    @Override
+    public void changePool(Optional<Pool> pool) {
+        routes.changePool(pool);
     }
 
     @Override

@@ -11,6 +11,7 @@ import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Transports;
+import dev.rackcall.shm.Pool;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -44,40 +45,45 @@ final class Way {
     private final Optional<CarrierProvider> carrier;
 
     private final ClientSpec channel;
+    private final ChannelPool pool;
 
     private volatile Optional<Line> line = Optional.empty();
     private volatile State state = State.NOT_NEEDED;
     private volatile String reason = "it was not tried yet";
     private volatile Optional<RpcException> failure = Optional.empty();
     private volatile DeviceCheck devices = new DeviceCheck(System.nanoTime() - 2 * DEVICES_NANOS, Optional.empty());
+    /** The pool of its line. */
+    private volatile Optional<Pool> connectedBy = Optional.empty();
+
     private long connectedAt;
     private volatile long retryAt = System.nanoTime();
     private long retryNanos = FIRST_RETRY_NANOS;
     private long wantNanos = FIRST_WANT_NANOS;
     private boolean wanting;
 
-    private Way(Endpoint endpoint, Kind kind, Optional<URI> address, ClientSpec channel) {
+    private Way(Endpoint endpoint, Kind kind, Optional<URI> address, ClientSpec channel, ChannelPool pool) {
         this.endpoint = endpoint;
         this.kind = kind;
         this.address = address;
         this.carrier = address.flatMap(CarrierProvider::of);
         this.channel = channel;
+        this.pool = pool;
     }
 
     /** All ways to an endpoint, best first; one of each kind at least. */
-    static List<Way> to(Endpoint endpoint, ClientSpec channel) {
+    static List<Way> to(Endpoint endpoint, ClientSpec channel, ChannelPool pool) {
         List<Way> ways = new ArrayList<>();
-        ways.add(new Way(endpoint, Kind.PROCESS, Optional.empty(), channel));
-        ways.add(new Way(endpoint, Kind.HOST, Optional.empty(), channel));
-        ways.add(new Way(endpoint, Kind.POOL, Optional.empty(), channel));
+        ways.add(new Way(endpoint, Kind.PROCESS, Optional.empty(), channel, pool));
+        ways.add(new Way(endpoint, Kind.HOST, Optional.empty(), channel, pool));
+        ways.add(new Way(endpoint, Kind.POOL, Optional.empty(), channel, pool));
         // Virtual queues first: a connection is there sooner than a queue pair is made for it, and needs none of its
         // own. What a call takes differs little.
         for (Kind kind : List.of(Kind.RDMA_QUEUES, Kind.RDMA, Kind.TCP_QUEUES, Kind.TCP)) {
             List<URI> addresses = RemoteWays.addresses(endpoint, kind);
             if (addresses.isEmpty()) {
-                ways.add(new Way(endpoint, kind, Optional.empty(), channel));
+                ways.add(new Way(endpoint, kind, Optional.empty(), channel, pool));
             }
-            addresses.forEach(each -> ways.add(new Way(endpoint, kind, Optional.of(each), channel)));
+            addresses.forEach(each -> ways.add(new Way(endpoint, kind, Optional.of(each), channel, pool)));
         }
         return List.copyOf(ways);
     }
@@ -127,12 +133,7 @@ final class Way {
         if (theirs.isEmpty()) {
             return Optional.of("its server serves no pool");
         }
-        if (channel.pool().isEmpty()) {
-            return Optional.of("this channel was given no pool");
-        }
-        return theirs.equals(channel.pool().map(MemoryNames::pool))
-                ? Optional.empty()
-                : Optional.of("its server serves another pool than this channel was given");
+        return pool.obstacle(theirs.get());
     }
 
     private Optional<String> announced(String prefix) {
@@ -163,6 +164,11 @@ final class Way {
 
     boolean isConnected() {
         return line.isPresent() && line.get().isUsable();
+    }
+
+    /** Whether its line goes by a pool that the channel has left. */
+    boolean isOutdated() {
+        return kind == Kind.POOL && !connectedBy.equals(pool.current());
     }
 
     boolean isDue() {
@@ -230,7 +236,8 @@ final class Way {
         wanting = false;
         Optional<MemoryClaim> memory = Optional.empty();
         try {
-            ClientSpec spec = spec().within(atMost);
+            Optional<Pool> by = pool.current();
+            ClientSpec spec = spec(by).within(atMost);
             if (kind.isMemory()) {
                 memory = routes.claim(ARENAS * spec.arenaQuota());
             }
@@ -238,6 +245,7 @@ final class Way {
             Line fresh = new Line(this, connection, memory);
             routes.adopt(fresh);
             connectedAt = System.nanoTime();
+            connectedBy = by;
             line = Optional.of(fresh);
             state = State.USED;
             reason = "the best way that works";
@@ -262,7 +270,7 @@ final class Way {
         retryNanos = Math.min(2 * retryNanos, LAST_RETRY_NANOS);
     }
 
-    private ClientSpec spec() {
+    private ClientSpec spec(Optional<Pool> by) {
         return switch (kind) {
             case PROCESS ->
                 channel.reachedBy(
@@ -270,7 +278,15 @@ final class Way {
                         Optional.empty(),
                         Optional.empty());
             case HOST -> channel.reachedBy(channel.directory(), Optional.empty(), Optional.empty());
-            case POOL -> channel.reachedBy(channel.directory(), channel.pool(), Optional.empty());
+            case POOL -> {
+                if (by.isEmpty()) {
+                    // Without one it would be the host's memory.
+                    throw Status.Code.UNAVAILABLE
+                            .with("this channel has just left its pool")
+                            .asException();
+                }
+                yield channel.reachedBy(channel.directory(), by, Optional.empty());
+            }
             case RDMA_QUEUES, RDMA, TCP_QUEUES, TCP ->
                 channel.reachedBy(channel.directory(), Optional.empty(), address);
         };

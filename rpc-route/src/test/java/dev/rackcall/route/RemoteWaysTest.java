@@ -69,7 +69,8 @@ class RemoteWaysTest {
                                 8,
                                 1 << 20,
                                 Duration.ofSeconds(1),
-                                Duration.ofSeconds(1)))
+                                Duration.ofSeconds(1)),
+                        new ChannelPool(Optional.empty()))
                 .stream()
                 .filter(each -> each.kind() == Kind.TCP_QUEUES)
                 .findFirst()

@@ -5,6 +5,7 @@ import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.UnixSocket;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 
 /**
@@ -73,20 +74,37 @@ final class PoolBell implements Bell {
     /** Under the lock: once {@link #close} has returned nothing is written, since the page is somebody else's when both sides have left it. */
     @Override
     public synchronized boolean ring() {
-        if (closed || gone) {
-            return false;
-        }
-        BellLayout.ring(mine);
-        return true;
+        return rings(() -> true);
     }
 
     @Override
     public synchronized boolean ring(long number) {
-        if (closed || gone || !BellLayout.post(mine, theirs, number)) {
+        return rings(() -> BellLayout.post(mine, theirs, number));
+    }
+
+    /** Under the lock. */
+    private boolean rings(BooleanSupplier mayRing) {
+        if (closed || gone) {
             return false;
         }
-        BellLayout.ring(mine);
-        return true;
+        try {
+            boolean may = mayRing.getAsBoolean();
+            if (may) {
+                BellLayout.ring(mine);
+            }
+            return may;
+        } catch (RuntimeException e) {
+            loseUnlessAlive(e);
+            return false;
+        }
+    }
+
+    /** The pool was closed before the connection: this is its end. While that happens the JVM may also say that this is the wrong thread. */
+    private void loseUnlessAlive(RuntimeException thrown) {
+        if (mine.scope().isAlive() && theirs.scope().isAlive()) {
+            throw thrown;
+        }
+        lose();
     }
 
     @Override
@@ -98,12 +116,8 @@ final class PoolBell implements Bell {
         try {
             int taken = BellLayout.take(mine, theirs, numbers);
             return rings < 0 && taken > 0 ? taken : rings;
-        } catch (IllegalStateException e) {
-            if (mine.scope().isAlive() && theirs.scope().isAlive()) {
-                throw e;
-            }
-            // The pool was closed before the connection: this is its end.
-            lose();
+        } catch (RuntimeException e) {
+            loseUnlessAlive(e);
             return -1;
         }
     }

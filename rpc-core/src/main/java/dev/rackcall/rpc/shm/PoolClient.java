@@ -35,6 +35,13 @@ final class PoolClient {
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with("channel %s: connecting failed: %s", spec.channel(), e.getMessage())
                     .asException(e);
+        } catch (IllegalStateException e) {
+            if (pool.isOpen()) {
+                throw e;
+            }
+            throw Status.Code.UNAVAILABLE
+                    .with("channel %s: connecting failed: %s was closed", spec.channel(), pool)
+                    .asException(e);
         } catch (OsException | IllegalArgumentException e) {
             throw Status.Code.UNAVAILABLE
                     .with("channel %s: connecting failed: %s", spec.channel(), e.getMessage())

@@ -89,7 +89,7 @@ final class PoolMemory {
 
         /** Whether the client does not use its memory any more, and never will. */
         boolean hasLeft() {
-            if (!left && ((bell != null && bell.otherHasLeft()) || !pool.isThere(host, boot))) {
+            if (isPoolOpen() && !left && ((bell != null && bell.otherHasLeft()) || !pool.isThere(host, boot))) {
                 left = true;
             }
             return left;
@@ -133,11 +133,16 @@ final class PoolMemory {
         return pool.memory().asSlice(window.place() + window.bytes() - BellLayout.BYTES, BellLayout.BYTES);
     }
 
+    /** If it was closed before its server, nobody can be seen to leave, and what is taken stays so until this host is reclaimed. */
+    private boolean isPoolOpen() {
+        return pool.memory().scope().isAlive();
+    }
+
     /** Gives back what nobody uses any more. To be called now and then. */
     void reclaim() {
         synchronized (leaving) {
             leaving.removeIf(tenant -> {
-                boolean over = tenant.hasLeft();
+                boolean over = isPoolOpen() && tenant.hasLeft();
                 if (over) {
                     pool.give(tenant.window().place());
                 }

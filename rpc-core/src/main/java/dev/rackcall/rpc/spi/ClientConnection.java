@@ -5,6 +5,7 @@ import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.Scope;
 import java.util.List;
 import java.util.Optional;
@@ -49,6 +50,18 @@ public abstract class ClientConnection implements AutoCloseable {
     /** The ways to the channel's servers, if there is a choice. */
     public List<Route> routes() {
         return List.of();
+    }
+
+    /**
+     * Has calls use another pool than before, or none. Only for connections that have a choice.
+     *
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if this one has none, or the pool is closed
+     */
+    public void changePool(Optional<Pool> pool) {
+        throw Status.Code.FAILED_PRECONDITION
+                .with(
+                        "a channel that was opened without a directory has one way only, and keeps its pool; open it with a directory")
+                .asException();
     }
 
     /** The service at the other end: its interface's name. */

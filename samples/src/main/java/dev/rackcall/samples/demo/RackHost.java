@@ -143,21 +143,23 @@ final class RackHost {
         QueryPlan queries = new QueryPlan(documents, setup.seed());
         Optional<Pool> pool = openPool();
         boolean fills = setup.role() == RackMessages.Role.FILL_AND_SEARCH;
-        try {
-            for (boolean first = true; !isEnding(); first = false) {
-                boolean without = leavesMemory;
-                try (RpcChannel channel = channel(without ? Optional.empty() : pool)) {
-                    DocumentStore store = channel.stub(DocumentStore.class);
-                    if (first && fills) {
-                        fill(channel, store, documents);
-                    }
-                    if (first) {
-                        answers.println(RackMessages.READY);
-                    }
-                    while (!isEnding() && without == leavesMemory) {
-                        sample(channel, store, queries);
+        try (RpcChannel channel = channel(pool)) {
+            DocumentStore store = channel.stub(DocumentStore.class);
+            if (fills) {
+                fill(channel, store, documents);
+            }
+            answers.println(RackMessages.READY);
+            boolean without = false;
+            while (!isEnding()) {
+                if (pool.isPresent() && without != leavesMemory) {
+                    without = !without;
+                    if (without) {
+                        channel.leavePool();
+                    } else {
+                        channel.usePool(pool.get());
                     }
                 }
+                sample(channel, store, queries);
             }
         } finally {
             pool.ifPresent(Pool::close);
