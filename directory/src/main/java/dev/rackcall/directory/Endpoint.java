@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * @param pools names of the pools that it can map: who maps one of them, too, can reach it by memory
  * @param rdma addresses at which an RDMA device answers, in the server's order of preference: {@code rdma://}, with a queue pair for each connection, and {@code vq://}, over virtual queues
  * @param tcp the same of the software device over TCP: {@code soft://} and {@code vq://}
- * @param load how busy it is, as it said last: a number that is the larger the busier; servers tell how many clients are connected
+ * @param load how busy it is, as it said last: a number that is the larger the busier; servers tell how many calls were under way there, on average of the last seconds
  */
 public record Endpoint(
         String id, String host, long fingerprint, Set<String> pools, List<URI> rdma, List<URI> tcp, int load) {

@@ -28,7 +28,9 @@ import org.slf4j.LoggerFactory;
 /** Names one server in a directory: an endpoint for each of its channels, all of one id. */
 final class Announcer implements Router.Announcement {
     private static final Logger LOG = LoggerFactory.getLogger(Announcer.class);
-    private static final long LOAD_MILLIS = 5_000;
+    /** Between two looks at the load, of which some make what is told: each 5 s. */
+    private static final long LOAD_MILLIS = 500;
+
     private static final int MAX_HOST_IN_ID = 32;
     /** So long a server that ends waits for the directory, however many channels it has. */
     private static final long PATIENCE_MILLIS = 1_000;
@@ -39,6 +41,7 @@ final class Announcer implements Router.Announcement {
     private final SharedDirectory shared;
     private final ServerEndpoint server;
     private final String id;
+    private final LoadMeter load = new LoadMeter();
     private final List<Announcement> announcements = new ArrayList<>();
     private Optional<Future<?>> loadTicks = Optional.empty();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -64,7 +67,7 @@ final class Announcer implements Router.Announcement {
                         .directory()
                         .announce(ChannelName.of(service.definition().channel()), endpoint));
             }
-            announcer.loadTicks = Optional.of(Background.every(LOAD_MILLIS, announcer::tellLoad));
+            announcer.loadTicks = Optional.of(Background.every(LOAD_MILLIS, announcer::lookAtLoad));
             return announcer;
         } catch (RuntimeException | Error e) {
             announcer.close();
@@ -110,12 +113,15 @@ final class Announcer implements Router.Announcement {
                 .isPresent();
     }
 
-    private void tellLoad() {
-        int load = server.connections();
+    private void lookAtLoad() {
+        load.see(server.callsUnderWay()).ifPresent(this::tellLoad);
+    }
+
+    private void tellLoad(int calls) {
         for (Announcement announcement : announcements) {
-            if (!closed.get() && announcement.endpoint().load() != load) {
+            if (!closed.get() && LoadMeter.isNews(announcement.endpoint().load(), calls)) {
                 try {
-                    announcement.update(announcement.endpoint().withLoad(load));
+                    announcement.update(announcement.endpoint().withLoad(calls));
                 } catch (DirectoryException e) {
                     LOG.debug("the load of {} is told later: {}", announcement.channel(), e.getMessage());
                 }

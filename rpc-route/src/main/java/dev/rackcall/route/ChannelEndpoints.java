@@ -116,8 +116,13 @@ final class ChannelEndpoints {
         return known.values().stream().flatMap(each -> each.line().stream());
     }
 
-    /** Those of the nearest endpoints that can be reached. */
-    Line[] nearest() {
+    /**
+     * Those of the nearest endpoints that can be reached.
+     *
+     * @param current whether what the directory says is not old
+     */
+    Line[] nearest(boolean current) {
+        known.values().forEach(each -> each.weigh(current));
         int best = best();
         return usable().filter(line -> line.rank() == best).toArray(Line[]::new);
     }

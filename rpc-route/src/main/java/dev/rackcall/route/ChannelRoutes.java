@@ -303,7 +303,7 @@ final class ChannelRoutes implements AutoCloseable {
             live = NONE;
         } else {
             endpoints.leaveFarther();
-            live = endpoints.nearest();
+            live = endpoints.nearest(view.isCurrent());
         }
         notifyAll();
     }

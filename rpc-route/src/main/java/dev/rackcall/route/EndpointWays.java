@@ -64,6 +64,11 @@ final class EndpointWays {
         return endpoint.withLoad(0).equals(other.withLoad(0));
     }
 
+    /** Tells its line how busy its server is, unless that is no longer known. */
+    void weigh(boolean known) {
+        line.ifPresent(present -> present.load(known ? endpoint.load() : 0));
+    }
+
     void update(Endpoint same) {
         endpoint = same;
     }

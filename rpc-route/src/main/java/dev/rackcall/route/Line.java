@@ -50,6 +50,7 @@ final class Line {
     /** The latest deadline of a stream that was read here. */
     private final AtomicLong streamsEnd = new AtomicLong(System.nanoTime());
 
+    private volatile double weight = 1;
     private volatile boolean ejected;
     private volatile long ejectedUntil;
     private final AtomicInteger ejections = new AtomicInteger();
@@ -132,6 +133,19 @@ final class Line {
     String whyEjected() {
         return FAILURES + " calls in a row have failed there; others are preferred for "
                 + Math.max(0, TimeUnit.NANOSECONDS.toMillis(ejectedUntil - System.nanoTime())) + " ms";
+    }
+
+    /** What its server has said of its load: calls of all clients that are under way there; 0 if nothing is known that is still true. */
+    void load(int callsThere) {
+        weight = 1 / Math.sqrt(1.0 + callsThere);
+    }
+
+    /**
+     * How often it is taken where others are as good: as the inverse square root of its server's load. What is known of that is seconds old, and all clients know the same: if all took the least loaded
+     * one, that would be the most loaded one when they hear next, and with the inverse itself their shares would swing for ever. With the root each swing is smaller than the one before.
+     */
+    double weight() {
+        return weight;
     }
 
     // ---- scopes

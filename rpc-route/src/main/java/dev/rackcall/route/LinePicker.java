@@ -8,7 +8,8 @@ final class LinePicker {
     private LinePicker() {}
 
     /**
-     * The one with the fewest calls under way, from anywhere on; of those that fail often, only if there is no other.
+     * The one with the fewest calls under way; of several of those by chance, and more often the one whose server has less to do ({@link Line#weight}); one that fails often only if there is no
+     * other. What this channel has under way it knows at once, and of the rest only what servers have told, so that comes second.
      *
      * @param tried by this call, without success: only if there is no other
      */
@@ -18,9 +19,8 @@ final class LinePicker {
         }
         Line best = null;
         long bestCost = Long.MAX_VALUE;
-        int start = ThreadLocalRandom.current().nextInt(lines.length);
-        for (int i = 0; i < lines.length; i++) {
-            Line line = lines[(start + i) % lines.length];
+        double weights = 0;
+        for (Line line : lines) {
             long cost = line.calls();
             if (line.isEjected()) {
                 cost += 1L << 32;
@@ -34,6 +34,13 @@ final class LinePicker {
             if (cost < bestCost) {
                 bestCost = cost;
                 best = line;
+                weights = line.weight();
+            } else if (cost == bestCost) {
+                // Each of those that are as good ends up as the best with its share of the weights.
+                weights += line.weight();
+                if (ThreadLocalRandom.current().nextDouble() * weights < line.weight()) {
+                    best = line;
+                }
             }
         }
         return best;

@@ -78,6 +78,53 @@ class LinePickerTest {
         assertAlways(first, List.of(second, third));
     }
 
+    @Test
+    void shouldTakeTheLessLoadedServerMoreOftenWhereItHasNoFewerCalls() {
+        // Ten times as many as the third has.
+        first.load(99);
+        second.load(99);
+        int[] taken = take(6000);
+        assertThat(taken[0]).isBetween(250, 900);
+        assertThat(taken[1]).isBetween(250, 900);
+        assertThat(taken[2]).isGreaterThan(4000);
+
+        begin(third, 1);
+        assertThat(take(1000)[2]).as("calls of its own come first").isZero();
+        third.ended(Status.Code.OK);
+        first.load(0);
+        second.load(0);
+        for (int each : take(6000)) {
+            assertThat(each).isBetween(1600, 2400);
+        }
+    }
+
+    /** All clients choose by what was so when they last heard of it. If they all chose the least loaded server, it would be another one each time, and the most loaded one in between. */
+    @Test
+    void shouldSettleAlthoughLoadsAreOld() {
+        first.load(1000);
+        second.load(0);
+        third.load(0);
+        int[] taken = {};
+        for (int i = 0; i < 12; i++) {
+            taken = take(6000);
+            first.load(taken[0] / 6);
+            second.load(taken[1] / 6);
+            third.load(taken[2] / 6);
+        }
+        for (int each : taken) {
+            assertThat(each).isBetween(1500, 2500);
+        }
+    }
+
+    private int[] take(int calls) {
+        Line[] lines = {first, second, third};
+        int[] taken = new int[lines.length];
+        for (int i = 0; i < calls; i++) {
+            taken[List.of(lines).indexOf(LinePicker.pick(lines, List.of()))]++;
+        }
+        return taken;
+    }
+
     private void assertAlways(Line expected, List<Line> tried) {
         Line[] lines = {first, second, third};
         for (int i = 0; i < TIMES; i++) {

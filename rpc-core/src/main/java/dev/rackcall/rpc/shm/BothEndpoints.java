@@ -25,6 +25,11 @@ record BothEndpoints(ServerEndpoint near, ServerEndpoint far) implements ServerE
     }
 
     @Override
+    public int callsUnderWay() {
+        return near.callsUnderWay() + far.callsUnderWay();
+    }
+
+    @Override
     public List<URI> addresses() {
         return far.addresses();
     }

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * How many connections a server has. A client that is gone is not connected any more, but what it had is held until its last handler has
@@ -9,6 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class ConnectionCount {
     private final AtomicInteger connected = new AtomicInteger();
     private final AtomicInteger held = new AtomicInteger();
+    /** Of all connections; an adder, since their threads change it with each call. */
+    private final LongAdder calls = new LongAdder();
 
     /** Clients at the other end of an open socket. */
     int connected() {
@@ -18,6 +21,19 @@ final class ConnectionCount {
     /** Whether another one would be too many: clients, or, with as much again for those who are gone, memory. */
     boolean isFull(int most) {
         return connected.get() >= most || held.get() / 2 >= most;
+    }
+
+    /** Calls that have begun and not ended, but for those that pollers run themselves. */
+    int callsUnderWay() {
+        return Math.clamp(calls.sum(), 0, Integer.MAX_VALUE);
+    }
+
+    void callBegins() {
+        calls.increment();
+    }
+
+    void callEnds() {
+        calls.decrement();
     }
 
     void comes() {

@@ -7,36 +7,51 @@ final class ConnectionUse {
     private static final int CLOSED = Integer.MIN_VALUE;
 
     private final Runnable onUnused;
+    private final ConnectionCount count;
     /** Calls that have begun and not ended, but for those that the poller runs itself. */
     private final AtomicInteger underWay = new AtomicInteger();
     /** Sign bit: closed. The rest: who may touch the memory: the poller until it closes, and threads between entering and leaving. */
     private final AtomicInteger users = new AtomicInteger(1);
 
-    /** @param onUnused run once, after {@link #close}, when nobody uses the memory any more */
-    ConnectionUse(Runnable onUnused) {
+    /**
+     * @param onUnused run once, after {@link #close}, when nobody uses the memory any more
+     * @param count of the server, for its calls
+     */
+    ConnectionUse(Runnable onUnused, ConnectionCount count) {
         this.onUnused = onUnused;
+        this.count = count;
     }
 
     /** A handler begins, or goes on, on another thread than the poller's, which keeps the memory mapped. By who keeps it mapped meanwhile. */
     void callStarts() {
-        underWay.incrementAndGet();
+        begins();
         users.incrementAndGet();
     }
 
     /** Ends what {@link #callStarts} began. */
     void callEnds() {
-        underWay.decrementAndGet();
+        ends();
         leave();
     }
 
     /** A handler has left its answer to somebody else, who may take as long as he likes: that does not keep the memory mapped. */
     void answerDeferred() {
-        underWay.incrementAndGet();
+        begins();
     }
 
     /** Ends what {@link #answerDeferred} began. */
     void deferredEnds() {
+        ends();
+    }
+
+    private void begins() {
+        underWay.incrementAndGet();
+        count.callBegins();
+    }
+
+    private void ends() {
         underWay.decrementAndGet();
+        count.callEnds();
     }
 
     boolean hasCallsUnderWay() {

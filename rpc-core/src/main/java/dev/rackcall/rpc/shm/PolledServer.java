@@ -55,6 +55,11 @@ abstract class PolledServer implements ServerEndpoint {
         return connections.connected();
     }
 
+    @Override
+    public final int callsUnderWay() {
+        return connections.callsUnderWay() + pollers.handlersUnderWay();
+    }
+
     /** No connection is made any more. */
     final void admitNobody() {
         draining = true;

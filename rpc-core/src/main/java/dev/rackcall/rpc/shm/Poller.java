@@ -102,6 +102,11 @@ final class Poller {
         }
     }
 
+    /** Whether the thread is in a handler. */
+    boolean isInHandler() {
+        return relief.isInHandler();
+    }
+
     /** Whether the thread is polling rather than sleeping in the kernel. */
     boolean isAwake() {
         return !sleeping;

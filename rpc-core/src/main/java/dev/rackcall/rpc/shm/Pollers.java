@@ -44,6 +44,15 @@ final class Pollers {
         return quietest;
     }
 
+    /** Handlers that the polling threads are in now. */
+    int handlersUnderWay() {
+        int count = 0;
+        for (Poller poller : all) {
+            count += poller.isInHandler() ? 1 : 0;
+        }
+        return count;
+    }
+
     boolean isAnyAwake() {
         return all.stream().anyMatch(Poller::isAwake);
     }

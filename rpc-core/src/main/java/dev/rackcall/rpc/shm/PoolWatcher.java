@@ -62,7 +62,8 @@ final class PoolWatcher {
     private boolean look(PoolBell bell) {
         try {
             return bell.look(System.nanoTime());
-        } catch (IllegalStateException e) {
+        } catch (IllegalStateException | WrongThreadException e) {
+            // The JVM also says the second of memory that is closed in this moment.
             LOG.debug("a connection's pool was closed before the connection", e);
             bell.lose();
             return false;

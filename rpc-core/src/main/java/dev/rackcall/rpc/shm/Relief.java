@@ -89,6 +89,11 @@ final class Relief {
         return false;
     }
 
+    /** Whether the thread on duty is in a handler; by any thread, which may see the one that was on duty before. */
+    boolean isInHandler() {
+        return (boolean) IN_HANDLER.getOpaque(marks);
+    }
+
     boolean isOnDuty() {
         Thread thread = onDuty;
         while (thread == null) {

@@ -296,6 +296,11 @@ final class ServerLink {
         bell.close();
     }
 
+    /** What its server counts. */
+    ConnectionCount count() {
+        return count;
+    }
+
     /** Unmaps the memory, as soon as nobody has handed a part of it to the kernel; no call is under way and none will be. */
     void release() {
         if (released.compareAndSet(false, true)) {

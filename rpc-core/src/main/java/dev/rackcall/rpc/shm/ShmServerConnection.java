@@ -58,7 +58,7 @@ final class ShmServerConnection {
         this.service = service;
         this.handlers = handlers;
         this.memory = link.memory();
-        this.use = new ConnectionUse(link::release);
+        this.use = new ConnectionUse(link::release, link.count());
         this.payloads = new PayloadBudget(link.requestMemory().byteSize());
         this.mask = link.slots() - 1;
         this.calls = new ShmServerCall[link.slots()];

@@ -23,4 +23,7 @@ public interface ServerEndpoint extends AutoCloseable {
 
     /** Connections that are open now. */
     int connections();
+
+    /** Calls that have begun and not ended, of all clients. Not exact while calls come and go. */
+    int callsUnderWay();
 }

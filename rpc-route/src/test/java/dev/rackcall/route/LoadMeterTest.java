@@ -1,0 +1,34 @@
+package dev.rackcall.route;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** What a server tells of its load, and when. */
+class LoadMeterTest {
+    private final LoadMeter meter = new LoadMeter();
+
+    @Test
+    void shouldTellTheAverageOfAWhileAndBeginAnew() {
+        for (int i = 1; i < LoadMeter.LOOKS; i++) {
+            assertThat(meter.see(i % 2 == 0 ? 100 : 0)).isEmpty();
+        }
+        assertThat(meter.see(100)).hasValue(50);
+        for (int i = 1; i < LoadMeter.LOOKS; i++) {
+            assertThat(meter.see(1)).isEmpty();
+        }
+        assertThat(meter.see(0)).hasValue(1);
+    }
+
+    @Test
+    void shouldTellWhatDiffersByHalf() {
+        assertThat(LoadMeter.isNews(0, 0)).isFalse();
+        assertThat(LoadMeter.isNews(0, 1)).isTrue();
+        assertThat(LoadMeter.isNews(1, 0)).isTrue();
+        assertThat(LoadMeter.isNews(100, 150)).isFalse();
+        assertThat(LoadMeter.isNews(100, 151)).isTrue();
+        assertThat(LoadMeter.isNews(100, 67)).isFalse();
+        assertThat(LoadMeter.isNews(100, 66)).isTrue();
+        assertThat(LoadMeter.isNews(1, Integer.MAX_VALUE)).isTrue();
+    }
+}
