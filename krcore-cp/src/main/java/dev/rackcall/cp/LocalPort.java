@@ -86,9 +86,14 @@ final class LocalPort implements MessagePort {
      * As {@link MessagePort#give}.
      *
      * @throws IllegalArgumentException if that is not the tenant's to be written
+     * @throws ControlPlaneException QUEUE_FAILED if the port is closed, or the tenant, and its regions with it
      */
     boolean give(long address, int length, int key, long id) {
         if (length < 0 || !tenant.allows(key, address, length, Access.LOCAL_WRITE.bit())) {
+            if (tenant.isClosed()) {
+                throw new ControlPlaneException(
+                        Kind.QUEUE_FAILED, "port " + number + ": its tenant " + tenant.name() + " is closed");
+            }
             throw new IllegalArgumentException(length + " bytes at " + Long.toHexString(address) + " with local key "
                     + Integer.toHexString(key) + " are not tenant " + tenant.name() + "'s to be written");
         }

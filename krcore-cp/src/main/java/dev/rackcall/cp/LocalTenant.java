@@ -5,6 +5,7 @@ import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.soft.Settle;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -291,8 +292,7 @@ final class LocalTenant implements Tenant {
         }
         try {
             copier.accept(region.get().memory().asSlice(address - region.get().address(), length));
-            // Compiled code hears only with the return from some native method that a page was not there.
-            long ignored = Runtime.getRuntime().maxMemory();
+            Settle.now();
             return true;
         } catch (IllegalStateException | InternalError gone) {
             // Unmapped or cut just now, by whoever owns it.

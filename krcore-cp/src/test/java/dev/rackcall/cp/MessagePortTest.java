@@ -124,6 +124,16 @@ class MessagePortTest {
         assertThat(came.get()).isEqualTo(1);
     }
 
+    /** Its regions are closed before its ports. */
+    @Test
+    void shouldTakeNoMemoryOfATenantThatIsClosed() {
+        receiver.close();
+        assertThatThrownBy(() -> port.give(incoming, 0, 64, 1))
+                .isInstanceOfSatisfying(
+                        ControlPlaneException.class,
+                        e -> assertThat(e.kind()).isEqualTo(ControlPlaneException.Kind.QUEUE_FAILED));
+    }
+
     @Test
     void shouldSendInlineAndSeveralSegmentsAndNothing() {
         outgoing.memory().set(ValueLayout.JAVA_INT, 0, 1);

@@ -266,6 +266,24 @@ public abstract class CarrierContract {
         }
     }
 
+    /** He carries what others have published, too. */
+    @Test
+    void shouldGoOnWhenWhoeverCarriesFirstIsInterrupted() throws Exception {
+        near.set(ValueLayout.JAVA_LONG, 64, 7);
+        Thread.currentThread().interrupt();
+        boolean carried = client.carryChanged(64, 8);
+        assertThat(Thread.interrupted()).as("still interrupted").isTrue();
+        assertThat(carried).isTrue();
+        try (SharedFile area = SharedFile.memfd("area", 4096)) {
+            Thread.currentThread().interrupt();
+            client.fetchInto(area);
+            assertThat(Thread.interrupted()).as("still interrupted").isTrue();
+        }
+        assertThat(client.publish(FLAG, 1)).isTrue();
+        awaitFar(1);
+        assertThat(far.get(ValueLayout.JAVA_LONG, 64)).isEqualTo(7);
+    }
+
     /** Others share the connection, and have deadlines: a peer that takes nothing must not keep who posts. It is given up a little later. */
     @Test
     void shouldNotWaitForAPeerThatTakesNothing() throws Exception {

@@ -17,6 +17,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -135,12 +138,34 @@ final class QueueEnd implements ConnectionMemory {
     /** As {@link ConnectionMemory#own}. Who closes this end meanwhile does not wait for that. */
     @Override
     public MemoryRegion own(SharedFile file) {
-        PassingMemory own = PassingMemory.of(tenant, file, EnumSet.of(Access.LOCAL_WRITE));
+        PassingMemory own = withoutInterrupts(() -> PassingMemory.of(tenant, file, EnumSet.of(Access.LOCAL_WRITE)));
         if (!keepOpen(own)) {
             closePart(own);
             throw new VerbsException("registering " + file, Errno.EINVAL, "its connection is closed");
         }
         return own.region();
+    }
+
+    /**
+     * Whoever carries a connection's first larger payload carries what others have published, too: their connection must not end since that thread is interrupted. Who waits for an agent's
+     * process is; so a thread that nobody knows does that.
+     */
+    private static <T> T withoutInterrupts(Supplier<T> work) {
+        CompletableFuture<T> made = new CompletableFuture<>();
+        // Not a virtual one: those who wait for it may have all their carriers.
+        Thread.ofPlatform().daemon().name("rackcall-register").start(() -> {
+            try {
+                made.complete(work.get());
+            } catch (Throwable e) {
+                made.completeExceptionally(e);
+            }
+        });
+        try {
+            // Gives an interrupt back afterwards.
+            return made.join();
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof RuntimeException cause ? cause : e;
+        }
     }
 
     private synchronized boolean keepOpen(PassingMemory own) {

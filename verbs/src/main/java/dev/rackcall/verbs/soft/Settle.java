@@ -5,7 +5,7 @@ package dev.rackcall.verbs.soft;
  * code goes on behind the access as if nothing had happened, and hears of it only at the next place where the JVM may stop the thread, which may be callers away: then a request that
  * did nothing has been answered already. A return from native code is such a place.
  */
-final class Settle {
+public final class Settle {
     private Settle() {}
 
     /**
@@ -13,7 +13,7 @@ final class Settle {
      *
      * @throws InternalError if one was not
      */
-    static void now() {
+    public static void now() {
         // The cheapest native method that no compiler knows: it reads a constant, in 17 ns on an AMD EPYC.
         long ignored = Runtime.getRuntime().maxMemory();
     }

@@ -108,7 +108,7 @@ class SoftDeviceTest {
 
     /**
      * As a hole in a file of huge pages of which none is free, or a file that somebody cuts: a signal of the kernel's, in any process but one that is prepared. Code of the optimizing
-     * compiler hears of it late: with {@code -Drackcall.test.compiler=-Drackcall.verbs.warm=200000} the device's is.
+     * compiler hears of it late: the device's is, with {@code -Drackcall.test.compiler= -Drackcall.verbs.warm=200000}, as in {@code ./rackcall test --long}.
      */
     @ParameterizedTest
     @EnumSource(
