@@ -5,7 +5,6 @@ import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.UnixSocket;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 
 /**
@@ -74,25 +73,29 @@ final class PoolBell implements Bell {
     /** Under the lock: once {@link #close} has returned nothing is written, since the page is somebody else's when both sides have left it. */
     @Override
     public synchronized boolean ring() {
-        return rings(() -> true);
-    }
-
-    @Override
-    public synchronized boolean ring(long number) {
-        return rings(() -> BellLayout.post(mine, theirs, number));
-    }
-
-    /** Under the lock. */
-    private boolean rings(BooleanSupplier mayRing) {
         if (closed || gone) {
             return false;
         }
         try {
-            boolean may = mayRing.getAsBoolean();
-            if (may) {
+            BellLayout.ring(mine);
+            return true;
+        } catch (RuntimeException e) {
+            loseUnlessAlive(e);
+            return false;
+        }
+    }
+
+    @Override
+    public synchronized boolean ring(long number) {
+        if (closed || gone) {
+            return false;
+        }
+        try {
+            boolean posted = BellLayout.post(mine, theirs, number);
+            if (posted) {
                 BellLayout.ring(mine);
             }
-            return may;
+            return posted;
         } catch (RuntimeException e) {
             loseUnlessAlive(e);
             return false;
