@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
         },
         sortOptions = false)
 final class ExplainCommand implements Callable<Integer> {
-    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+    private static final double MOST_SECONDS = 3600;
 
     @Spec
     private CommandSpec spec;
@@ -63,8 +63,20 @@ final class ExplainCommand implements Callable<Integer> {
             description = "What this host is called (default: RACKCALL_HOST, or what the kernel says).")
     private Optional<String> host = Optional.empty();
 
+    @Option(
+            names = "--timeout",
+            paramLabel = "SECONDS",
+            defaultValue = "5",
+            description = "How long to try to reach the servers, which the ways share (default: ${DEFAULT-VALUE}).")
+    private double timeout;
+
     @Override
     public Integer call() {
+        if (!(timeout > 0 && timeout <= MOST_SECONDS)) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--timeout " + timeout + ": give a number of seconds above 0, at most " + (long) MOST_SECONDS);
+        }
         PrintWriter out = spec.commandLine().getOut();
         Path runtime = folder.orElseGet(RuntimeDirectory::defaultPath);
         String here = host.orElseGet(RuntimeDirectory::hostName);
@@ -111,8 +123,10 @@ final class ExplainCommand implements Callable<Integer> {
     /** What no server could change is wrong with the question. */
     private RpcChannel open(Path runtime, String here) {
         try {
-            RpcChannel.Builder builder =
-                    RpcChannel.builder(channel).directory(runtime).host(here).connectTimeout(TIMEOUT);
+            RpcChannel.Builder builder = RpcChannel.builder(channel)
+                    .directory(runtime)
+                    .host(here)
+                    .connectTimeout(Duration.ofNanos((long) (timeout * 1e9)));
             directory.ifPresent(builder::directory);
             return builder.open();
         } catch (IllegalArgumentException e) {

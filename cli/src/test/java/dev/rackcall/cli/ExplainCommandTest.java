@@ -186,4 +186,20 @@ class ExplainCommandTest {
         assertThat(explain("explain", "/a", "--directory", "etcd://x")).isEqualTo(2);
         assertThat(err.toString()).contains("etcd://x").contains("zk:").contains("file:");
     }
+
+    @Test
+    void shouldTakeAsLongAsItIsGiven() {
+        try (RpcServer server = serve()) {
+            String channel = server.channels().getFirst();
+            assertThat(explain("explain", channel, "--dir", runtime.toString(), "--timeout", "0.5"))
+                    .as(err.toString())
+                    .isZero();
+            for (String wrong : List.of("0", "-1", "NaN", "1e9", "soon")) {
+                assertThat(explain("explain", channel, "--dir", runtime.toString(), "--timeout", wrong))
+                        .as(wrong)
+                        .isEqualTo(2);
+            }
+        }
+        assertThat(err.toString()).contains("--timeout 0.0: give a number of seconds above 0");
+    }
 }
