@@ -156,9 +156,9 @@ class ArchitectureTest {
     /** The machine's side of a rack needs nothing of Rackcall, and what runs in guests nothing of the machine's side. */
     @Test
     void shouldKeepTheRacksTwoSidesApart() {
-        mayUseOnly(RACK, RACK, RDMA, RPC, VERBS, SANDBOX, MEMORY, SAMPLES);
+        mayUseOnly(RACK, RACK, RDMA, CONTROL_PLANE, RPC, VERBS, SANDBOX, MEMORY, SAMPLES);
         mayUseOnly("dev.rackcall.rack", "dev.rackcall.rack", RACK_GUEST);
-        mayUseOnly(RACK_GUEST, RACK_GUEST, RDMA, RPC, VERBS, SANDBOX, MEMORY, SAMPLES);
+        mayUseOnly(RACK_GUEST, RACK_GUEST, RDMA, CONTROL_PLANE, RPC, VERBS, SANDBOX, MEMORY, SAMPLES);
     }
 
     @Test

@@ -1,21 +1,26 @@
 package dev.rackcall.rack.guest;
 
+import dev.rackcall.cp.MetaServer;
 import dev.rackcall.samples.demo.RackSeat;
 import dev.rackcall.samples.demo.RackSeat.Machine;
 import dev.rackcall.samples.demo.RackSeat.Seen;
+import dev.rackcall.samples.documents.DocumentStore;
+import dev.rackcall.verbs.Devices;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.file.Files;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * {@code ./rackcall demo rack} with a kernel for each host: A serves the document store, B searches it through the pool, C over {@code rxe0}; they find each other by a directory that C keeps.
- * Then B has to do without the pool, and goes on over {@code rxe0}, too, until it has it back.
+ * {@code ./rackcall demo rack} with a kernel for each host, and on each an agent process: A serves the document store, B searches it through the pool, C by virtual queues over {@code rxe0}; they find each other by
+ * a directory and a meta server that C keeps. Then B has to do without the pool, and goes on by virtual queues, too, until it has it back.
  */
 final class DemoStep implements GuestStep {
     private static final Step STEP = Step.DEMO;
@@ -24,13 +29,22 @@ final class DemoStep implements GuestStep {
     private static final int PORT = 2181;
     private static final String OPTIONS = "/demo?lease=40s&timeout=60s";
     private static final int DOCUMENTS = 200;
+    private static final String QUEUES = "virtual queues over RDMA";
+    private static final int MAX_HOSTS = 16;
+    /** No host is forgotten because the machine does more than it can. */
+    private static final Duration LEASE = Duration.ofMinutes(10);
+
     /** So many samples in a row have to be as they should. */
     private static final int SAMPLES = 3;
 
     private static final int TRIES = 60;
+    private static final int QUESTIONS = 3;
+
+    private static final Duration SILENCE = Duration.ofSeconds(80);
+    private static final Duration BOUND = Duration.ofMinutes(2);
 
     @Override
-    public String run(Guest guest) throws IOException {
+    public String run(Guest guest) throws IOException, InterruptedException {
         return switch (guest.name()) {
             case "A" -> serve(guest);
             case "B" -> near(guest);
@@ -38,43 +52,87 @@ final class DemoStep implements GuestStep {
         };
     }
 
+    private static String host(Guest guest) {
+        return "host-" + guest.name().toLowerCase(Locale.ROOT);
+    }
+
     private static Machine machine(Guest guest, boolean hasPool) {
         return new Machine(
-                "host-" + guest.name().toLowerCase(Locale.ROOT),
+                host(guest),
                 URI.create(guest.get(STEP, "directory")),
                 hasPool ? Optional.of(Guest.DEVICE) : Optional.empty(),
                 guest.number(),
                 DOCUMENTS);
     }
 
-    private static String serve(Guest guest) {
-        try (RackSeat seat = RackSeat.serve(machine(guest, true), STORE)) {
-            assert seat != null;
-            guest.put(STEP, "serving", "");
-            guest.get(STEP, "near");
-            guest.get(STEP, "far");
+    /** The host's part in the control plane. Other programs of the guest find it by themselves. */
+    private static AgentProcess agent(Guest guest) throws IOException {
+        return AgentProcess.start(guest, host(guest), guest.get(STEP, "meta"));
+    }
+
+    private static String serve(Guest guest) throws IOException {
+        try (AgentProcess agent = agent(guest)) {
+            agent.awaitServing();
+            try (RackSeat seat = RackSeat.serve(machine(guest, true), STORE)) {
+                assert seat != null;
+                guest.put(STEP, "serving", "");
+                guest.get(STEP, "near");
+                guest.get(STEP, "far");
+            }
         }
         guest.put(STEP, "left-A", "");
         return "served " + DOCUMENTS + " documents";
     }
 
-    private static String near(Guest guest) {
-        guest.get(STEP, "serving");
+    private static String near(Guest guest) throws IOException {
         StringBuilder told = new StringBuilder();
-        try (RackSeat seat = RackSeat.search(machine(guest, true), true)) {
-            guest.put(STEP, "filled", "");
-            told.append(await(guest, seat, Seen::memory));
-            seat.leaveMemory();
-            told.append("; without the pool ")
-                    .append(await(guest, seat, seen -> seen.over().equals("RDMA")));
-            seat.takeMemory();
-            told.append("; with it again ").append(await(guest, seat, Seen::memory));
+        try (AgentProcess agent = agent(guest)) {
+            agent.awaitServing();
+            guest.get(STEP, "serving");
+            try (RackSeat seat = RackSeat.search(machine(guest, true), true)) {
+                guest.put(STEP, "filled", "");
+                told.append(await(guest, seat, Seen::memory));
+                seat.leaveMemory();
+                told.append("; without the pool ")
+                        .append(await(guest, seat, seen -> seen.over().equals(QUEUES)));
+                seat.takeMemory();
+                told.append("; with it again ").append(await(guest, seat, Seen::memory));
+            }
         }
         guest.put(STEP, "near", "");
         return told.toString();
     }
 
-    private static String far(Guest guest) throws IOException {
+    private static String far(Guest guest) throws IOException, InterruptedException {
+        try (MetaServer meta = MetaServer.open(Devices.find(RdmaEnd.DEVICE), MAX_HOSTS, LEASE)) {
+            guest.put(STEP, "meta", meta.address().toString());
+            Process directory = directory();
+            try {
+                Guest.await("ZooKeeper does not listen", () -> listens(guest.address()));
+                guest.put(STEP, "directory", "zk://" + guest.address() + ":" + PORT + OPTIONS);
+                String told = searchFromAfar(guest);
+                guest.put(STEP, "far", "");
+                guest.get(STEP, "left-A");
+                return told;
+            } finally {
+                directory.destroyForcibly();
+            }
+        }
+    }
+
+    private static String searchFromAfar(Guest guest) throws IOException, InterruptedException {
+        try (AgentProcess agent = agent(guest)) {
+            agent.awaitServing();
+            guest.get(STEP, "serving");
+            explain(guest);
+            guest.get(STEP, "filled");
+            try (RackSeat seat = RackSeat.search(machine(guest, false), false)) {
+                return await(guest, seat, seen -> seen.over().equals(QUEUES));
+            }
+        }
+    }
+
+    private static Process directory() throws IOException {
         Process directory = GuestJvm.start(
                         List.of("-Xmx96m", "-Dzookeeper.admin.enableServer=false"),
                         ZOOKEEPER,
@@ -83,20 +141,35 @@ final class DemoStep implements GuestStep {
                                 Files.createTempDirectory("zookeeper").toString()))
                 .process();
         Thread.ofPlatform().daemon().start(() -> directory.inputReader().lines().forEach(line -> {}));
-        try {
-            Guest.await("ZooKeeper does not listen", () -> listens(guest.address()));
-            guest.put(STEP, "directory", "zk://" + guest.address() + ":" + PORT + OPTIONS);
-            guest.get(STEP, "filled");
-            String told;
-            try (RackSeat seat = RackSeat.search(machine(guest, false), false)) {
-                told = await(guest, seat, seen -> seen.over().equals("RDMA"));
+        return directory;
+    }
+
+    /** What {@code ./rackcall explain} says in this guest. It joins the agent for 5 s at most, so it may have to be asked again. */
+    private static void explain(Guest guest) throws IOException, InterruptedException {
+        List<String> said = List.of();
+        for (int i = 0; i < QUESTIONS; i++) {
+            said = explanation(guest);
+            if (said.stream().anyMatch(line -> line.strip().matches(QUEUES + " +used .*"))) {
+                return;
             }
-            guest.put(STEP, "far", "");
-            guest.get(STEP, "left-A");
-            return told;
-        } finally {
-            directory.destroyForcibly();
         }
+        throw new IllegalStateException("explain does not say that calls go by virtual queues: " + said);
+    }
+
+    private static List<String> explanation(Guest guest) throws IOException, InterruptedException {
+        List<String> lines = new ArrayList<>();
+        int status = AgentProcess.command(
+                        "explain",
+                        DocumentStore.CHANNEL,
+                        "--directory",
+                        guest.get(STEP, "directory"),
+                        "--host",
+                        host(guest),
+                        "--timeout",
+                        "60")
+                .await(SILENCE, BOUND, lines::add);
+        Guest.require(status == 0, "explain ended with status " + status);
+        return lines;
     }
 
     private static boolean listens(String host) {

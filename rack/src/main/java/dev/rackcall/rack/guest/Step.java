@@ -21,7 +21,7 @@ public enum Step {
     /** Hosts that find each other by name, and the way to each. */
     DEMO(
             "ABC",
-            "demo rack: A serves documents, B searches them through the pool and, when that is taken from it, over rxe0 as C does"),
+            "demo rack: A serves documents, B searches them through the pool and, when that is taken from it, by virtual queues over rxe0 as C does"),
     /** The host of a server and participant is gone; the others go on. Of A the last, since it ends it. */
     DEATH(
             "ABC",

@@ -1,31 +1,54 @@
 package dev.rackcall.samples.demo;
 
 import dev.rackcall.cp.Agent;
+import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.AgentOptions;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.rdma.queue.QueueSettings;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** A host's part in the control plane of the rack demo: calls of this process go over its virtual queues as long as it is open. One thread. */
 final class HostAgent implements AutoCloseable {
-    private final Agent agent;
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** Empty if it is a process of its own. */
+    private final Optional<Agent> agent;
+
     private final Tenant tenant;
 
-    private HostAgent(Agent agent, Tenant tenant) {
+    private HostAgent(Optional<Agent> agent, Tenant tenant) {
         this.agent = agent;
         this.tenant = tenant;
+        QueueSettings.use(tenant);
     }
 
-    /** Nothing if there is no meta server, or the agent cannot be opened: each connection then has a queue pair of its own. */
-    static Optional<HostAgent> open(RackMessages.Setup setup) {
+    /**
+     * With an agent of this process if the host has a meta server, otherwise with the machine's agent process. Nothing if neither is there or takes this process: each connection then has a queue pair of its own.
+     *
+     * @param patience how long an agent process may take to let this process in
+     */
+    static Optional<HostAgent> open(RackMessages.Setup setup, Duration patience) {
         try {
-            return setup.meta().map(meta -> open(setup.host(), ControlAddress.parse(meta)));
+            if (setup.meta().isPresent()) {
+                return Optional.of(
+                        open(setup.host(), ControlAddress.parse(setup.meta().get())));
+            }
+            Path folder = RuntimeDirectory.defaultPath();
+            return AgentLink.isServed(folder)
+                    ? Optional.of(new HostAgent(Optional.empty(), join(folder, setup.host(), patience)))
+                    : Optional.empty();
         } catch (ControlPlaneException | VerbsException e) {
             System.err.println(setup.host() + " does without virtual queues: " + e.getMessage());
             return Optional.empty();
@@ -36,15 +59,29 @@ final class HostAgent implements AutoCloseable {
         Agent agent = Agent.open(
                 SoftDevice.of(host, SoftOptions.local()),
                 AgentOptions.of(HostId.named(host)).withMeta(() -> meta));
-        Tenant tenant = agent.admit(host);
-        QueueSettings.use(tenant);
-        return new HostAgent(agent, tenant);
+        return new HostAgent(Optional.of(agent), agent.admit(host));
+    }
+
+    /** Each attempt takes 5 s at most, which is little on a machine that is emulated and does more than it can. */
+    private static Tenant join(Path folder, String host, Duration patience) {
+        long begin = System.nanoTime();
+        while (true) {
+            try {
+                return AgentLink.join(folder, host);
+            } catch (ControlPlaneException e) {
+                boolean mayGoOn = e.kind() == Kind.UNREACHABLE && AgentLink.isServed(folder);
+                if (!mayGoOn || System.nanoTime() - begin >= patience.toNanos()) {
+                    throw e;
+                }
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
     }
 
     @Override
     public void close() {
         QueueSettings.forget(tenant);
         tenant.close();
-        agent.close();
+        agent.ifPresent(Agent::close);
     }
 }

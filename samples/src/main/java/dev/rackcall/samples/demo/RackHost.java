@@ -1,6 +1,7 @@
 package dev.rackcall.samples.demo;
 
 import dev.rackcall.rdma.RdmaSettings;
+import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
@@ -97,7 +98,7 @@ final class RackHost {
     }
 
     private void run() throws InterruptedException {
-        Optional<HostAgent> agent = HostAgent.open(setup);
+        Optional<HostAgent> agent = HostAgent.open(setup, PATIENCE);
         try {
             if (setup.role() == RackMessages.Role.SERVE) {
                 serve(agent.isPresent());
@@ -116,6 +117,7 @@ final class RackHost {
 
     private void serve(boolean overQueues) throws InterruptedException {
         RdmaSettings.greetingTimeout(PATIENCE);
+        QueueSettings.greetingTimeout(PATIENCE);
         Optional<Pool> pool = openPool();
         Store store = new Store();
         RpcServer.Builder server = RpcServer.builder()
@@ -195,14 +197,14 @@ final class RackHost {
         }
     }
 
-    /** Searches for half a second in bursts, so that the machine has time for the others, and tells how it went. */
+    /** Searches for half a second, in bursts so that the machine has time for the others, and tells how it went. */
     private void sample(RpcChannel channel, DocumentStore store, QueryPlan queries) throws InterruptedException {
         Histogram latencies = Latencies.create();
         long failed = 0;
         String problem = "";
         long begin = System.nanoTime();
         while (!isEnding() && System.nanoTime() - begin < SAMPLE_NANOS) {
-            for (int i = 0; i < BURST; i++) {
+            for (int i = 0; i < BURST && System.nanoTime() - begin < SAMPLE_NANOS; i++) {
                 long start = System.nanoTime();
                 Optional<String> trouble = trySearch(store, queries.next().orElseThrow());
                 if (trouble.isEmpty()) {

@@ -36,7 +36,7 @@ final class RackMessages {
      * @param runtime the host's runtime directory: what stands for its memory, unless it has a pool
      * @param pool memory that it shares with other machines
      * @param listen where it serves those that share no memory with it
-     * @param meta the control plane's meta server; where there is one, calls go over virtual queues rather than by a queue pair for each connection
+     * @param meta the control plane's meta server, for an agent of the process's own; if empty, the machine's agent process is used if there is one. Without either there are no virtual queues, and each connection has a queue pair of its own
      */
     record Setup(
             Role role,

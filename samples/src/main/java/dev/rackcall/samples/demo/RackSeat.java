@@ -6,7 +6,10 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** One host of the rack demo on a machine of its own: a process that serves the store or searches it, as {@link RackDemo} starts them all on one machine. One thread. */
+/**
+ * One host of the rack demo on a machine of its own: a process that serves the store or searches it, as {@link RackDemo} starts them all on one machine; over virtual queues if the machine has an agent process, which is
+ * called as the host is. One thread.
+ */
 public final class RackSeat implements AutoCloseable {
     private static final URI NOWHERE = URI.create("rdma://127.0.0.1:0");
 
