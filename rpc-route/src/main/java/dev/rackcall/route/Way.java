@@ -77,7 +77,7 @@ final class Way {
         ways.add(new Way(endpoint, Kind.HOST, Optional.empty(), channel, pool));
         ways.add(new Way(endpoint, Kind.POOL, Optional.empty(), channel, pool));
         // Virtual queues first: a connection is there sooner than a queue pair is made for it, and needs none of its
-        // own. What a call takes differs little.
+        // own. A call over them takes longer, on the software device 2 to 3 times as long (docs/directory.md).
         for (Kind kind : List.of(Kind.RDMA_QUEUES, Kind.RDMA, Kind.TCP_QUEUES, Kind.TCP)) {
             List<URI> addresses = RemoteWays.addresses(endpoint, kind);
             if (addresses.isEmpty()) {
