@@ -9,6 +9,11 @@ import dev.rackcall.rdma.lock.LockSession.Descriptor;
  *
  * <p>Waits without a time-out last as long as others hold the lock. What dead ones hold a {@link LockKeeper} takes from them. Every method may throw
  * {@link LockConnectionException} if the lock is reached by RDMA, and {@link IllegalStateException} if its session or the memory it lies in is closed.
+ * Once a session is lost every further call throws again what kind it was lost by, with the first as its cause: {@code unlock} in a {@code finally} block, too. By RDMA no time limit ends the wait for an
+ * answer that is under way, 30 s at most.
+ *
+ * <p>What a thread by RDMA writes to what the lock guards goes another way than the lock's own requests, which nothing keeps in order: it must have arrived before {@link #unlock}. Post a READ of
+ * the last bytes behind the WRITEs, over the same queue pair, and wait for its completion; READs must be completed, too. What nothing is waited for (a mirror's carrier) a lock by RDMA does not guard.
  */
 public final class ALock extends TimedLock {
     private static final Descriptor NONE = new Descriptor(0);
@@ -97,7 +102,7 @@ public final class ALock extends TimedLock {
         try {
             return readers.awaitNone(line);
         } catch (LockConnectionException e) {
-            session.lose();
+            session.lose(e);
             throw e;
         }
     }
@@ -114,11 +119,14 @@ public final class ALock extends TimedLock {
 
     private boolean join(boolean ifFree) {
         try {
+            if (!session.mayEnter(line, ifFree)) {
+                return false;
+            }
             Descriptor descriptor = session.claim(line);
             int got = ifFree ? queue.acquireIfFree(line, descriptor) : queue.acquire(line, descriptor);
             return took(descriptor, got);
         } catch (LockConnectionException e) {
-            session.lose();
+            session.lose(e);
             throw e;
         }
     }
@@ -164,14 +172,19 @@ public final class ALock extends TimedLock {
                 session.released(descriptor, queue.release(line, descriptor, budget - 1));
             }
         } catch (LockConnectionException e) {
-            session.lose();
+            session.lose(e);
             throw e;
+        } finally {
+            // An interrupt that came while the next was to link himself is the caller's.
+            session.waiting().end();
         }
     }
 
     private void requireHeld() {
         if (!held) {
-            throw new IllegalMonitorStateException(this + " is not held by this thread");
+            throw new IllegalMonitorStateException(
+                    this
+                            + " is not held through this object: it is the ALock that was locked that is to be unlocked, and LockSession.lock makes a new one each time");
         }
     }
 
@@ -197,7 +210,7 @@ public final class ALock extends TimedLock {
                 session.words().load(line + LockLayout.TOKEN);
                 token = next;
             } catch (LockConnectionException e) {
-                session.lose();
+                session.lose(e);
                 throw e;
             }
         }

@@ -37,7 +37,7 @@ public final class ALockReader extends TimedLock {
         try {
             readers.enter(lock.line(), mine);
         } catch (LockConnectionException e) {
-            session.lose();
+            session.lose(e);
             throw e;
         }
         reading = mine;
@@ -58,7 +58,7 @@ public final class ALockReader extends TimedLock {
         try {
             return session.claimBeside(lock.line());
         } catch (LockConnectionException e) {
-            session.lose();
+            session.lose(e);
             throw e;
         } catch (IllegalStateException e) {
             // There is no descriptor left.
@@ -80,7 +80,7 @@ public final class ALockReader extends TimedLock {
         try {
             readers.leave(mine);
         } catch (LockConnectionException e) {
-            session.lose();
+            session.lose(e);
             throw e;
         }
         session.freed(mine);
@@ -98,11 +98,12 @@ public final class ALockReader extends TimedLock {
         try {
             boolean isIn = readers.isIn(reading);
             if (!isIn) {
-                session.lose();
+                session.lose(new IllegalStateException(
+                        this + " was taken from this thread, whose owner was taken for dead while it read"));
             }
             return isIn;
         } catch (LockConnectionException e) {
-            session.lose();
+            session.lose(e);
             throw e;
         }
     }

@@ -1,5 +1,6 @@
 package dev.rackcall.rdma.lock;
 
+import static dev.rackcall.rdma.lock.LockLayout.FREE;
 import static dev.rackcall.rdma.lock.LockLayout.GONE;
 import static dev.rackcall.rdma.lock.LockLayout.HEAD;
 import static dev.rackcall.rdma.lock.LockLayout.NEXT;
@@ -115,11 +116,35 @@ final class CohortQueue {
 
     /** As {@link #acquire}, if nobody holds the lock or waits for it; never {@link #QUEUED}. */
     int acquireIfFree(long line, Descriptor descriptor) {
+        return isFree(line) && join(line, descriptor, 0, false) == 0 ? enter(line, descriptor, 0) : LEFT;
+    }
+
+    /** Whether nobody holds the lock in this line or waits for it. */
+    boolean isFree(long line) {
         words.look(line);
-        if (words.seen(line + ownTail) != 0 || words.seen(line + otherTail) != 0) {
-            return LEFT;
+        return words.seen(line + ownTail) == 0 && words.seen(line + otherTail) == 0;
+    }
+
+    /** Until a descriptor whose wait was given up is out of its queue, since whoever came before it has freed it; false if it is time to give up. */
+    boolean awaitFreed(Descriptor gone) {
+        if (isFreed(gone)) {
+            return true;
         }
-        return join(line, descriptor, 0, false) == 0 ? enter(line, descriptor, 0) : LEFT;
+        beforeWaiting.run();
+        boolean hasBell = words.hasBell();
+        waiting.start();
+        while (waiting.pause()) {
+            // No bell rings for this.
+            if ((!hasBell || waiting.isTimeToLook()) && isFreed(gone)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isFreed(Descriptor descriptor) {
+        // Pairs with the predecessor's store: what he has done with the descriptor is done.
+        return kind(words.load(descriptorOf(descriptor.own) + STATE)) == FREE;
     }
 
     private int enter(long line, Descriptor descriptor, long previous) {

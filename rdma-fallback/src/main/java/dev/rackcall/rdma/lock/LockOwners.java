@@ -20,7 +20,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * queuePair.close();
  * owners.release(owner);
  *
- * // and the keeper
+ * // and the keeper, each second or so, also if nobody has died
  * keeper.recover(owners::isDead);
  * }
  */

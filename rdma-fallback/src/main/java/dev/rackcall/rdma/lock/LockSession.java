@@ -1,17 +1,10 @@
 package dev.rackcall.rdma.lock;
 
-import static dev.rackcall.rdma.lock.LockLayout.FREE;
-import static dev.rackcall.rdma.lock.LockLayout.LOCK;
-import static dev.rackcall.rdma.lock.LockLayout.NOBODY;
-import static dev.rackcall.rdma.lock.LockLayout.OWNER;
 import static dev.rackcall.rdma.lock.LockLayout.STATE;
 import static dev.rackcall.rdma.lock.LockLayout.descriptor;
 import static dev.rackcall.rdma.lock.LockLayout.generation;
 import static dev.rackcall.rdma.lock.LockLayout.kind;
-import static dev.rackcall.rdma.lock.LockLayout.reference;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 
 /** One thread's way to the locks of a table. Confined to the thread that first uses a lock of it, as are its locks; it may hold several of them. */
@@ -34,8 +27,6 @@ public final class LockSession implements AutoCloseable {
         boolean used;
         /** Of an {@link OpenUnlock}: still used, but its lock is not held any more. */
         boolean leaves;
-        /** Given up in the queue: may be used again once whoever came before it has freed it. */
-        boolean gone;
 
         Descriptor(int number) {
             this.number = number;
@@ -50,19 +41,23 @@ public final class LockSession implements AutoCloseable {
     private final Waiting waiting;
     private final Optional<Readers> readers;
     private final int budget;
-    private final List<Descriptor> own = new ArrayList<>();
+    private final SessionDescriptors own;
     private Optional<OpenUnlock> open = Optional.empty();
     private Thread thread;
-    /** How many descriptors are in use. */
+    /** How many descriptors are in use, or still in a queue: then the quickest way, which looks at nothing else, is not taken, so that they are taken back. */
     private int inUse;
+    /** How many of these are in a queue only. */
+    private int formerPlaces;
     /** Whether there are but this thread's own steps in the table: by the processor, without a finisher, without readers. */
     private boolean direct;
 
     private boolean closed;
     /** Also set by the finisher. */
     private volatile boolean lost;
-    /** Why, if that has not been said yet. */
-    private Optional<LockConnectionException> loss = Optional.empty();
+    /** Why, from the first who noticed. */
+    private Optional<Throwable> loss = Optional.empty();
+    /** The same, if nobody was told yet. */
+    private Optional<LockConnectionException> untold = Optional.empty();
 
     LockSession(LockWords words, Waiting waiting, long owner, int budget, LockTable.Sizes sizes) {
         this.words = words;
@@ -72,6 +67,7 @@ public final class LockSession implements AutoCloseable {
         locks = sizes.locks();
         readers = sizes.readers() ? Optional.of(new Readers(words, waiting, descriptors)) : Optional.empty();
         this.budget = budget;
+        own = new SessionDescriptors(words, owner, descriptors);
         direct = !words.isRemote() && readers.isEmpty();
         queue = new CohortQueue(words, waiting, words.isRemote(), budget, this::settleAll);
     }
@@ -87,7 +83,7 @@ public final class LockSession implements AutoCloseable {
     }
 
     /**
-     * One of the table's locks, as this thread uses it.
+     * One of the table's locks, as this thread uses it: a new object each time, which is to be kept, since what was locked through it is unlocked through it.
      *
      * @throws IndexOutOfBoundsException if the table has no such lock
      */
@@ -158,15 +154,24 @@ public final class LockSession implements AutoCloseable {
     private void requireTable() {
         if (lost) {
             throwLoss();
-            throw new IllegalStateException("the session of this lock has lost its table; close it and make a new one");
+            String message = "the session of this lock has lost its table; close it and make a new one"
+                    + loss.map(why -> "; the first call that failed said: " + why.getMessage())
+                            .orElse("");
+            if (loss.isPresent() && loss.get() instanceof LockConnectionException why) {
+                // Of the same kind each time: this is what comes out where the first is thrown while a lock is held and
+                // `finally`
+                // unlocks it.
+                throw new LockConnectionException(message, why);
+            }
+            throw new IllegalStateException(message, loss.orElse(null));
         }
     }
 
     /** What the finisher has seen and nobody was told yet. */
     private void throwLoss() {
-        if (loss.isPresent()) {
-            LockConnectionException first = loss.get();
-            loss = Optional.empty();
+        if (untold.isPresent()) {
+            LockConnectionException first = untold.get();
+            untold = Optional.empty();
             throw first;
         }
     }
@@ -180,17 +185,20 @@ public final class LockSession implements AutoCloseable {
     }
 
     /** A step failed half-way: nothing more can be done with what this session has in the table. */
-    void lose() {
+    void lose(Throwable why) {
+        if (loss.isEmpty()) {
+            loss = Optional.of(why);
+        }
+        // After the reason: whoever sees this sees that.
         lost = true;
         direct = false;
         open.ifPresent(OpenUnlock::forget);
     }
 
     /** The same by the finisher: the thread is told by its next call. */
-    void lose(LockConnectionException why) {
-        loss = Optional.of(why);
-        // After the reason: whoever sees this sees that.
-        lose();
+    void loseUntold(LockConnectionException why) {
+        untold = Optional.of(why);
+        lose(why);
     }
 
     boolean isLost() {
@@ -207,12 +215,14 @@ public final class LockSession implements AutoCloseable {
      */
     IllegalStateException takenOut(ALock lock, Descriptor descriptor) {
         long now = words.load(descriptor(descriptor.number) + STATE);
-        lose();
-        return new IllegalStateException(lock + " is not held: while it waited descriptor " + descriptor.number
+        IllegalStateException why = new IllegalStateException(lock + " is not held: while it waited descriptor "
+                + descriptor.number
                 + " of owner " + owner + " was taken out of the queue by somebody else (state " + kind(now)
                 + " of generation " + generation(now) + ", it waited in generation " + generation(descriptor.own)
                 + "). The keeper was told that this owner is dead, or something else writes the table. What the session holds may be"
                 + " another's already; close it and make a new one, with an owner that nobody has had");
+        lose(why);
+        return why;
     }
 
     /** Before anything is done in the table: from now on the finisher keeps away. An unlock that is open is seen to by {@link #settle}, which must follow. */
@@ -242,6 +252,33 @@ public final class LockSession implements AutoCloseable {
     }
 
     /**
+     * Whether it makes sense to enter the queue of the lock in this line. Where this session stands in it already, since it has given up a wait there, it enters anew only when that place is
+     * gone: otherwise each wait that is given up would take one more descriptor from all others. Who waits without an end takes one more at most, and does not lose the time.
+     *
+     * @param ifFree whether it is to be entered only if nobody is there
+     * @return false if it is time to give up, or, if {@code ifFree}, if somebody is there
+     * @throws IllegalMonitorStateException if this session holds that lock
+     */
+    boolean mayEnter(long line, boolean ifFree) {
+        if (own.formerPlaces() == 0) {
+            return true;
+        }
+        own.requireNotHeld(line);
+        if (ifFree) {
+            return queue.isFree(line);
+        }
+        Optional<Descriptor> former = waiting.isEndable() ? own.formerPlace(line) : Optional.empty();
+        if (former.isPresent()) {
+            if (!queue.awaitFreed(former.get())) {
+                return false;
+            }
+            own.takeBack(former.get());
+            countFormerPlaces();
+        }
+        return true;
+    }
+
+    /**
      * A free descriptor for the lock in this line.
      *
      * @throws IllegalMonitorStateException if this session holds that lock
@@ -256,69 +293,26 @@ public final class LockSession implements AutoCloseable {
     }
 
     private Descriptor claim(long line, boolean beside) {
-        Descriptor free = null;
-        for (int i = 0; i < own.size(); i++) {
-            Descriptor candidate = own.get(i);
-            if (candidate.used && candidate.line == line && !beside && !candidate.leaves) {
-                throw new IllegalMonitorStateException("this session holds that lock already, and it is not reentrant");
-            }
-            if (free == null && !candidate.used && (!candidate.gone || isFreed(candidate))) {
-                free = candidate;
-            }
-        }
-        return take(free == null ? claimNew() : free, line);
+        // One more for the next lock, while the unlock of this one is open.
+        Descriptor claimed = own.claim(line, beside, open.isPresent());
+        countFormerPlaces();
+        use(claimed);
+        return claimed;
+    }
+
+    private void countFormerPlaces() {
+        inUse += own.formerPlaces() - formerPlaces;
+        formerPlaces = own.formerPlaces();
     }
 
     /** Whether there is a descriptor for the next lock. */
     boolean hasSpare() {
-        for (int i = 0; i < own.size(); i++) {
-            if (!own.get(i).used && !own.get(i).gone) {
-                return true;
-            }
-        }
-        return false;
+        return own.hasSpare();
     }
 
-    private Descriptor claimNew() {
-        Descriptor claimed = findNew()
-                .orElseThrow(() -> new IllegalStateException("all " + descriptors
-                        + " descriptors of this cohort are in use; make the table with more, or close sessions"));
-        if (open.isPresent() && own.size() == 1) {
-            // For the next lock, while the unlock of this one is open.
-            findNew();
-        }
-        return claimed;
-    }
-
-    private Optional<Descriptor> findNew() {
-        int first = words.isRemote() ? descriptors + 1 : 1;
-        for (int number = first; number < first + descriptors; number++) {
-            // A look costs local threads less; by RDMA it costs what the attempt costs.
-            boolean free = words.isRemote() || words.load(descriptor(number) + OWNER) == 0;
-            if (free && words.compareAndSwap(descriptor(number) + OWNER, 0, owner) == 0) {
-                Descriptor found = new Descriptor(number);
-                words.introduce(descriptor(number));
-                found.own = reference(generation(words.load(descriptor(number) + STATE)), number);
-                own.add(found);
-                return Optional.of(found);
-            }
-        }
-        return Optional.empty();
-    }
-
-    private boolean isFreed(Descriptor descriptor) {
-        return kind(words.load(descriptor(descriptor.number) + STATE)) == FREE;
-    }
-
-    private Descriptor take(Descriptor descriptor, long line) {
-        if (descriptor.line != line) {
-            words.store(descriptor(descriptor.number) + LOCK, line);
-            descriptor.line = line;
-        }
-        descriptor.gone = false;
-        descriptor.readyFor = -1;
-        use(descriptor);
-        return descriptor;
+    /** How many descriptors of this session are still in queues, though their waits were given up. */
+    int formerPlaces() {
+        return own.formerPlaces();
     }
 
     /** It has entered a queue, or is about to. */
@@ -360,22 +354,22 @@ public final class LockSession implements AutoCloseable {
     /** The descriptor stays in its queue until its predecessor skips it. */
     void gone(Descriptor descriptor) {
         freed(descriptor);
-        descriptor.gone = true;
         descriptor.linked = true;
+        own.gone(descriptor);
+        countFormerPlaces();
     }
 
     /** The keeper has to do the rest. */
     void leaveToKeeper(Descriptor descriptor) {
-        words.store(descriptor(descriptor.number) + OWNER, NOBODY);
-        words.flush();
-        own.remove(descriptor);
+        own.leaveToKeeper(descriptor);
         // The lock whose last descriptor it was must not go on with it: it is another's from now on.
         descriptor.readyFor = -1;
         inUse--;
     }
 
     /**
-     * Ends an unlock that is open, and gives the descriptors back. What is still in a queue, because its waiter gave up, the keeper gives back later.
+     * Ends an unlock that is open, and gives the descriptors back. What is still in a queue, because its waiter gave up, the keeper gives back later. By the session's thread, or once that
+     * has ended by any other, which the session belongs to from then on.
      *
      * @throws IllegalStateException if a lock is held
      * @throws LockConnectionException if the connection was lost while an unlock was open, and no call has said so before
@@ -384,6 +378,9 @@ public final class LockSession implements AutoCloseable {
     public void close() {
         if (closed) {
             return;
+        }
+        if (thread != null && !thread.isAlive()) {
+            thread = null;
         }
         if (!lost && thread != null) {
             requireUsable();
@@ -395,18 +392,12 @@ public final class LockSession implements AutoCloseable {
             return;
         }
         settle();
-        for (Descriptor descriptor : own) {
-            if (descriptor.used) {
-                throw new IllegalStateException("a lock of this session is held; unlock it before closing");
-            }
+        if (own.isAnyUsed()) {
+            throw new IllegalStateException("a lock of this session is held; unlock it before closing");
         }
         closed = true;
         direct = false;
         open.ifPresent(OpenUnlock::forget);
-        for (Descriptor descriptor : own) {
-            boolean free = !descriptor.gone || isFreed(descriptor);
-            words.store(descriptor(descriptor.number) + OWNER, free ? 0 : NOBODY);
-        }
-        words.flush();
+        own.giveBack();
     }
 }

@@ -12,7 +12,8 @@ import java.util.function.LongPredicate;
 
 /**
  * ALocks in a piece of memory that local threads map and remote threads reach by RDMA, and the descriptors of those who use them. A thread gets at them by a
- * session. The memory is the caller's: it must stay mapped, and registered, as long as there are sessions. Thread-safe.
+ * session. The memory is the caller's: it must stay mapped, and registered, as long as there are sessions. A table needs a {@link LockKeeper} that comes by: without, locks and descriptors may be
+ * lost though nobody dies. Thread-safe.
  *
  * {@snippet :
  * LockTable table = LockTable.create(memory, 64, 1000);
@@ -76,7 +77,8 @@ public final class LockTable {
     /**
      * How much memory a table takes, in bytes.
      *
-     * @param descriptors how many locks each cohort can hold or wait for at a time, all its threads together
+     * @param descriptors how many locks each cohort can hold or wait for at a time, all its threads together. Who gives up waiting uses one, too, until whoever came before
+     *     him unlocks: one for each session and lock. A session keeps as many as it had in use at a time until it is closed
      * @param locks how many locks there are
      */
     public static long bytes(int descriptors, int locks) {

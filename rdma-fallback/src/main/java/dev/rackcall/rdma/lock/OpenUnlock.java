@@ -107,7 +107,7 @@ final class OpenUnlock {
             settle(session.queue());
         } catch (RuntimeException | Error e) {
             // Whatever it was: half of it is done, and it cannot be done again.
-            session.lose();
+            session.lose(e);
             throw e;
         } finally {
             // An interrupt that came meanwhile is for whatever the thread does next.
@@ -203,11 +203,11 @@ final class OpenUnlock {
                         "the lock table's device has not answered an unlock for 30 s; close the session and connect anew");
             }
         } catch (LockConnectionException e) {
-            session.lose(e);
+            session.loseUntold(e);
         } catch (RuntimeException e) {
-            session.lose(new LockConnectionException("an unlock could not be finished: " + e.getMessage(), e));
+            session.loseUntold(new LockConnectionException("an unlock could not be finished: " + e.getMessage(), e));
         } catch (Error e) {
-            session.lose(new LockConnectionException("an unlock could not be finished: " + e, e));
+            session.loseUntold(new LockConnectionException("an unlock could not be finished: " + e, e));
             throw e;
         } finally {
             state.set(after);

@@ -39,7 +39,8 @@ class Waiting {
     /** Until it is there or so much time is over. */
     final void atMost(long nanos, boolean untilInterrupted) {
         bounded = true;
-        deadline = System.nanoTime() + nanos;
+        // A time that is over long ago must not overflow.
+        deadline = System.nanoTime() + Math.max(0, nanos);
         interruptible = untilInterrupted;
     }
 
@@ -68,10 +69,21 @@ class Waiting {
 
     /** Lets some time pass; false if it is time to give up. */
     boolean pause() {
-        if (!interruptible && Thread.interrupted()) {
+        if (!interruptible) {
+            keepInterrupt();
+        }
+        rest();
+        return !(isLate() || isInterrupted());
+    }
+
+    private void keepInterrupt() {
+        if (Thread.interrupted()) {
             // Otherwise no sleep would last.
             wasInterrupted = true;
         }
+    }
+
+    private void rest() {
         rounds++;
         if (rounds <= spins) {
             Thread.onSpinWait();
@@ -80,16 +92,16 @@ class Waiting {
         } else {
             LockSupport.parkNanos(SLEEP_NANOS);
         }
-        return !(isLate() || isInterrupted());
     }
 
-    /** As {@link #pause}, for what somebody else is just about to do: false after so many nanoseconds since {@code start}, interrupted or not. */
+    /** As {@link #pause}, for what somebody else is just about to do: false after so many nanoseconds since {@code start}, interrupted or not. {@link #end} must follow. */
     boolean pauseBriefly(long start, long nanos) {
-        pause();
+        keepInterrupt();
+        rest();
         return System.nanoTime() - start < nanos;
     }
 
-    /** An acquisition is over: the interrupt that came meanwhile is the caller's. */
+    /** An acquisition or a release is over: the interrupt that came meanwhile is the caller's. */
     final void end() {
         if (wasInterrupted) {
             wasInterrupted = false;
@@ -102,6 +114,6 @@ class Waiting {
     }
 
     private boolean isInterrupted() {
-        return interruptible && Thread.currentThread().isInterrupted();
+        return interruptible && (wasInterrupted || Thread.currentThread().isInterrupted());
     }
 }

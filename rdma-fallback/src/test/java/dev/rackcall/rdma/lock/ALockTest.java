@@ -335,6 +335,8 @@ class ALockTest {
         held.lock();
         assertThat(local().lock(0).tryLock(1, TimeUnit.MILLISECONDS)).isFalse();
         assertThat(remote().lock(0).tryLock(1, TimeUnit.MILLISECONDS)).isFalse();
+        assertThat(local().lock(0).tryLock(Long.MIN_VALUE, TimeUnit.NANOSECONDS))
+                .isFalse();
         held.unlock();
         ALock next = remote().lock(0);
         assertThat(next.tryLock(0, TimeUnit.SECONDS)).isTrue();
@@ -383,6 +385,46 @@ class ALockTest {
         assertThat(interrupted.isDone()).isFalse();
         held.unlock();
         assertThat(interrupted.get(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** Somebody enters just as the lock is handed over, and is slow to say so. */
+    @Test
+    void shouldKeepAnInterruptForTheCallerOfUnlock() throws Exception {
+        LockWords words = new ProcessorWords(memory);
+        for (boolean bounded : new boolean[] {false, true}) {
+            ALock lock = local().lock(bounded ? 1 : 0);
+            assertThat(lock.tryLock(1, TimeUnit.MINUTES)).isTrue();
+            if (!bounded) {
+                lock.unlock();
+                lock.lock();
+            }
+            long line = LockLayout.lock(DESCRIPTORS, bounded ? 1 : 0);
+            long link = LockLayout.descriptorOf(words.load(line + LockLayout.LOCAL_TAIL)) + LockLayout.NEXT;
+            long follower = LockLayout.reference(0, DESCRIPTORS - (bounded ? 1 : 0));
+            words.store(
+                    LockLayout.descriptorOf(follower) + LockLayout.STATE, LockLayout.state(0, 0, LockLayout.WAITING));
+            words.store(line + LockLayout.LOCAL_TAIL, follower);
+            Thread unlocking = Thread.currentThread();
+            Future<?> linking = threads.submit(() -> {
+                // Once the wait for him has seen the interrupt, and taken it so as to sleep.
+                Await.until("a wait that keeps the interrupt", () -> !unlocking.isInterrupted());
+                words.store(link, follower);
+            });
+            Thread.currentThread().interrupt();
+            lock.unlock();
+            assertThat(Thread.interrupted()).isTrue();
+            linking.get();
+        }
+    }
+
+    @Test
+    void shouldBeClosedByAnotherThreadOnceItsOwnHasEnded() throws Exception {
+        LockSession session = local();
+        Thread user = new Thread(() -> held(session.lock(0)));
+        user.start();
+        user.join();
+        session.close();
+        assertThat(isUnused()).isTrue();
     }
 
     @Test
@@ -455,12 +497,14 @@ class ALockTest {
         held.lock();
         LockSession session = local();
         ALock lock = session.lock(0);
-        for (int i = 1; i < DESCRIPTORS; i++) {
+        for (int i = 0; i < 2 * DESCRIPTORS; i++) {
             assertThat(lock.tryLock(1, TimeUnit.MICROSECONDS)).isFalse();
+            // With another descriptor, or with none.
+            ALock another = session.lock(1);
+            assertThat(another.tryLock(1, TimeUnit.MINUTES)).isTrue();
+            another.unlock();
+            assertThat(lock.tryLock()).isFalse();
         }
-        assertThatThrownBy(() -> lock.tryLock(1, TimeUnit.MICROSECONDS))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("descriptors");
         assertThat(lock.isHeld()).isFalse();
         held.unlock();
         assertThat(held.tryLock()).as("those who gave up were skipped").isTrue();
@@ -491,7 +535,7 @@ class ALockTest {
                     .hasCauseInstanceOf(LockConnectionException.class);
             Future<?> again = waiter.submit(lock::lock);
             assertThatThrownBy(() -> again.get(30, TimeUnit.SECONDS))
-                    .hasCauseInstanceOf(IllegalStateException.class)
+                    .hasCauseInstanceOf(LockConnectionException.class)
                     .hasMessageContaining("lost");
         }
         session.close();

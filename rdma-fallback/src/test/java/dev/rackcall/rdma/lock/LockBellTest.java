@@ -29,8 +29,7 @@ import org.junit.jupiter.api.Timeout;
 class LockBellTest {
     private static final int NODE = 7;
     private static final int ROUNDS = 100;
-    /** Even if each of three threads gave up each time, and nobody came to skip them. */
-    private static final int DESCRIPTORS = 3 * ROUNDS + 10;
+    private static final int DESCRIPTORS = 20;
 
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 

@@ -98,7 +98,7 @@ class LockLossTest {
         assertThatThrownBy(() -> waiting.get(PATIENCE_SECONDS, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(LockConnectionException.class);
         assertThatThrownBy(() -> get(lock::tryLock))
-                .hasCauseInstanceOf(IllegalStateException.class)
+                .hasCauseInstanceOf(LockConnectionException.class)
                 .hasMessageContaining("lost");
         get(() -> {
             session.close();
@@ -126,7 +126,10 @@ class LockLossTest {
                 .isInstanceOf(LockConnectionException.class)
                 .hasMessageContaining("cannot be reached");
         assertThat(held.isHeld()).isFalse();
-        assertThatThrownBy(held::lock).isInstanceOf(IllegalStateException.class).hasMessageContaining("lost");
+        assertThatThrownBy(held::lock)
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining("lost")
+                .hasCauseInstanceOf(LockConnectionException.class);
         session.close();
         ALock next = table.localSession(WAITER).lock(0);
         assertThat(next.tryLock(1, TimeUnit.MILLISECONDS))
@@ -136,6 +139,29 @@ class LockLossTest {
             assertThat(keeper.recover(owner -> owner == HOLDER)).isZero();
             assertThat(next.tryLock()).isTrue();
         }
+    }
+
+    /** As users write it: what `finally` does must not hide what has happened. */
+    @Test
+    void shouldSayThatTheConnectionIsLostThroughTheUnlockOfAFinallyBlock() {
+        LockLink link = home.newLink();
+        LockSession session = LockTable.remoteSession(link, HOLDER);
+        ALock held = session.lock(0);
+        assertThatThrownBy(() -> {
+                    held.lock();
+                    try {
+                        link.queuePair().toError();
+                        held.token();
+                    } finally {
+                        held.unlock();
+                    }
+                })
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining("lost")
+                .cause()
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining("cannot be reached");
+        session.close();
     }
 
     /** An unlock was sent, and its answer will not come: the next call says so, whether the finisher has seen it by then or not. */
@@ -165,7 +191,7 @@ class LockLossTest {
                         .hasMessageContaining("cannot be reached");
                 assertThat(held.isHeld()).isFalse();
                 assertThatThrownBy(held::lock)
-                        .isInstanceOf(IllegalStateException.class)
+                        .isInstanceOf(LockConnectionException.class)
                         .hasMessageContaining("lost");
                 session.close();
                 faults.insideAtomics(() -> {});

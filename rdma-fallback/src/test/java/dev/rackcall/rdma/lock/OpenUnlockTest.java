@@ -112,7 +112,8 @@ class OpenUnlockTest {
         late.after.clear();
         assertThatThrownBy(session.lock(0)::lock)
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("lost");
+                .hasMessageContaining("lost")
+                .hasRootCauseMessage("planted");
         assertFollowerHasTheLock();
     }
 

@@ -152,6 +152,7 @@ final class ScheduledCase {
                 () -> {
                     for (int i = 0; i < (apart ? 5 * ROUNDS : ROUNDS); i++) {
                         use(sessions.get(finished ? random.nextInt(2) : 0), mortal, owner);
+                        assertOnePlaceInEachQueue(sessions);
                         process.assertLooksAfter(sessions);
                         if (finished) {
                             // The finisher may come by.
@@ -187,6 +188,15 @@ final class ScheduledCase {
                     }
                     working--;
                 });
+    }
+
+    /** Who gives up and comes back must not take one descriptor after the other from all others. */
+    private void assertOnePlaceInEachQueue(List<LockSession> sessions) {
+        for (LockSession session : sessions) {
+            assertThat(session.formerPlaces())
+                    .as("places that it has given up and that are still in a queue")
+                    .isLessThanOrEqualTo(LOCKS);
+        }
     }
 
     private void use(LockSession session, Mortal mortal, long owner) throws InterruptedException {
@@ -246,7 +256,12 @@ final class ScheduledCase {
                 return lock.tryLock();
             }
             case 2 -> {
-                return lock.tryLock(1, TimeUnit.DAYS);
+                // Again and again, as long as chance wants it: mostly while the place that was given up is still there.
+                boolean taken = lock.tryLock(1, TimeUnit.DAYS);
+                while (!taken && random.nextInt(3) != 0) {
+                    taken = lock.tryLock(1, TimeUnit.DAYS);
+                }
+                return taken;
             }
             case 3 -> {
                 try {
