@@ -332,10 +332,10 @@ public final class Agent implements AutoCloseable {
     /** Something went wrong with this life of a peer: the next connection to the host asks anew. */
     void doubt(Peer peer) {
         peer.regions().clear();
-        if (peers.retire(peer)) {
-            cache.remove(peer.host(), peer.record().epoch());
-            meta.ifPresent(MetaClient::doubt);
-        }
+        // In this order: who connects meanwhile finds either this peer or what is asked anew.
+        meta.ifPresent(MetaClient::doubt);
+        cache.remove(peer.host(), peer.record().epoch());
+        peers.retire(peer);
     }
 
     /** Closes all tenants, tells the meta server as far as it answers at once, and closes the device. */

@@ -193,6 +193,8 @@ final class Lane {
         if (isSilent) {
             peer.fellSilent();
         }
+        // Before anybody hears of the failure, and connects anew.
+        doubted.accept(peer);
         end(failed, status);
         Slot[] rest = new Slot[(int) (next - first)];
         for (int i = 0; i < rest.length; i++) {
@@ -211,7 +213,6 @@ final class Lane {
             }
         }
         next = kept;
-        doubted.accept(peer);
         revive();
     }
 

@@ -69,13 +69,11 @@ final class Peers implements AutoCloseable {
         return List.copyOf(current.values());
     }
 
-    /** Nobody shall get this one any more. Returns whether somebody could have. */
-    synchronized boolean retire(Peer peer) {
-        if (!current.remove(peer.host(), peer)) {
-            return false;
+    /** Nobody shall get this one any more. */
+    synchronized void retire(Peer peer) {
+        if (current.remove(peer.host(), peer)) {
+            former.add(peer);
         }
-        former.add(peer);
-        return true;
     }
 
     /** Whoever wants a virtual queue to this host has to say who it is now. If it is who it was, a queue pair to it that is there already serves. */

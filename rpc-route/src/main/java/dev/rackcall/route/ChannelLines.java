@@ -19,6 +19,9 @@ final class ChannelLines {
 
     private final List<Line> adopted = new ArrayList<>();
     private final List<Line> left = new ArrayList<>();
+    /** Nobody uses them, and their peers are being told. */
+    private final List<Line> closing = new ArrayList<>();
+
     private final List<ServiceDefinition<?>> used = new ArrayList<>();
     private Optional<ClientConnection> first = Optional.empty();
     private volatile Line[] open = NONE;
@@ -73,15 +76,18 @@ final class ChannelLines {
         for (Line line : List.copyOf(left)) {
             if (line.isForsaken()) {
                 left.remove(line);
+                closing.add(line);
                 adopted.remove(line);
                 // What was published last may have to be carried over first.
                 Background.run(line::close);
             }
         }
+        closing.removeIf(Line::isClosed);
         open = adopted.toArray(NONE);
     }
 
     Stream<Route> describeLeft() {
-        return left.stream().map(line -> line.way().describe(State.LEAVING, line.whyLeaving(), line.calls()));
+        Stream<Line> all = Stream.concat(left.stream(), closing.stream().filter(line -> !line.isClosed()));
+        return all.map(line -> line.way().describe(State.LEAVING, line.whyLeaving(), line.calls()));
     }
 }

@@ -256,6 +256,9 @@ final class ChannelRoutes implements AutoCloseable {
 
     /** Lines by another pool get no new calls once this has returned, and are left. */
     synchronized void changePool(Optional<Pool> value) {
+        if (value.isEmpty() && pool.current().isEmpty()) {
+            return;
+        }
         pool.change(value);
         // Without this a way that has failed by the pool before would wait for its time.
         endpoints.want(true);

@@ -156,7 +156,7 @@ final class EndpointWays {
 
     private boolean isConnected(Way way) {
         if (way.isOutdated()) {
-            way.detach().ifPresent(left -> retire(left, "this channel has left that pool", Line.Left.MEMORY_GONE));
+            way.detach().ifPresent(left -> retire(left, Way.LEFT_POOL, Line.Left.MEMORY_GONE));
             return false;
         }
         if (way.isConnected()) {

@@ -55,6 +55,7 @@ final class Line {
     private volatile long ejectedUntil;
     private final AtomicInteger ejections = new AtomicInteger();
     private volatile String leaving = "";
+    private volatile boolean closed;
     private long leftAt;
     private Left how = Left.FOR_A_BETTER_ONE;
 
@@ -199,8 +200,14 @@ final class Line {
         try {
             connection.close();
         } finally {
+            closed = true;
             giveBack(memory);
         }
+    }
+
+    /** Whether its connection has ended by {@link #close}, which may have had something to say to its peer. */
+    boolean isClosed() {
+        return closed;
     }
 
     /** Without waiting for a directory that does not answer longer than its time limit: it hears of it later. */

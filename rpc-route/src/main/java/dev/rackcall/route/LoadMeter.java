@@ -22,8 +22,8 @@ final class LoadMeter {
         return OptionalInt.of(average);
     }
 
-    /** Whether others are to be told: it differs by half. Each time is a write to the directory, and all who follow the channel hear of it. */
+    /** Whether others are to be told: it differs by half, and by more than one, which an average that is rounded does for nothing. Each time is a write to the directory, and all who follow the channel hear of it. */
     static boolean isNews(int told, int now) {
-        return 2L * now > 3L * told || 3L * now < 2L * told;
+        return Math.abs((long) now - told) > 1 && (2L * now > 3L * told || 3L * now < 2L * told);
     }
 }

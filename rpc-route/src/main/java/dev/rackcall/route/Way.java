@@ -38,6 +38,9 @@ final class Way {
     /** Of a connection: for requests and for replies. */
     private static final int ARENAS = 2;
 
+    /** Why calls no longer go by a pool that the channel has left. */
+    static final String LEFT_POOL = "this channel has left that pool";
+
     private final Endpoint endpoint;
     private final Kind kind;
     private final Optional<URI> address;
@@ -294,6 +297,10 @@ final class Way {
 
     Route describe() {
         Optional<Line> present = line;
+        if (present.isPresent() && isOutdated()) {
+            // Who has changed the pool looks for this at once, while somebody may still be trying the endpoint's ways.
+            return describe(State.LEAVING, LEFT_POOL, present.get().calls());
+        }
         State now = present.filter(Line::isEjected).isPresent() ? State.EJECTED : state;
         String why = now == State.EJECTED ? present.orElseThrow().whyEjected() : reason;
         return describe(now, why, present.map(Line::calls).orElse(0));

@@ -23,8 +23,11 @@ class LoadMeterTest {
     @Test
     void shouldTellWhatDiffersByHalf() {
         assertThat(LoadMeter.isNews(0, 0)).isFalse();
-        assertThat(LoadMeter.isNews(0, 1)).isTrue();
-        assertThat(LoadMeter.isNews(1, 0)).isTrue();
+        // An average of a half is rounded now up, now down.
+        assertThat(LoadMeter.isNews(0, 1)).isFalse();
+        assertThat(LoadMeter.isNews(1, 0)).isFalse();
+        assertThat(LoadMeter.isNews(0, 2)).isTrue();
+        assertThat(LoadMeter.isNews(2, 0)).isTrue();
         assertThat(LoadMeter.isNews(100, 150)).isFalse();
         assertThat(LoadMeter.isNews(100, 151)).isTrue();
         assertThat(LoadMeter.isNews(100, 67)).isFalse();

@@ -136,6 +136,9 @@ class PoolRoutesTest {
         CompletableFuture<String> slow = channel.stub(Numbers.class).slow();
 
         channel.leavePool();
+        assertThat(byPool(channel, State.LEAVING))
+                .as("what whoever closes the pool waits for the end of")
+                .isPresent();
         Await.until("calls over the network", () -> kinds(channel).equals(List.of(Kind.TCP)));
         assertThat(byPool(channel, State.LEAVING)).isPresent();
         service.release.complete(null);

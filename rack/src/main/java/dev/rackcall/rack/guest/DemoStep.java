@@ -168,8 +168,7 @@ final class DemoStep implements GuestStep {
                         "--timeout",
                         "60")
                 .await(SILENCE, BOUND, lines::add);
-        Guest.require(status == 0, "explain ended with status " + status);
-        return lines;
+        return status == 0 ? lines : List.of("explain ended with status " + status);
     }
 
     private static boolean listens(String host) {

@@ -45,10 +45,10 @@ final class QueueCarrier extends SendingCarrier {
     /** How often the peer has rung. */
     private final AtomicLong heard = new AtomicLong();
 
-    /** Of a client, while it meets the server: as much as was ever seen of the server's clock, since all that comes is late. */
-    private long mostAhead = Long.MIN_VALUE;
-
-    private long clockAhead;
+    /** Of a client: as much as was ever seen of the server's clock, since all that comes is late. Written under the monitor. */
+    private volatile long clockAhead = Long.MIN_VALUE;
+    /** The server's last sign of life that was looked at. */
+    private volatile long seenBeat;
     /** Written before it ends for that. */
     private volatile boolean saidGoodbye;
     /** Why, if it has said so. Written before {@link #saidGoodbye}. */
@@ -115,12 +115,20 @@ final class QueueCarrier extends SendingCarrier {
         return reply;
     }
 
-    /** By the client's thread, again and again: the server's first sign of life is here much sooner than its greeting, which is fetched. What is late for long makes deadlines pass too early over there. */
+    /**
+     * Again and again, as long as this end has its memory: the server's first sign of life is here much sooner than its greeting, which is fetched, and one of the later ones may come sooner than that. What is
+     * late for long makes deadlines pass too early over there, for good if nobody looked again.
+     */
     void lookAtClock() {
         long beat = end.beat();
-        if (beat != 0) {
-            mostAhead = Math.max(mostAhead, beat - System.nanoTime());
+        if (beat != seenBeat) {
+            seenBeat = beat;
+            isAhead(beat - System.nanoTime());
         }
+    }
+
+    private synchronized void isAhead(long atLeast) {
+        clockAhead = Math.max(clockAhead, atLeast);
     }
 
     /**
@@ -129,7 +137,7 @@ final class QueueCarrier extends SendingCarrier {
      * @param ahead its clock less this one's, at least
      */
     void connect(QueueGreeting peer, long ahead) {
-        clockAhead = Math.max(mostAhead, ahead);
+        isAhead(ahead);
         posting.connect(peer);
     }
 

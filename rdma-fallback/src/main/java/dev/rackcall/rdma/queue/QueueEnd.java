@@ -1,5 +1,6 @@
 package dev.rackcall.rdma.queue;
 
+import dev.rackcall.cp.Patience;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.rdma.sending.ConnectionMemory;
 import dev.rackcall.rdma.sending.PeerMemory;
@@ -13,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumSet;
@@ -152,10 +154,11 @@ final class QueueEnd implements ConnectionMemory {
      */
     private static <T> T withoutInterrupts(Supplier<T> work) {
         CompletableFuture<T> made = new CompletableFuture<>();
+        Duration left = Patience.left();
         // Not a virtual one: those who wait for it may have all their carriers.
         Thread.ofPlatform().daemon().name("rackcall-register").start(() -> {
             try {
-                made.complete(work.get());
+                made.complete(Patience.within(left, work));
             } catch (Throwable e) {
                 made.completeExceptionally(e);
             }
@@ -164,7 +167,13 @@ final class QueueEnd implements ConnectionMemory {
             // Gives an interrupt back afterwards.
             return made.join();
         } catch (CompletionException e) {
-            throw e.getCause() instanceof RuntimeException cause ? cause : e;
+            if (e.getCause() instanceof RuntimeException cause) {
+                throw cause;
+            }
+            if (e.getCause() instanceof Error cause) {
+                throw cause;
+            }
+            throw e;
         }
     }
 

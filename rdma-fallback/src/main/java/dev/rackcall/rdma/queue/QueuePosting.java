@@ -219,6 +219,7 @@ final class QueuePosting extends Sending {
         }
         try {
             if (out.isAlive()) {
+                carrier.lookAtClock();
                 out.drain(now);
                 reap();
             }
@@ -261,6 +262,9 @@ final class QueuePosting extends Sending {
         locked(() -> {
             if (forget) {
                 wakes.forget();
+            }
+            if (out.isAlive()) {
+                carrier.lookAtClock();
             }
             if (out.isAlive() && requests.areAimed() && wakes.isSettled()) {
                 addProbe();

@@ -52,10 +52,26 @@ class QueueClockTest {
                             ByteBuffer.allocate(1),
                             8,
                             Duration.ofSeconds(30)));
-            welcome(hello(port));
+            QueueGreeting hello = hello(port);
+            welcome(hello);
             try (Carrier client = greeted.get().carrier().orElseThrow()) {
                 assertThat(client.clockAhead()).isBetween(AHEAD - TimeUnit.MINUTES.toNanos(10), AHEAD);
+                // As if the first one had been late by an hour.
+                beat(hello, 2 * AHEAD);
+                Await.until("it is looked at", () -> client.clockAhead() > 2 * AHEAD - TimeUnit.MINUTES.toNanos(10));
+                assertThat(client.clockAhead()).isLessThanOrEqualTo(2 * AHEAD);
             }
+        }
+    }
+
+    /** A later sign of life. */
+    private void beat(QueueGreeting client, long ahead) {
+        try (VirtualQueue queue = hosts.servers().connect(hosts.near().host())) {
+            push(
+                    queue,
+                    WorkRequest.create(1, Long.BYTES)
+                            .write(client.words() + QueueEnd.BEAT, client.wordsKey())
+                            .inline(System.nanoTime() + ahead));
         }
     }
 

@@ -163,30 +163,36 @@ final class PoolBell implements Bell {
 
     @Override
     public void close() {
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-            closed = true;
-            try {
-                BellLayout.stage(mine, BellLayout.ENDED);
-            } catch (IllegalStateException e) {
-                // The pool is closed already: the other side will miss the beat.
-                gone = true;
-            }
+        try {
+            end();
+        } finally {
+            PoolWatcher.shared().remove(this);
+        }
+    }
+
+    private synchronized void end() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        try {
+            BellLayout.stage(mine, BellLayout.ENDED);
+        } catch (RuntimeException e) {
+            // If the pool is closed already the other side will miss the beat.
+            loseUnlessAlive(e);
+        } finally {
             inner.close();
             outer.close();
         }
-        PoolWatcher.shared().remove(this);
     }
 
     /** This side does not use the connection's memory any more, but for its half of the bell's page. After {@link #close}. */
     void leave() {
         try {
             BellLayout.stage(mine, BellLayout.LEFT);
-        } catch (IllegalStateException e) {
-            // The pool is closed: what is left of this side stays until its host is reclaimed.
-            assert closed;
+        } catch (RuntimeException e) {
+            // If the pool is closed, what is left of this side stays until its host is reclaimed.
+            loseUnlessAlive(e);
         }
     }
 
@@ -201,7 +207,7 @@ final class PoolBell implements Bell {
         try {
             return "bell " + (closed ? "closed" : gone ? "lost" : "open") + ", " + BellLayout.rings(mine)
                     + " rings sent";
-        } catch (IllegalStateException | OsException e) {
+        } catch (IllegalStateException | WrongThreadException | OsException e) {
             return "bell without memory";
         }
     }
