@@ -9,7 +9,7 @@ import dev.rackcall.rdma.lock.LockSession.Descriptor;
  *
  * <p>Waits without a time-out last as long as others hold the lock. What dead ones hold a {@link LockKeeper} takes from them. Every method may throw
  * {@link LockConnectionException} if the lock is reached by RDMA, and {@link IllegalStateException} if its session or the memory it lies in is closed.
- * Once a session is lost every further call throws again what kind it was lost by, with the first as its cause: {@code unlock} in a {@code finally} block, too. By RDMA no time limit ends the wait for an
+ * Once a session is lost every further call throws {@code LockConnectionException} if it was lost by one, else {@code IllegalStateException}, with the first as its cause: {@code unlock} in a {@code finally} block, too. By RDMA no time limit ends the wait for an
  * answer that is under way, 30 s at most.
  *
  * <p>What a thread by RDMA writes to what the lock guards goes another way than the lock's own requests, which nothing keeps in order: it must have arrived before {@link #unlock}. Post a READ of

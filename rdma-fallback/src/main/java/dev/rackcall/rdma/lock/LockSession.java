@@ -158,9 +158,8 @@ public final class LockSession implements AutoCloseable {
                     + loss.map(why -> "; the first call that failed said: " + why.getMessage())
                             .orElse("");
             if (loss.isPresent() && loss.get() instanceof LockConnectionException why) {
-                // Of the same kind each time: this is what comes out where the first is thrown while a lock is held and
-                // `finally`
-                // unlocks it.
+                // Of the same kind each time: where the first was thrown while a lock was held, that of
+                // the unlock in the finally block comes out.
                 throw new LockConnectionException(message, why);
             }
             throw new IllegalStateException(message, loss.orElse(null));

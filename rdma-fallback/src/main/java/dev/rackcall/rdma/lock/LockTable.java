@@ -78,7 +78,7 @@ public final class LockTable {
      * How much memory a table takes, in bytes.
      *
      * @param descriptors how many locks each cohort can hold or wait for at a time, all its threads together. Who gives up waiting uses one, too, until whoever came before
-     *     him unlocks: one for each session and lock. A session keeps as many as it had in use at a time until it is closed
+     *     him unlocks and his session calls again: one for each session and lock. A session keeps as many as it had in use at a time until it is closed
      * @param locks how many locks there are
      */
     public static long bytes(int descriptors, int locks) {

@@ -24,6 +24,6 @@ public interface ServerEndpoint extends AutoCloseable {
     /** Connections that are open now. */
     int connections();
 
-    /** Calls that have begun and not ended, of all clients. Not exact while calls come and go. */
+    /** Calls whose handlers have begun and not ended, of all clients; what waits for a polling thread does not count. Not exact while calls come and go. */
     int callsUnderWay();
 }
