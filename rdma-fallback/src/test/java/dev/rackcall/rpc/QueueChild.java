@@ -12,9 +12,16 @@ import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** A process that serves {@link Echo} over virtual queues, or calls it, with an agent of its own or as a tenant of another process's; or such an agent. Says so, and goes on until its input ends. */
 final class QueueChild {
+    /** How long the word that a region is given back may take, on a machine that does much more than it can. */
+    private static final long LEAVING_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
     private QueueChild() {}
 
     /**
@@ -33,9 +40,7 @@ final class QueueChild {
                 try (AgentServer server = AgentServer.open(agent, Path.of(arguments[1]))) {
                     System.out.println("agent of " + arguments[2]);
                     EchoChild.awaitEnd();
-                    // What a tenant leaves it has not given back: it has one session's memory of each, and nothing
-                    // else.
-                    System.out.println("tenants: " + server.tenants() + ", pieces of memory: " + QueueHosts.mappings());
+                    System.out.println(whatIsLeft(server));
                 }
             } else {
                 try (Tenant tenant = agent.admit("child")) {
@@ -44,6 +49,18 @@ final class QueueChild {
                 }
             }
         }
+    }
+
+    /**
+     * What tenants have not given back: an agent has one session's memory of each, and nothing else. Who gives a region back waits for nobody, so what was said of it may
+     * not have been heard when this process is told to end; that is waited for, and what is left then is left for good.
+     */
+    private static String whatIsLeft(AgentServer server) {
+        long end = System.nanoTime() + LEAVING_NANOS;
+        while (QueueHosts.mappings() > server.tenants() && System.nanoTime() - end < 0) {
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+        return "tenants: " + server.tenants() + ", pieces of memory: " + QueueHosts.mappings();
     }
 
     private static Agent agent(String host, ControlAddress meta) {
