@@ -44,6 +44,9 @@ class AgentServerTest {
     @TempDir
     private Path folder;
 
+    /** Longer than a newcomer waits for an answer. */
+    private static final Duration LONG = Duration.ofMinutes(1);
+
     private final Hosts hosts = new Hosts(16);
     private final WorkRequest request = WorkRequest.create(1, 64);
     private Agent agent;
@@ -54,7 +57,8 @@ class AgentServerTest {
     void open() {
         peer = hosts.agent("peer");
         theirs = Hosts.region(peer.admit("t"), 4096);
-        agent = hosts.agent("agent");
+        // None for busy peers, since its queue pairs are counted.
+        agent = hosts.agent("agent", options -> options.withOwnQueuePairs(0, 1));
     }
 
     @AfterEach
@@ -95,7 +99,7 @@ class AgentServerTest {
             assertThat(embedded.isHardware()).isFalse();
             works(embedded);
         }
-        assertThat(hosts.meta().hosts()).as("its agent has gone with it").isEqualTo(known);
+        Hosts.waitUntil("its agent has gone with it", () -> hosts.meta().hosts() == known);
         AgentServer server = serve();
         try (Tenant tenant = AgentLink.join(folder, "t", () -> hosts.unkept("own"))) {
             assertThat(hosts.meta().hosts()).isEqualTo(known);
@@ -178,7 +182,7 @@ class AgentServerTest {
     /** Processes that have just ended must not keep new ones out. */
     @Test
     void shouldLetANewcomerWaitForThePlaceOfOneWhoLeaves() throws Exception {
-        Admission admission = new Admission(1, Duration.ofSeconds(4));
+        Admission admission = new Admission(1, LONG);
         hosts.keep(AgentServer.open(agent, folder, admission));
         Tenant first = AgentLink.join(folder, "first");
         FutureTask<Tenant> second = new FutureTask<>(() -> AgentLink.join(folder, "second"));
@@ -192,7 +196,7 @@ class AgentServerTest {
 
     @Test
     void shouldAdmitManyThatComeAndGoInQuickSuccession() {
-        AgentServer server = hosts.keep(AgentServer.open(agent, folder, new Admission(2, Duration.ofSeconds(4))));
+        AgentServer server = hosts.keep(AgentServer.open(agent, folder, new Admission(2, LONG)));
         for (int i = 0; i < 50; i++) {
             try (Tenant tenant = AgentLink.join(folder, "one of many")) {
                 works(tenant);
@@ -219,7 +223,7 @@ class AgentServerTest {
 
     @Test
     void shouldEndWhileANewcomerWaitsForAPlace() throws Exception {
-        Admission admission = new Admission(1, Duration.ofMinutes(1));
+        Admission admission = new Admission(1, LONG);
         AgentServer server = hosts.keep(AgentServer.open(agent, folder, admission));
         try (Tenant only = AgentLink.join(folder, "only")) {
             FutureTask<Tenant> second = new FutureTask<>(() -> AgentLink.join(folder, "t"));
@@ -397,9 +401,8 @@ class AgentServerTest {
             MemoryRegion ours = Hosts.region(tenant, 64);
             VirtualQueue queue = tenant.connect(peer.host());
             ours.memory().set(ValueLayout.JAVA_LONG, 0, 99);
-            child.signal("STOP");
+            child.stop();
             try {
-                Hosts.waitUntil("it to stand still", () -> !tenant.ping(Duration.ofMillis(50)));
                 assertThat(queue.push(request.write(theirs.address(), theirs.remoteKey())
                                 .from(ours, 0, 8)
                                 .id(1)
@@ -409,7 +412,7 @@ class AgentServerTest {
                 assertThat(queue.pop(Completions.create(1))).isZero();
                 assertThat(queue.state()).isEqualTo(QueuePairState.READY_TO_SEND);
             } finally {
-                child.signal("CONT");
+                child.goOn();
             }
             assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
             assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(99);
@@ -616,8 +619,7 @@ class AgentServerTest {
                 Tenant tenant = AgentLink.join(folder, "t")) {
             MemoryRegion first = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
             MemoryRegion second = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
-            child.signal("STOP");
-            Hosts.waitUntil("it to stand still", () -> !tenant.ping(Duration.ofMillis(50)));
+            child.stop();
             first.close();
             child.close();
             second.close();

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** A process that prints the address and key of a region of its own and is to be killed; killed when closed. */
 record Child(Process process, long address, int key) implements AutoCloseable {
@@ -35,12 +38,43 @@ record Child(Process process, long address, int key) implements AutoCloseable {
         return new Child(process, Long.parseLong(words[0]), Integer.parseInt(words[1]));
     }
 
-    /** Sends it a signal by the name that kill(1) knows it by. */
-    void signal(String name) throws IOException, InterruptedException {
+    /** Stops all its threads; returns when they stand. */
+    void stop() throws IOException, InterruptedException {
+        signal("STOP");
+        Hosts.waitUntil("the child to stand still", this::standsStill);
+    }
+
+    /** Has it go on. */
+    void goOn() throws IOException, InterruptedException {
+        signal("CONT");
+    }
+
+    /** By the name that kill(1) knows the signal by. */
+    private void signal(String name) throws IOException, InterruptedException {
         Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
                 .inheritIO()
                 .start();
         assertThat(kill.waitFor()).isZero();
+    }
+
+    /** A signal has been sent before it is taken, and then each thread stops by itself. */
+    private boolean standsStill() {
+        try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(process.pid()), "task"))) {
+            return threads.allMatch(Child::isStopped);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean isStopped(Path thread) {
+        try {
+            String stat = Files.readString(thread.resolve("stat"));
+            // Behind the name, which stands in brackets.
+            return stat.charAt(stat.lastIndexOf(')') + 2) == 'T';
+        } catch (IOException e) {
+            // It has ended since it was listed.
+            return false;
+        }
     }
 
     @Override

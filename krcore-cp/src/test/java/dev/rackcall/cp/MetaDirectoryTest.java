@@ -110,7 +110,9 @@ class MetaDirectoryTest {
                             assertThat(first.hosts()).isEqualTo(2);
                             assertThat(tenant.connect(c.host()).state()).isEqualTo(QueuePairState.READY_TO_SEND);
                         }
-                        assertThat(b.registrationProblem()).isEmpty();
+                        // Each knows a moment later than the meta server that it is registered.
+                        Hosts.waitUntil(
+                                "it knows", () -> b.registrationProblem().isEmpty());
                     }
                 }
             }

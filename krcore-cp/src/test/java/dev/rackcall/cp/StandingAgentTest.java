@@ -33,6 +33,7 @@ class StandingAgentTest {
 
     private final Hosts hosts = new Hosts(16);
     private final CountDownLatch goesOn = new CountDownLatch(1);
+    private final CountDownLatch stands = new CountDownLatch(1);
     private volatile boolean standsStill;
 
     @AfterEach
@@ -46,6 +47,7 @@ class StandingAgentTest {
         return hosts.keep(AgentServer.open(agent, folder, () -> {
             try {
                 if (standsStill) {
+                    stands.countDown();
                     assertThat(goesOn.await(60, TimeUnit.SECONDS)).isTrue();
                     standsStill = false;
                 }
@@ -55,6 +57,12 @@ class StandingAgentTest {
             agent.messages().poll();
             return agent.lanes().pollIfBusy();
         }));
+    }
+
+    /** Until {@link #goesOn}. Whoever asks something of it from now on is not heard before. */
+    private void standStill() throws InterruptedException {
+        standsStill = true;
+        assertThat(stands.await(60, TimeUnit.SECONDS)).isTrue();
     }
 
     /** Whoever connects is let in by the kernel, and hears nothing. */
@@ -96,12 +104,11 @@ class StandingAgentTest {
     }
 
     @Test
-    void shouldEndEachWaitForAnAgentThatStandsStillWithTheCallersTime() {
+    void shouldEndEachWaitForAnAgentThatStandsStillWithTheCallersTime() throws Exception {
         Agent agent = hosts.agent("agent");
         serve(agent);
         try (Tenant tenant = AgentLink.join(folder, "t")) {
-            standsStill = true;
-            Hosts.waitUntil("it to stand still", () -> !tenant.ping(Duration.ofMillis(50)));
+            standStill();
             fallsSilent(() -> patiently(SHORT, () -> tenant.connect(agent.host())));
             fallsSilent(() -> patiently(SHORT, () -> tenant.connect(List.of(agent.host()))));
             fallsSilent(() -> patiently(SHORT, () -> tenant.bind(7)));
@@ -113,12 +120,11 @@ class StandingAgentTest {
 
     /** Who is interrupted does not park: he would keep a processor for all his time. */
     @Test
-    void shouldNotWaitForAnAgentThatStandsStillOnceInterrupted() {
+    void shouldNotWaitForAnAgentThatStandsStillOnceInterrupted() throws Exception {
         Agent agent = hosts.agent("agent");
         serve(agent);
         try (Tenant tenant = AgentLink.join(folder, "t")) {
-            standsStill = true;
-            Hosts.waitUntil("it to stand still", () -> !tenant.ping(Duration.ofMillis(50)));
+            standStill();
             Thread.currentThread().interrupt();
             try {
                 assertThatThrownBy(() -> tenant.bind(7)).hasMessageContaining("interrupted while the agent process");
@@ -158,7 +164,7 @@ class StandingAgentTest {
 
     /** More than its ring takes. */
     @Test
-    void shouldCloseQueuesAndPortsWithoutWaitingForAnAgentThatStandsStill() {
+    void shouldCloseQueuesAndPortsWithoutWaitingForAnAgentThatStandsStill() throws Exception {
         int count = 600;
         Agent agent = hosts.agent("agent", options -> options.withQuota(count + 2, 16));
         Agent peer = hosts.agent("peer");
@@ -166,8 +172,7 @@ class StandingAgentTest {
         try (Tenant tenant = AgentLink.join(folder, "t")) {
             List<VirtualQueue> all = new ArrayList<>(tenant.connect(Collections.nCopies(count, peer.host())));
             MessagePort port = tenant.bind(7);
-            standsStill = true;
-            Hosts.waitUntil("it to stand still", () -> !tenant.ping(Duration.ofMillis(50)));
+            standStill();
             all.forEach(VirtualQueue::close);
             port.close();
             goesOn.countDown();

@@ -25,7 +25,8 @@ class QueueEndTest {
             assertThatThrownBy(() -> end.own(file))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("closed");
-            assertThat(QueueHosts.mappings()).isEqualTo(before);
+            // Fewer, if what an earlier test had was still being unmapped.
+            assertThat(QueueHosts.mappings()).isLessThanOrEqualTo(before);
         }
     }
 }
