@@ -3,7 +3,9 @@ package dev.rackcall.rack.guest;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,7 +18,8 @@ import java.util.regex.Pattern;
 
 /**
  * A message there and back by the verbs' own program, and calls without arguments, between the same guests over the same device: in turns, so that whatever else
- * the machine does meets both. The median of the turns' ratios is what is said.
+ * the machine does meets both. The median of the turns' ratios is what is said: of calls that wait as that program does, and of calls that wait as they do by default. A default wait spins for
+ * a fraction of a millisecond, many times what a device takes to answer; an emulated one takes longer, so that calls fall asleep and pay for being woken.
  */
 final class PingPongStep implements GuestStep {
     private static final Step STEP = Step.PINGPONG;
@@ -24,7 +27,16 @@ final class PingPongStep implements GuestStep {
     /** Of each in a turn. */
     private static final int TIMES = 300;
 
-    private static final int WARM_UP = 3000;
+    private static final int FIRST_WARM_UP = 2000;
+    /** Whoever has not been called for a turn sleeps, and a server that spins has to be asleep before another is measured beside it. */
+    private static final int WARM_UP = 200;
+
+    /** Much longer than any answer takes, as ibv_rc_pingpong, which never sleeps; but not for ever, since the guests have one processor. */
+    private static final WaitStrategy SPINNING = new WaitStrategy(200_000, 0);
+
+    private static final URI POLLING = RemoteStep.ADDRESS;
+    private static final URI USUAL = URI.create("rdma://" + POLLING.getHost() + ":18519");
+
     /** The server says nothing when it listens. */
     private static final int TRIES = 50;
 
@@ -59,10 +71,8 @@ final class PingPongStep implements GuestStep {
     }
 
     private static String serve(Guest guest) throws IOException {
-        try (RpcServer server = YardCalls.server()
-                .dispatch(Dispatch.direct())
-                .listen(RemoteStep.ADDRESS)
-                .start()) {
+        try (RpcServer spinning = server(POLLING, SPINNING);
+                RpcServer usual = server(USUAL, WaitStrategy.adaptive())) {
             guest.put(STEP, "serving", "");
             for (int round = 0; round < ROUNDS; round++) {
                 guest.get(STEP, "called-" + round);
@@ -71,39 +81,82 @@ final class PingPongStep implements GuestStep {
                 String said = new String(bare.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
                 Guest.require(MICROS.matcher(said).find(), "ibv_rc_pingpong said: " + said);
             }
-            return "answered " + server.channels() + " and ibv_rc_pingpong";
+            return "answered " + spinning.channels() + " twice, and ibv_rc_pingpong";
         }
+    }
+
+    private static RpcServer server(URI address, WaitStrategy waiting) throws IOException {
+        return YardCalls.server()
+                .directory(Files.createTempDirectory("rackcall-yard"))
+                .dispatch(Dispatch.direct())
+                .waiting(waiting)
+                .listen(address)
+                .start();
+    }
+
+    private static RpcChannel channel(URI address, WaitStrategy waiting) {
+        return RpcChannel.builder(CallsStep.CHANNEL)
+                .address(address)
+                .arenaQuota(RemoteStep.ARENA_BYTES)
+                .connectTimeout(Guest.BOUND)
+                .waiting(waiting)
+                .open();
     }
 
     private static String call(Guest guest) throws IOException, InterruptedException {
         guest.get(STEP, "serving");
-        double[] calls = new double[ROUNDS];
+        Turns spinning = new Turns();
+        Turns usual = new Turns();
         double[] bares = new double[ROUNDS];
-        double[] ratios = new double[ROUNDS];
-        double packets = 0;
-        try (RpcChannel channel = RemoteStep.channel()) {
-            Yard yard = channel.stub(Yard.class);
-            YardCalls.nanosPerNothing(yard, 0, WARM_UP);
+        try (RpcChannel polling = channel(POLLING, SPINNING);
+                RpcChannel adaptive = channel(USUAL, WaitStrategy.adaptive())) {
             for (int round = 0; round < ROUNDS; round++) {
-                long sent = sentPackets();
-                calls[round] = YardCalls.nanosPerNothing(yard, 0, TIMES) / 1000.0;
-                packets += (sentPackets() - sent) / (double) (ROUNDS * TIMES);
+                int warmUp = round == 0 ? FIRST_WARM_UP : WARM_UP;
+                spinning.call(polling.stub(Yard.class), warmUp);
+                usual.call(adaptive.stub(Yard.class), warmUp);
                 guest.put(STEP, "called-" + round, "");
                 guest.get(STEP, "bare-" + round);
                 bares[round] = bareMicros();
-                ratios[round] = calls[round] / bares[round];
-                guest.note("%.0f us, %.0f us".formatted(calls[round], bares[round]));
+                guest.note("%.0f us, %.0f us, %.0f us".formatted(spinning.last(), usual.last(), bares[round]));
             }
         }
         return String.format(
                 Locale.ROOT,
-                "a call without arguments %.0f us (%.1f packets sent), ibv_rc_pingpong %.0f us, medians of %d turns: %.2f x (wanted: 2 x at most; nothing is"
-                        + " demanded of emulated processors)",
-                median(calls),
-                packets,
+                "a call without arguments %.0f us where both sides spin as ibv_rc_pingpong does (%.1f packets sent), that %.0f us, medians of %d turns: %.2f x (wanted: 2 x at most;"
+                        + " nothing is demanded of emulated processors); with the default waiting, which sleeps before an emulated answer comes, %.0f us: %.2f x",
+                median(spinning.micros),
+                spinning.packets / ROUNDS,
                 median(bares),
                 ROUNDS,
-                median(ratios));
+                spinning.ratio(bares),
+                median(usual.micros),
+                usual.ratio(bares));
+    }
+
+    /** What calls took, turn by turn. */
+    private static final class Turns {
+        final double[] micros = new double[ROUNDS];
+        double packets;
+        private int count;
+
+        void call(Yard yard, int warmUp) throws IOException {
+            YardCalls.nanosPerNothing(yard, 0, warmUp);
+            long sent = sentPackets();
+            micros[count++] = YardCalls.nanosPerNothing(yard, 0, TIMES) / 1000.0;
+            packets += (sentPackets() - sent) / (double) TIMES;
+        }
+
+        double last() {
+            return micros[count - 1];
+        }
+
+        double ratio(double[] bares) {
+            double[] ratios = new double[count];
+            for (int i = 0; i < count; i++) {
+                ratios[i] = micros[i] / bares[i];
+            }
+            return median(ratios);
+        }
     }
 
     private static long sentPackets() throws IOException {
