@@ -53,10 +53,11 @@ final class OpenUnlock {
     /**
      * Begins to hand the lock over, by the session's thread, which does nothing more before it has called {@link #resume}.
      *
-     * @return false if the unlock is to be waited for: others were about lately, or there is no other descriptor for the next lock, or no finisher any more
+     * @return false if the unlock is to be waited for: others were about lately, or there is no other descriptor for the next lock, or no finisher any more, or it has forgotten this
+     *     session, whose thread had ended
      */
     boolean begin(long line, Descriptor descriptor, int grant) {
-        if (finisher.isClosed() || !session.hasSpare()) {
+        if (over || finisher.isClosed() || !session.hasSpare()) {
             return false;
         }
         if (waitedFor > 0) {

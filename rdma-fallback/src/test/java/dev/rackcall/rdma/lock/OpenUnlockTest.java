@@ -132,6 +132,30 @@ class OpenUnlockTest {
         assertThat(other.lock(1).tryLock()).isTrue();
     }
 
+    /** Who closes the session of a thread that has ended, and hears that a lock is held, unlocks it first. */
+    @Test
+    void shouldBeWaitedForIfTheFinisherHasForgottenTheSession() throws InterruptedException {
+        ALock lock = session.lock(0);
+        Thread user = Thread.ofPlatform().start(lock::lock);
+        user.join();
+        assertThat(finisher.sessions()).isEqualTo(2);
+        finisher.finish();
+        assertThat(finisher.sessions()).isEqualTo(1);
+        assertThatThrownBy(session::close).hasMessageContaining("is held");
+        long link = LockLayout.descriptorOf(words.load(TAIL)) + LockLayout.NEXT;
+        Runnable follow = () -> {
+            late.before.clear();
+            words.store(ITS_STATE, LockLayout.state(0, 0, LockLayout.WAITING));
+            words.store(TAIL, FOLLOWER);
+            words.store(link, FOLLOWER);
+        };
+        late.before.put("swapLater", follow);
+        late.before.put("compareAndSwap", follow);
+        lock.unlock();
+        assertFollowerHasTheLock();
+        session.close();
+    }
+
     @Test
     void shouldKeepAnInterruptForTheCallOfTheOtherSession() {
         long link = unlockBeforeFollower();
