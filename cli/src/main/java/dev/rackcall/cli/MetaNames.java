@@ -63,7 +63,7 @@ final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
             if (!become(found)) {
                 found.close();
             }
-        } catch (DirectoryException e) {
+        } catch (RuntimeException e) {
             found.close();
             throw e;
         }
@@ -81,7 +81,7 @@ final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
         return true;
     }
 
-    private void heard(DirectoryException failure) {
+    private void heard(RuntimeException failure) {
         silence = "the directory " + address + " is not reached, and asked again every " + RETRY_SECONDS + " s: "
                 + failure.getMessage();
     }
@@ -91,7 +91,8 @@ final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
             while (names.isEmpty() && !closing.await(RETRY_SECONDS, TimeUnit.SECONDS)) {
                 try {
                     join();
-                } catch (DirectoryException e) {
+                } catch (RuntimeException e) {
+                    // Whatever it is: a thread that ended would leave what is said of asking again untrue.
                     heard(e);
                 }
             }
@@ -136,8 +137,11 @@ final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
     public void close() {
         closing.countDown();
         synchronized (this) {
-            names.ifPresent(MetaDirectory::close);
-            members.ifPresent(Directory::close);
+            try {
+                names.ifPresent(MetaDirectory::close);
+            } finally {
+                members.ifPresent(Directory::close);
+            }
         }
     }
 }

@@ -12,8 +12,10 @@ public final class Announcement extends LeaseBound implements AutoCloseable {
     private final DirectoryStore store;
     private final ChannelName channel;
     private Endpoint endpoint;
-    private boolean standing = true;
-    private boolean closed;
+    /** Written with the monitor, as what follows; read without, so that nobody waits for the store who only asks. */
+    private volatile boolean standing = true;
+
+    private volatile boolean closed;
 
     Announcement(Directory directory, DirectoryStore store, ChannelName channel, Endpoint endpoint) {
         this.directory = directory;
@@ -50,8 +52,8 @@ public final class Announcement extends LeaseBound implements AutoCloseable {
         return endpoint;
     }
 
-    /** Whether the directory names the endpoint now, as far as this process knows. */
-    public synchronized boolean isStanding() {
+    /** Whether the directory names the endpoint now, as far as this process knows. Waits for nobody. */
+    public boolean isStanding() {
         return standing && !closed;
     }
 

@@ -169,7 +169,9 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
 
     /** Why the meta server that was announced is not named, if so: not yet, or no longer. */
     public Optional<String> problem() {
-        return announcement.isPresent() && !announcement.get().isStanding()
+        // Once: it is empty again as soon as this is closed.
+        Optional<Announcement> made = announcement;
+        return made.isPresent() && !made.get().isStanding()
                 ? Optional.of("its lease in the directory has ended; it is named again as soon as the directory answers"
                         + " and names no other one")
                 : problem;
