@@ -270,11 +270,16 @@ final class ChannelRoutes implements AutoCloseable {
         return lines.first();
     }
 
-    /** A way has given up its line. */
-    synchronized void retire(Line line, String why, Line.Left how) {
-        lines.leave(line, why, how);
-        publish();
-        LOG.info("channel {}: calls no longer go to {}: {}", spec.channel(), line, why);
+    /**
+     * A way gives up its line. Under the lock, as {@link #describe} is: whoever asks meanwhile, perhaps to know when nobody needs a pool any more, finds the line with its way or among those that
+     * were left.
+     */
+    synchronized void retire(Way way, String why, Line.Left how) {
+        way.detach().ifPresent(line -> {
+            lines.leave(line, why, line.isUsable() ? how : Line.Left.ENDED);
+            publish();
+            LOG.info("channel {}: calls no longer go to {}: {}", spec.channel(), line, why);
+        });
     }
 
     // ---- the background

@@ -133,7 +133,7 @@ final class EndpointWays {
     private boolean isImpossible(Way way) {
         Optional<String> obstacle = way.obstacle();
         obstacle.ifPresent(why -> {
-            way.detach().ifPresent(left -> retire(left, why, Line.Left.MEMORY_GONE));
+            retire(way, why, Line.Left.MEMORY_GONE);
             way.impossible(why);
         });
         return obstacle.isPresent();
@@ -141,33 +141,32 @@ final class EndpointWays {
 
     private void standBy(Way way, String why) {
         if (!isImpossible(way)) {
-            way.detach().ifPresent(left -> retire(left, why, Line.Left.FOR_A_BETTER_ONE));
+            retire(way, why, Line.Left.FOR_A_BETTER_ONE);
             way.notNeeded(why);
         }
     }
 
-    private void retire(Line left, String why, Line.Left how) {
+    /** Has the way give up its line, if it has one; returns that. */
+    private Optional<Line> retire(Way way, String why, Line.Left how) {
+        Optional<Line> left = way.line();
         // Not later: calls would take it while the ways behind it are tried.
-        if (line.filter(each -> each == left).isPresent()) {
+        if (left.isPresent() && line.equals(left)) {
             line = Optional.empty();
         }
-        routes.retire(left, why, left.isUsable() ? how : Line.Left.ENDED);
+        left.ifPresent(_ -> routes.retire(way, why, how));
+        return left;
     }
 
     private boolean isConnected(Way way) {
         if (way.isOutdated()) {
-            way.detach().ifPresent(left -> retire(left, Way.LEFT_POOL, Line.Left.MEMORY_GONE));
+            retire(way, Way.LEFT_POOL, Line.Left.MEMORY_GONE);
             return false;
         }
         if (way.isConnected()) {
             return true;
         }
-        if (way.line().isPresent()) {
-            way.detach().ifPresent(ended -> {
-                retire(ended, "its connection has ended", Line.Left.ENDED);
-                way.lost(ended.connection().endCause());
-            });
-        }
+        retire(way, "its connection has ended", Line.Left.ENDED)
+                .ifPresent(ended -> way.lost(ended.connection().endCause()));
         return false;
     }
 

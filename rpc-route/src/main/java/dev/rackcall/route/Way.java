@@ -192,7 +192,7 @@ final class Way {
         }
     }
 
-    /** Gives up the line that it has, if any; whoever calls sees to its end. */
+    /** Gives up the line that it has, if any; whoever calls sees to its end. Under the routes' lock. */
     Optional<Line> detach() {
         Optional<Line> last = line;
         line = Optional.empty();
