@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Calls whose servers are found in ZooKeeper: an ensemble of three, in this process, of which members are lost. */
-@Timeout(120)
+@Timeout(180)
 class ClusterRoutesTest {
     private static final int TICK_MILLIS = 500;
     private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
@@ -31,6 +31,9 @@ class ClusterRoutesTest {
 
     @TempDir
     private Path folder;
+
+    /** As long as such an ensemble grants one, twenty ticks: a pause of the machine is not to end it. */
+    private String lease = "10s";
 
     @BeforeAll
     static void start() throws Exception {
@@ -53,9 +56,8 @@ class ClusterRoutesTest {
         return members(ensemble.getConnectString());
     }
 
-    /** With a short lease, since one test waits for its end. */
     private URI members(String servers) {
-        return URI.create("zk://" + servers + "/" + folder.getFileName() + "?lease=2s");
+        return URI.create("zk://" + servers + "/" + folder.getFileName() + "?lease=" + lease);
     }
 
     private RpcServer.Builder server(String host, NumbersService service) {
@@ -72,6 +74,8 @@ class ClusterRoutesTest {
         return RpcChannel.builder("/test/numbers")
                 .directory(folder.resolve(host))
                 .arenaQuota(4 << 20)
+                // An ensemble and a JVM that starts have the processors, too.
+                .connectTimeout(Duration.ofSeconds(20))
                 .directory(members())
                 .host(host)
                 .open();
@@ -118,6 +122,8 @@ class ClusterRoutesTest {
 
     @Test
     void shouldStopNamingAServerThatWasKilledOnceItsLeaseHasEnded() throws Exception {
+        // Shorter, since it is waited for.
+        lease = "4s";
         try (ChildJvm child = ChildJvm.start(
                 NumbersChild.class, folder.resolve("a"), members().toString(), "one")) {
             child.awaitLine("READY");

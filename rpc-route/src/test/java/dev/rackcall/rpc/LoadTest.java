@@ -7,6 +7,7 @@ import dev.rackcall.directory.Directory;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -16,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Servers tell the directory how many calls they have under way, and clients that do not know it of themselves choose by it. */
-@Timeout(60)
+@Timeout(180)
 class LoadTest {
     private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
     private static final int SLOW_CALLS = 60;
@@ -58,6 +59,7 @@ class LoadTest {
         RpcChannel channel = RpcChannel.builder("/test/numbers")
                 .directory(folder.resolve("c"))
                 .arenaQuota(4 << 20)
+                .connectTimeout(Duration.ofSeconds(20))
                 .directory(members())
                 .host("c")
                 .open();

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc;
 
 import java.net.URI;
+import java.time.Duration;
 
 /** A client in a process of its own, which says who has answered it and over which ways; with a class path of its own. */
 public final class NumbersCaller {
@@ -10,6 +11,7 @@ public final class NumbersCaller {
     public static void main(String[] args) {
         try (RpcChannel channel = RpcChannel.builder("/test/numbers")
                 .arenaQuota(4 << 20)
+                .connectTimeout(Duration.ofSeconds(20))
                 .directory(URI.create(args[0]))
                 .host("caller")
                 .open()) {
