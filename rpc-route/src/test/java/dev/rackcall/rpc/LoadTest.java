@@ -8,8 +8,10 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -95,6 +97,27 @@ class LoadTest {
         busy.release.complete(null);
         for (CompletableFuture<String> each : slow) {
             assertThat(each.get()).isEqualTo("busy");
+        }
+    }
+
+    /** A polling thread that runs handlers has one call under way, however many there are. */
+    @Test
+    void shouldTellWhatWaitsForAPollingThread() {
+        serve("a", busy);
+        Numbers numbers = channel().stub(Numbers.class);
+        Queue<CompletableFuture<String>> waiting = new ArrayDeque<>();
+        try (Directory directory = Directory.open(members())) {
+            Await.until("the load to be told", () -> {
+                for (int i = 0; i < SLOW_CALLS; i++) {
+                    if (waiting.size() == SLOW_CALLS) {
+                        assertThat(waiting.remove().join()).isEqualTo("busy");
+                    }
+                    waiting.add(numbers.whoAfterANap());
+                }
+                return loadOfTheFirst(directory) >= SLOW_CALLS / 2;
+            });
+            waiting.forEach(CompletableFuture::join);
+            Await.until("its end to be told", () -> loadOfTheFirst(directory) == 0);
         }
     }
 

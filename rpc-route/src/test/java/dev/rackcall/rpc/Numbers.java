@@ -23,6 +23,10 @@ public interface Numbers {
     @Rpc
     Stream<Long> upTo(long end);
 
+    /** Answers after a moment in which its thread does nothing else. */
+    @Rpc
+    CompletableFuture<String> whoAfterANap();
+
     /** Answers when the test lets it. */
     @Rpc
     CompletableFuture<String> slow();

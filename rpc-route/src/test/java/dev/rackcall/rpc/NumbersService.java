@@ -2,11 +2,15 @@ package dev.rackcall.rpc;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /** Answers with its name; fails as often as it is told to. */
 final class NumbersService implements Numbers {
+    /** Much less than the time after which a server takes a polling thread for stuck. */
+    private static final long NAP_NANOS = 5_000_000;
+
     final AtomicInteger calls = new AtomicInteger();
     final AtomicInteger failures = new AtomicInteger();
     /** Completed when slow calls may end. */
@@ -45,6 +49,12 @@ final class NumbersService implements Numbers {
     @Override
     public Stream<Long> upTo(long end) {
         return LongStream.range(0, end).boxed();
+    }
+
+    @Override
+    public CompletableFuture<String> whoAfterANap() {
+        LockSupport.parkNanos(NAP_NANOS);
+        return whoLater();
     }
 
     @Override

@@ -57,7 +57,7 @@ abstract class PolledServer implements ServerEndpoint {
 
     @Override
     public final int callsUnderWay() {
-        return connections.callsUnderWay() + pollers.handlersUnderWay();
+        return connections.callsUnderWay() + pollers.handlersUnderWay() + pollers.waitingRequests();
     }
 
     /** No connection is made any more. */

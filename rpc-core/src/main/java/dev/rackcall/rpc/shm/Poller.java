@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -39,10 +40,15 @@ final class Poller {
     private int turns;
 
     private final AtomicInteger connectionCount = new AtomicInteger();
+    /** Whether the thread is to count what waits for it. */
+    private final AtomicBoolean counting = new AtomicBoolean();
+
     private final Relief relief;
     private volatile int slice;
     private volatile boolean stopping;
     private volatile boolean sleeping;
+    /** Requests that waited for the thread when it counted them last. */
+    private volatile int waitingRequests;
 
     private Poller(WaitStrategy waiting, String name) {
         this.waiting = waiting;
@@ -107,6 +113,17 @@ final class Poller {
         return relief.isInHandler();
     }
 
+    /** Requests that have come and that the thread has not taken: as many as it has counted after this was asked the last time, between two turns. 0 while it sleeps, since nothing waits then. Any thread. */
+    int waitingRequests() {
+        if (sleeping) {
+            return 0;
+        }
+        if (counting.compareAndSet(false, true)) {
+            post(this::countWaiting);
+        }
+        return waitingRequests;
+    }
+
     /** Whether the thread is polling rather than sleeping in the kernel. */
     boolean isAwake() {
         return !sleeping;
@@ -128,6 +145,16 @@ final class Poller {
     }
 
     // ---- the polling thread
+
+    /** What is not watched has nothing that waits, and of what is watched only who has requests takes more than one look. */
+    private void countWaiting() {
+        counting.set(false);
+        int count = 0;
+        for (int i = 0; i < watched.size(); i++) {
+            count += watched.get(i).waitingRequests();
+        }
+        waitingRequests = count;
+    }
 
     private void run() {
         while (!stopping && isMine()) {
@@ -241,6 +268,7 @@ final class Poller {
             idleTurns = 0;
             return;
         }
+        waitingRequests = 0;
         sleeping = true;
         look(mail.isEmpty() && !stopping ? MAX_SLEEP_NANOS : 0);
         sleeping = false;

@@ -53,6 +53,15 @@ final class Pollers {
         return count;
     }
 
+    /** Requests that wait for the polling threads, as they counted them between their last turns. */
+    int waitingRequests() {
+        int count = 0;
+        for (Poller poller : all) {
+            count += poller.waitingRequests();
+        }
+        return count;
+    }
+
     boolean isAnyAwake() {
         return all.stream().anyMatch(Poller::isAwake);
     }

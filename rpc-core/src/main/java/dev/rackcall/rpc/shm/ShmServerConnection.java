@@ -122,6 +122,18 @@ final class ShmServerConnection {
         return taken;
     }
 
+    /** Requests that have come and were not taken, as far as no slot between them is empty. Poller only. */
+    int waitingRequests() {
+        int count = 0;
+        while (count <= mask
+                && SlotLayout.isOf(
+                        SlotLayout.requestWord(memory, ControlLayout.slot((int) (head + count) & mask)),
+                        head + count)) {
+            count++;
+        }
+        return count;
+    }
+
     private long await(long seen, int patience) {
         long word = seen;
         for (int i = 0; i < patience && !SlotLayout.isOf(word, head); i++) {

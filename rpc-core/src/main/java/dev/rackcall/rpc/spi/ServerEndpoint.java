@@ -24,6 +24,9 @@ public interface ServerEndpoint extends AutoCloseable {
     /** Connections that are open now. */
     int connections();
 
-    /** Calls whose handlers have begun and not ended, of all clients; what waits for a polling thread does not count. Not exact while calls come and go. */
+    /**
+     * Calls of all clients that are here and have not ended: whose handlers have begun, and what waited for a polling thread when that counted it last, at this method's last call or a little later. Not
+     * exact while calls come and go. Waits for nobody.
+     */
     int callsUnderWay();
 }
