@@ -5,14 +5,15 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -28,15 +29,7 @@ final class PingPongStep implements GuestStep {
     private static final int TIMES = 300;
 
     private static final int FIRST_WARM_UP = 2000;
-    /** Whoever has not been called for a turn sleeps, and a server that spins has to be asleep before another is measured beside it. */
-    private static final int WARM_UP = 200;
-
-    /** Much longer than any answer takes, as ibv_rc_pingpong, which never sleeps; but not for ever, since the guests have one processor. */
-    private static final WaitStrategy SPINNING = new WaitStrategy(200_000, 0);
-
-    private static final URI POLLING = RemoteStep.ADDRESS;
-    private static final URI USUAL = URI.create("rdma://" + POLLING.getHost() + ":18519");
-
+    private static final int WARM_UP = 50;
     /** The server says nothing when it listens. */
     private static final int TRIES = 50;
 
@@ -47,6 +40,19 @@ final class PingPongStep implements GuestStep {
     private static final Pattern MICROS = Pattern.compile("= (?<micros>[0-9.]+) usec/iter");
     private static final Path SENT_PACKETS =
             Path.of("/sys/class/infiniband", RdmaEnd.DEVICE, "ports/1/hw_counters/sent_pkts");
+
+    /** How both sides of calls wait. */
+    private enum Kind {
+        /** Much longer than any answer takes, as ibv_rc_pingpong, which never sleeps; but not for ever, since the guests have one processor. */
+        SPINNING(new WaitStrategy(200_000, 0)),
+        USUAL(WaitStrategy.adaptive());
+
+        final WaitStrategy waiting;
+
+        Kind(WaitStrategy waiting) {
+            this.waiting = waiting;
+        }
+    }
 
     @Override
     public String run(Guest guest) throws IOException, InterruptedException {
@@ -71,55 +77,58 @@ final class PingPongStep implements GuestStep {
     }
 
     private static String serve(Guest guest) throws IOException {
-        try (RpcServer spinning = server(POLLING, SPINNING);
-                RpcServer usual = server(USUAL, WaitStrategy.adaptive())) {
-            guest.put(STEP, "serving", "");
-            for (int round = 0; round < ROUNDS; round++) {
-                guest.get(STEP, "called-" + round);
-                Process bare = pingPong(List.of());
-                guest.put(STEP, "bare-" + round, "");
-                String said = new String(bare.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-                Guest.require(MICROS.matcher(said).find(), "ibv_rc_pingpong said: " + said);
+        for (int round = 0; round < ROUNDS; round++) {
+            for (Kind kind : Kind.values()) {
+                // One at a time: a server that still spins would have the processor beside the next.
+                try (RpcServer server = YardCalls.server()
+                        .dispatch(Dispatch.direct())
+                        .waiting(kind.waiting)
+                        .listen(RemoteStep.ADDRESS)
+                        .start()) {
+                    guest.put(STEP, kind + "-serves-" + round, "");
+                    guest.get(STEP, kind + "-called-" + round);
+                }
             }
-            return "answered " + spinning.channels() + " twice, and ibv_rc_pingpong";
+            Process bare = pingPong(List.of());
+            guest.put(STEP, "bare-" + round, "");
+            String said = new String(bare.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            Guest.require(MICROS.matcher(said).find(), "ibv_rc_pingpong said: " + said);
         }
+        return "answered calls that spin, calls that wait as by default, and ibv_rc_pingpong";
     }
 
-    private static RpcServer server(URI address, WaitStrategy waiting) throws IOException {
-        return YardCalls.server()
-                .directory(Files.createTempDirectory("rackcall-yard"))
-                .dispatch(Dispatch.direct())
-                .waiting(waiting)
-                .listen(address)
-                .start();
+    private static String call(Guest guest) throws IOException, InterruptedException {
+        Map<Kind, Turns> calls = new EnumMap<>(Map.of(Kind.SPINNING, new Turns(), Kind.USUAL, new Turns()));
+        double[] bares = new double[ROUNDS];
+        for (int round = 0; round < ROUNDS; round++) {
+            for (Kind kind : Kind.values()) {
+                guest.get(STEP, kind + "-serves-" + round);
+                try (RpcChannel channel = channel(kind.waiting)) {
+                    calls.get(kind).call(channel.stub(Yard.class), round == 0 ? FIRST_WARM_UP : WARM_UP);
+                }
+                guest.put(STEP, kind + "-called-" + round, "");
+            }
+            guest.get(STEP, "bare-" + round);
+            bares[round] = bareMicros();
+            guest.note("%.0f us, %.0f us, %.0f us"
+                    .formatted(
+                            calls.get(Kind.SPINNING).last(),
+                            calls.get(Kind.USUAL).last(),
+                            bares[round]));
+        }
+        return told(calls.get(Kind.SPINNING), calls.get(Kind.USUAL), bares);
     }
 
-    private static RpcChannel channel(URI address, WaitStrategy waiting) {
+    private static RpcChannel channel(WaitStrategy waiting) {
         return RpcChannel.builder(CallsStep.CHANNEL)
-                .address(address)
+                .address(RemoteStep.ADDRESS)
                 .arenaQuota(RemoteStep.ARENA_BYTES)
                 .connectTimeout(Guest.BOUND)
                 .waiting(waiting)
                 .open();
     }
 
-    private static String call(Guest guest) throws IOException, InterruptedException {
-        guest.get(STEP, "serving");
-        Turns spinning = new Turns();
-        Turns usual = new Turns();
-        double[] bares = new double[ROUNDS];
-        try (RpcChannel polling = channel(POLLING, SPINNING);
-                RpcChannel adaptive = channel(USUAL, WaitStrategy.adaptive())) {
-            for (int round = 0; round < ROUNDS; round++) {
-                int warmUp = round == 0 ? FIRST_WARM_UP : WARM_UP;
-                spinning.call(polling.stub(Yard.class), warmUp);
-                usual.call(adaptive.stub(Yard.class), warmUp);
-                guest.put(STEP, "called-" + round, "");
-                guest.get(STEP, "bare-" + round);
-                bares[round] = bareMicros();
-                guest.note("%.0f us, %.0f us, %.0f us".formatted(spinning.last(), usual.last(), bares[round]));
-            }
-        }
+    private static String told(Turns spinning, Turns usual, double[] bares) {
         return String.format(
                 Locale.ROOT,
                 "a call without arguments %.0f us where both sides spin as ibv_rc_pingpong does (%.1f packets sent), that %.0f us, medians of %d turns: %.2f x (wanted: 2 x at most;"
