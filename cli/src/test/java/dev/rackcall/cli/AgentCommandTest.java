@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 class AgentCommandTest {
-    private static final long BOUND_NANOS = 30_000_000_000L;
+    private static final long BOUND_NANOS = 100_000_000_000L;
     private static final String GID = "fd72:6b00:0001:0002:0003:0004:7f00:0001";
 
     @TempDir

@@ -114,9 +114,11 @@ class ServerEndTest {
         Stream<Integer> unread = channel().stub(Echo.class).count(0, 1_000_000);
         List<CompletableFuture<Status.Code>> calls = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
+            // Connected here: who comes when the server is closing is told something else.
+            Echo own = channel().stub(Echo.class);
             // With one worker, two of them wait in its queue; with direct dispatch each takes a thread from its poller.
             calls.add(CompletableFuture.supplyAsync(
-                    () -> codeOf(() -> channel().stub(Echo.class).crash("never")),
+                    () -> codeOf(() -> own.crash("never")),
                     task -> Thread.ofVirtual().start(task)));
         }
         int handlers = dispatch.kind() == Dispatch.Kind.WORKERS ? 1 : 3;
