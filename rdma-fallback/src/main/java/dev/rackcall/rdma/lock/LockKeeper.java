@@ -1,7 +1,10 @@
 package dev.rackcall.rdma.lock;
 
 import static dev.rackcall.rdma.lock.LockLayout.KEEPER_AT;
+import static dev.rackcall.rdma.lock.LockLayout.OWNER;
+import static dev.rackcall.rdma.lock.LockLayout.descriptor;
 
+import java.util.Optional;
 import java.util.function.LongPredicate;
 
 /**
@@ -15,14 +18,18 @@ public final class LockKeeper implements AutoCloseable {
     private final LockWords words;
     private final long owner;
     private final CohortRepair local;
-    private final CohortRepair remote;
+    /** None if this table is not reached by RDMA. */
+    private final Optional<CohortRepair> remote;
+
+    private final int descriptors;
     private boolean closed;
 
-    LockKeeper(LockWords words, LockWords loopback, long owner, int descriptors) {
+    LockKeeper(LockWords words, Optional<LockWords> loopback, long owner, int descriptors) {
         this.words = words;
         this.owner = owner;
+        this.descriptors = descriptors;
         local = new CohortRepair(words, words, false, descriptors);
-        remote = new CohortRepair(words, loopback, true, descriptors);
+        remote = loopback.map(atomics -> new CohortRepair(words, atomics, true, descriptors));
     }
 
     /**
@@ -32,14 +39,28 @@ public final class LockKeeper implements AutoCloseable {
      *
      * @param isDead whether this owner, of whom the table knows something, is certainly dead; asked with any number that an owner wrote there
      * @return how many places in queues are still those of dead owners, because somebody who lives has to take a step first
-     * @throws IllegalStateException if it is closed
+     * @throws IllegalStateException if it is closed; if it was made by {@link LockTable#localKeeper} and somebody has come by RDMA, after it has done this for those who have not
      * @throws LockConnectionException if the loopback queue pair fails: close the keeper and make another one
      */
     public synchronized int recover(LongPredicate isDead) {
         if (closed) {
             throw new IllegalStateException("this keeper is closed");
         }
-        return local.repair(isDead) + remote.repair(isDead);
+        int left = local.repair(isDead);
+        return left + remote.map(cohort -> cohort.repair(isDead)).orElseGet(this::requireNobodyByRdma);
+    }
+
+    /** Now, and not when he has died: whoever forgot the queue pair is to know it as long as nobody waits. */
+    private int requireNobodyByRdma() {
+        for (int number = descriptors + 1; number <= 2 * descriptors; number++) {
+            long other = words.load(descriptor(number) + OWNER);
+            if (other != 0) {
+                throw new IllegalStateException(
+                        "owner " + other + " has come to this lock table by RDMA, and this keeper has no queue pair to"
+                                + " take him out with when he dies; close it, and make one by LockTable.keeper(loopback, ...)");
+            }
+        }
+        return 0;
     }
 
     /** Lets somebody else be the keeper. */

@@ -206,6 +206,17 @@ public final class LockTable {
     }
 
     /**
+     * The one who takes dead owners out of the queues of a table that nobody reaches by RDMA. It needs no device.
+     *
+     * @param owner who this is, as for {@link #localSession}
+     * @param isDead whether the owner of the keeper before this one is certainly dead
+     * @throws IllegalStateException if there is a keeper that lives
+     */
+    public LockKeeper localKeeper(long owner, LongPredicate isDead) {
+        return keeper(new ProcessorWords(memory), Optional.empty(), owner, isDead);
+    }
+
+    /**
      * The one who takes dead owners out of the queues. Without peers: a waiter by RDMA that it hands over to finds that out by itself, 2 ms later at most.
      *
      * @param loopback to this table itself: a queue pair that ends at the device that remote sessions end at
@@ -223,10 +234,11 @@ public final class LockTable {
      * @param peers by whose queue pairs it does; no session's, and no other keeper's
      */
     public LockKeeper keeper(LockLink loopback, LockPeers peers, long owner, LongPredicate isDead) {
-        return keeper(new ProcessorWords(memory), new RdmaWords(loopback, Optional.empty(), peers), owner, isDead);
+        LockWords atomics = new RdmaWords(loopback, Optional.empty(), peers);
+        return keeper(new ProcessorWords(memory), Optional.of(atomics), owner, isDead);
     }
 
-    LockKeeper keeper(LockWords words, LockWords atomics, long owner, LongPredicate isDead) {
+    LockKeeper keeper(LockWords words, Optional<LockWords> atomics, long owner, LongPredicate isDead) {
         requireOwner(owner);
         long before = words.compareAndSwap(KEEPER_AT, 0, owner);
         if (before != 0 && (!isDead.test(before) || words.compareAndSwap(KEEPER_AT, before, owner) != before)) {

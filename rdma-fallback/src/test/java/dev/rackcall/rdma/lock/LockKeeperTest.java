@@ -73,6 +73,31 @@ class LockKeeperTest {
     }
 
     @Test
+    void shouldNeedNoDeviceWhereNobodyComesByRdma() throws InterruptedException {
+        MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(4, 2), 64);
+        LockTable table = LockTable.create(memory, 4, 2);
+        try (LockKeeper keeper = table.localKeeper(KEEPER, owner -> false);
+                LockSession living = table.localSession(2)) {
+            assertThat(table.localSession(1).lock(1).tryLock()).isTrue();
+            ALock next = living.lock(1);
+            assertThat(next.tryLock()).as("nobody is dead").isFalse();
+            assertThat(keeper.recover(owner -> owner == 1)).isZero();
+            assertThat(next.tryLock()).as("the holder is dead").isTrue();
+            next.unlock();
+            try (LockHome home = new LockHome(memory);
+                    LockSession far = LockTable.remoteSession(home.newLink(), 3)) {
+                ALock other = far.lock(0);
+                assertThat(other.tryLock(10, TimeUnit.SECONDS)).isTrue();
+                assertThatThrownBy(() -> keeper.recover(owner -> false))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContainingAll("owner 3", "LockTable.keeper(loopback");
+                other.unlock();
+            }
+            assertThat(keeper.recover(owner -> false)).isZero();
+        }
+    }
+
+    @Test
     void shouldKeepAListWholeThoughProcessesAreKilled() throws Exception {
         Path file = directory.resolve("locks");
         try (FileChannel channel = FileChannel.open(

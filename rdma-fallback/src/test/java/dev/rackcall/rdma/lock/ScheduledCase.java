@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -324,7 +325,7 @@ final class ScheduledCase {
             if (!last && working == 0) {
                 return;
             }
-            try (LockKeeper keeper = table.keeper(own, loopback, owner, dead::contains)) {
+            try (LockKeeper keeper = table.keeper(own, Optional.of(loopback), owner, dead::contains)) {
                 boolean over = working == 0;
                 if (keeper.recover(dead::contains) == 0 && over) {
                     return;
