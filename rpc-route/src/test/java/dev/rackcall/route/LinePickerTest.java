@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Test;
 class LinePickerTest {
     /** So often it is asked, since it begins anywhere. */
     private static final int TIMES = 64;
+    /** Failures of six more times. */
+    private static final int OFTEN = 6 * Line.FAILURES;
 
     private final NoConnection firstConnection = new NoConnection();
     private final Line first = new Line(null, firstConnection, Optional.empty());
@@ -46,13 +48,21 @@ class LinePickerTest {
         assertAlways(first, List.of());
 
         fail(first, 1);
+        // The first time is a second, in which this thread may get no processor; the seventh is a minute.
+        fail(first, OFTEN);
         assertThat(first.isEjected()).isTrue();
         assertAlways(third, List.of());
         // Where all of them are, there is nothing to choose between.
-        fail(second, Line.FAILURES);
-        fail(third, Line.FAILURES);
+        fail(second, Line.FAILURES + OFTEN);
+        fail(third, Line.FAILURES + OFTEN);
         assertAlways(first, List.of());
+    }
 
+    @Test
+    void shouldTakeItAgainAfterASecond() {
+        begin(second, 9);
+        begin(third, 8);
+        fail(first, Line.FAILURES);
         Await.until("the end of its first time, a second", () -> !first.isEjected());
         assertAlways(first, List.of());
     }

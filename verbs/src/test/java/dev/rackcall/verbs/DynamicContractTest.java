@@ -54,7 +54,7 @@ class DynamicContractTest {
     private static void start(QueuePair initiator) {
         initiator.toInit(InitAttributes.connected());
         initiator.toReadyToReceive(ReadyToReceive.unconnected());
-        initiator.toReadyToSend(ReadyToSend.defaults().withRnrRetries(2));
+        initiator.toReadyToSend(Bench.PATIENT.withRnrRetries(2));
     }
 
     private static QueuePair target(Bench bench, SharedReceiveQueue shared) {

@@ -38,7 +38,7 @@ class FaultPlanTest {
         FaultPlan slow = FaultPlan.none();
         SoftDevice peer = SoftDevice.of("slow", SoftOptions.local().withFaults(slow));
         try (Connected pair =
-                new Connected(new Bench(device), new Bench(peer), ReadyToSend.defaults(), InitAttributes.connected())) {
+                new Connected(new Bench(device), new Bench(peer), Bench.PATIENT, InitAttributes.connected())) {
             assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
             slow.latency(Duration.ofSeconds(50));
             request.write(pair.b.region.address(), pair.b.region.remoteKey());

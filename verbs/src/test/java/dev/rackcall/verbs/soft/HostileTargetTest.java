@@ -12,7 +12,6 @@ import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
-import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.WorkRequest;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -46,7 +45,7 @@ class HostileTargetTest {
         queuePair = victim.queuePair(QueuePairType.RC);
         queuePair.toInit(InitAttributes.connected());
         queuePair.toReadyToReceive(ReadyToReceive.from(AddressVector.of(gid, 0), 77));
-        queuePair.toReadyToSend(ReadyToSend.defaults());
+        queuePair.toReadyToSend(Bench.PATIENT);
     }
 
     @AfterEach
@@ -88,7 +87,7 @@ class HostileTargetTest {
         queuePair.toReset();
         queuePair.toInit(InitAttributes.connected());
         queuePair.toReadyToReceive(ReadyToReceive.from(AddressVector.of(gid, 0), 77));
-        queuePair.toReadyToSend(ReadyToSend.defaults());
+        queuePair.toReadyToSend(Bench.PATIENT);
         read();
         try (Socket peer = accepted()) {
             peer.getOutputStream().write(greeting(FrameLayout.VERSION, new Gid(3, 4)));
