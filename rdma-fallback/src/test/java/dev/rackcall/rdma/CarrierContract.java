@@ -238,8 +238,12 @@ public abstract class CarrierContract {
                 client.carry(64, 16);
                 client.store(128, turn);
                 client.publish(FLAG, turn);
-                while (word(far) != turn) {
+                for (int looks = 1; word(far) != turn; looks++) {
                     server.look();
+                    if (looks % 100 == 0) {
+                        // An agent process's pump may need this processor.
+                        Thread.yield();
+                    }
                 }
             }
             allocated = threads.getCurrentThreadAllocatedBytes() - before;

@@ -22,9 +22,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Large arguments that stay with their caller: of them the server fetches what its handler touches. */
-@Timeout(60)
+@Timeout(120)
 class RdmaFetchTest {
     private static final int NODES = 100_000;
+    /** For walks through all of them, which fetch some thousand pages, one after the other. */
+    private static final Duration PATIENT = Duration.ofSeconds(100);
+
     private static final long SEED = 4711;
     private static final String HOST = "127.0.0.9";
 
@@ -50,7 +53,7 @@ class RdmaFetchTest {
                 .address(server.address().orElseThrow())
                 .arenaQuota(32 << 20)
                 .open();
-        forest = channel.stub(Forest.class);
+        forest = channel.stub(Forest.class, CallOptions.DEFAULT.withTimeout(PATIENT));
     }
 
     @AfterEach
