@@ -83,7 +83,7 @@ final class MetaNames implements Supplier<ControlAddress>, AutoCloseable {
 
     private void heard(RuntimeException failure) {
         silence = "the directory " + address + " is not reached, and asked again every " + RETRY_SECONDS + " s: "
-                + failure.getMessage();
+                + (failure instanceof DirectoryException ? failure.getMessage() : failure);
     }
 
     private void keepTrying() {

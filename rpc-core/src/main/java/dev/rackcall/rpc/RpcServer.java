@@ -82,6 +82,14 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
+     * Calls of all clients that are here and have not ended, those included that wait for a polling thread: as many as that found when this was asked the last time, so that it waits for nobody. Not exact
+     * while calls come and go. It is what a directory is told as the server's load.
+     */
+    public int callsUnderWay() {
+        return endpoint.callsUnderWay();
+    }
+
+    /**
      * Ends gracefully: takes no new clients, lets calls under way end, for at most {@code bound}, then closes. Returns whether all calls ended. Whoever asks while another thread is at it
      * waits for that one, for at most {@code bound}, and returns false if it is not done by then.
      */

@@ -59,6 +59,9 @@ final class Way {
     private volatile Optional<Pool> connectedBy = Optional.empty();
 
     private long connectedAt;
+    /** By which pool a connection is being made just now. */
+    private volatile Optional<Pool> attempt = Optional.empty();
+
     private volatile long retryAt = System.nanoTime();
     private long retryNanos = FIRST_RETRY_NANOS;
     private long wantNanos = FIRST_WANT_NANOS;
@@ -240,6 +243,11 @@ final class Way {
         Optional<MemoryClaim> memory = Optional.empty();
         try {
             Optional<Pool> by = pool.current();
+            attempt = by;
+            // Again: whoever has changed it since then may have looked for attempts by it before this was one.
+            if (kind == Kind.POOL && !by.equals(pool.current())) {
+                throw leftPool();
+            }
             ClientSpec spec = spec(by).within(atMost);
             if (kind.isMemory()) {
                 memory = routes.claim(ARENAS * spec.arenaQuota());
@@ -262,7 +270,16 @@ final class Way {
             Line.giveBack(memory);
             failed(Status.Code.UNAVAILABLE.with("connecting failed: %s", e).asException(e));
             return false;
+        } finally {
+            // After the line.
+            attempt = Optional.empty();
         }
+    }
+
+    private static RpcException leftPool() {
+        return Status.Code.UNAVAILABLE
+                .with("this channel has just left its pool")
+                .asException();
     }
 
     private void failed(RpcException e) {
@@ -284,9 +301,7 @@ final class Way {
             case POOL -> {
                 if (by.isEmpty()) {
                     // Without one it would be the host's memory.
-                    throw Status.Code.UNAVAILABLE
-                            .with("this channel has just left its pool")
-                            .asException();
+                    throw leftPool();
                 }
                 yield channel.reachedBy(channel.directory(), by, Optional.empty());
             }
@@ -296,10 +311,12 @@ final class Way {
     }
 
     Route describe() {
+        // The attempt first: it ends when its line is there.
+        boolean isTriedByFormer = kind == Kind.POOL && attempt.isPresent() && !attempt.equals(pool.current());
         Optional<Line> present = line;
-        if (present.isPresent() && isOutdated()) {
+        if (isTriedByFormer || (present.isPresent() && isOutdated())) {
             // Who has changed the pool looks for this at once, while somebody may still be trying the endpoint's ways.
-            return describe(State.LEAVING, LEFT_POOL, present.get().calls());
+            return describe(State.LEAVING, LEFT_POOL, present.map(Line::calls).orElse(0));
         }
         State now = present.filter(Line::isEjected).isPresent() ? State.EJECTED : state;
         String why = now == State.EJECTED ? present.orElseThrow().whyEjected() : reason;

@@ -59,6 +59,18 @@ class LinePickerTest {
     }
 
     @Test
+    void shouldEjectALineAtItsFifthFailureInARow() {
+        // Where this thread gets no processor for the second that the first time lasts, another one shows it.
+        Await.until("a line that is ejected", () -> {
+            Line line = new Line(null, new NoConnection(), Optional.empty());
+            fail(line, Line.FAILURES - 1);
+            assertThat(line.isEjected()).isFalse();
+            fail(line, 1);
+            return line.isEjected();
+        });
+    }
+
+    @Test
     void shouldTakeItAgainAfterASecond() {
         begin(second, 9);
         begin(third, 8);

@@ -181,9 +181,12 @@ class QueueRoutesTest {
         server("one");
         assertThat(named().rdma()).isEmpty();
         assertThat(named().tcp()).extracting(URI::getScheme).containsExactlyInAnyOrder("vq", "soft");
+        Await.equal("hosts that the meta server knows", 2, meta::hosts);
         RpcChannel channel = channel();
 
-        awaitVirtualQueues(channel);
+        // At once.
+        assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(used(channel)).containsExactly(Kind.TCP_QUEUES);
         assertThat(route(channel, Kind.TCP_QUEUES).address()).matches("vq://host-of-one:[0-9]+");
         assertThat(route(channel, Kind.TCP).state()).isEqualTo(State.NOT_NEEDED);
         assertThat(route(channel, Kind.TCP).reason())

@@ -261,6 +261,9 @@ class RoutesTest {
         Numbers numbers = channel.stub(Numbers.class);
         // If its process gets no processor for half a second, the farther one is taken until then.
         Await.equal("calls of the nearer one", "near", numbers::whoAgain);
+        for (int i = 0; i < 20; i++) {
+            assertThat(numbers.whoAgain()).as("call %d", i).isEqualTo("near");
+        }
 
         near.kill();
 

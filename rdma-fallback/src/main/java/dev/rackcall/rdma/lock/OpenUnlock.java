@@ -73,9 +73,11 @@ final class OpenUnlock {
         leaving = descriptor;
         leaving.leaves = true;
         since = System.nanoTime();
-        // Before the look at the finisher's state, which in turn is set before it looks here for the last time.
+        // Before the look at the finisher's state, and at whether it has forgotten this; both are set in turn before it
+        // looks
+        // here for the last time.
         state.set(OPEN);
-        if (finisher.isClosed()) {
+        if (over || finisher.isClosed()) {
             resume();
             settle();
         } else {
@@ -167,7 +169,15 @@ final class OpenUnlock {
     boolean finish() {
         try {
             if (isAbandoned()) {
-                forget();
+                // Before the look whether it was opened meanwhile, by whoever closes the session now; he looks the
+                // other way
+                // round.
+                over = true;
+                if (isOpen()) {
+                    over = false;
+                } else {
+                    finisher.remove(this);
+                }
             }
             return finish(finishing);
         } catch (Error e) {

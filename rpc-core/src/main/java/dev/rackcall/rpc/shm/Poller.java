@@ -8,7 +8,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -40,11 +39,11 @@ final class Poller {
     private int turns;
 
     private final AtomicInteger connectionCount = new AtomicInteger();
-    /** Whether the thread is to count what waits for it. */
-    private final AtomicBoolean counting = new AtomicBoolean();
-
     private final Relief relief;
     private volatile int slice;
+    /** Whether the thread is to count what waits for it. */
+    private volatile boolean counting;
+
     private volatile boolean stopping;
     private volatile boolean sleeping;
     /** Requests that waited for the thread when it counted them last. */
@@ -113,14 +112,18 @@ final class Poller {
         return relief.isInHandler();
     }
 
-    /** Requests that have come and that the thread has not taken: as many as it has counted after this was asked the last time, between two turns. 0 while it sleeps, since nothing waits then. Any thread. */
+    /**
+     * Requests that have come and that the thread has not taken, as many as there were when this was asked the last time. 0 while it sleeps. That begins a new slice: what waits is counted as soon as the
+     * handler that runs has returned, and not when a burst is over, when nothing ever waits. Any thread.
+     */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // of slice, as below
     int waitingRequests() {
         if (sleeping) {
             return 0;
         }
-        if (counting.compareAndSet(false, true)) {
-            post(this::countWaiting);
-        }
+        // Before the slice: the thread that sees it change looks for this.
+        counting = true;
+        slice++;
         return waitingRequests;
     }
 
@@ -130,7 +133,7 @@ final class Poller {
     }
 
     /** Lets another thread poll on if this one has been in the same handler since the last time this was asked; also begins a new slice. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // of slice, which one thread changes
+    @SuppressWarnings("NonAtomicVolatileUpdate") // of slice: two new ones that count as one are a new one
     void relieveIfStuck() {
         slice++;
         relief.relieveIfStuck();
@@ -146,9 +149,9 @@ final class Poller {
 
     // ---- the polling thread
 
-    /** What is not watched has nothing that waits, and of what is watched only who has requests takes more than one look. */
+    /** Of those that are not watched none waits, but at connections whose handlers are all stuck; and of what is watched only who has requests takes more than one look. */
     private void countWaiting() {
-        counting.set(false);
+        counting = false;
         int count = 0;
         for (int i = 0; i < watched.size(); i++) {
             count += watched.get(i).waitingRequests();
@@ -193,6 +196,9 @@ final class Poller {
             work += pollOne(watched.get(i));
             if (!isMine()) {
                 return;
+            }
+            if (counting) {
+                countWaiting();
             }
         }
         if (work > 0) {
