@@ -132,7 +132,7 @@ final class PingPongStep implements GuestStep {
         return String.format(
                 Locale.ROOT,
                 "a call without arguments %.0f us where both sides spin as ibv_rc_pingpong does (%.1f packets sent), that %.0f us, medians of %d turns: %.2f x (wanted: 2 x at most;"
-                        + " nothing is demanded of emulated processors); with the default waiting, which sleeps before an emulated answer comes, %.0f us: %.2f x",
+                        + " nothing is demanded of emulated processors); with the default waiting, by which some calls fall asleep before an emulated answer comes, %.0f us: %.2f x",
                 median(spinning.micros),
                 spinning.packets / ROUNDS,
                 median(bares),
