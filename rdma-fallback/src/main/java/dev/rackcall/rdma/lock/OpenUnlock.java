@@ -73,9 +73,8 @@ final class OpenUnlock {
         leaving = descriptor;
         leaving.leaves = true;
         since = System.nanoTime();
-        // Before the look at the finisher's state, and at whether it has forgotten this; both are set in turn before it
-        // looks
-        // here for the last time.
+        // Before the look whether the finisher has ended, or has forgotten this: it says so, and then looks here once
+        // more.
         state.set(OPEN);
         if (over || finisher.isClosed()) {
             resume();
@@ -169,9 +168,7 @@ final class OpenUnlock {
     boolean finish() {
         try {
             if (isAbandoned()) {
-                // Before the look whether it was opened meanwhile, by whoever closes the session now; he looks the
-                // other way
-                // round.
+                // Before the look whether whoever closes the session now has opened it meanwhile. Partner: begin.
                 over = true;
                 if (isOpen()) {
                     over = false;

@@ -140,7 +140,7 @@ final class Poller {
     }
 
     /**
-     * Changes every {@code stuckAfter} while handlers run: a connection that has been served since before it did lets the others have their turn,
+     * Changes every {@code stuckAfter} while handlers run, and when somebody asks what waits: a connection that has been served since before it did lets the others have their turn,
      * however many requests it has. One load, where looking at the clock would cost more than a call.
      */
     int slice() {

@@ -53,7 +53,7 @@ final class Pollers {
         return count;
     }
 
-    /** Requests that wait for the polling threads, as they counted them between their last turns. */
+    /** Requests that wait for the polling threads, as each has counted them last. */
     int waitingRequests() {
         int count = 0;
         for (Poller poller : all) {
