@@ -265,7 +265,7 @@ class ArchitectureTest {
                 20,
                 (file, attributes) -> file.toString().endsWith(".java")
                         && file.toString().contains("/src/main/java/")
-                        // The quick start's project, from the last run of it/consumer.
+                        // The quick start's project, from the last run of tools/consumer.
                         && !file.toString().contains("/target/"))) {
             undescribed = sources.map(Path::getParent)
                     .filter(folder -> !isDescribed(folder.resolve("package-info.java")))
