@@ -1,6 +1,5 @@
 package dev.rackcall.directory;
 
-
 /** Waits for the end of an arena's owner, until it is closed. Thread-safe. */
 public final class ArenaWatch implements AutoCloseable {
     private final Directory directory;

@@ -130,7 +130,8 @@ public final class Directory implements AutoCloseable {
         for (String segment : store.children(EntryPaths.CHANNELS + name)) {
             if (!segment.equals(EntryPaths.ENDPOINTS)) {
                 collect(name + "/" + segment, found);
-            } else if (!store.children(EntryPaths.CHANNELS + name + "/" + segment).isEmpty()) {
+            } else if (!store.children(EntryPaths.CHANNELS + name + "/" + segment)
+                    .isEmpty()) {
                 found.add(ChannelName.of(name));
             }
         }

@@ -148,7 +148,8 @@ final class ChannelEndpoints {
 
     Stream<Route> describe() {
         return known.values().stream()
-                .sorted(Comparator.comparing(each -> each.line().map(Subchannel::rank).orElse(EndpointRoutes.UNREACHABLE)))
+                .sorted(Comparator.comparing(
+                        each -> each.line().map(Subchannel::rank).orElse(EndpointRoutes.UNREACHABLE)))
                 .flatMap(each -> each.describe().stream());
     }
 }

@@ -2,9 +2,9 @@ package dev.rackcall.route;
 
 import dev.rackcall.directory.Endpoint;
 import dev.rackcall.directory.MemoryClaim;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
-import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CarrierProvider;
@@ -316,7 +316,8 @@ final class EndpointRoute {
         Optional<Subchannel> present = line;
         if (isTriedByFormer || (present.isPresent() && isOutdated())) {
             // Who has changed the pool looks for this at once, while somebody may still be trying the endpoint's ways.
-            return describe(State.LEAVING, LEFT_POOL, present.map(Subchannel::calls).orElse(0));
+            return describe(
+                    State.LEAVING, LEFT_POOL, present.map(Subchannel::calls).orElse(0));
         }
         State now = present.filter(Subchannel::isEjected).isPresent() ? State.EJECTED : state;
         String why = now == State.EJECTED ? present.orElseThrow().whyEjected() : reason;

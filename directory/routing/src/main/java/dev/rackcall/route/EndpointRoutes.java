@@ -1,8 +1,8 @@
 package dev.rackcall.route;
 
 import dev.rackcall.directory.Endpoint;
-import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.spi.ClientSpec;
 import java.time.Duration;

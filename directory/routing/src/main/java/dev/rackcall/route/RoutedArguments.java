@@ -60,7 +60,8 @@ final class RoutedArguments {
         return 0;
     }
 
-    private void bind(Subchannel owner, Object sharedObject, String argument, MethodDescriptor method) throws RpcException {
+    private void bind(Subchannel owner, Object sharedObject, String argument, MethodDescriptor method)
+            throws RpcException {
         if (bound.isEmpty()) {
             bound = Optional.of(owner);
         }

@@ -1,7 +1,7 @@
 package dev.rackcall.route;
 
-import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ServiceDefinition;

@@ -1,7 +1,7 @@
 package dev.rackcall.directory.file;
 
-import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryOptions;
 import dev.rackcall.directory.DirectoryStore;
 import dev.rackcall.directory.StoreProvider;

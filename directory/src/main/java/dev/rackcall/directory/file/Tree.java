@@ -1,7 +1,7 @@
 package dev.rackcall.directory.file;
 
-import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryStore;
 import java.io.IOException;
 import java.io.InputStream;
