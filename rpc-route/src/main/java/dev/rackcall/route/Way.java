@@ -7,10 +7,10 @@ import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.rpc.spi.Transports;
 import dev.rackcall.shm.Pool;
 import java.net.URI;
 import java.nio.file.Path;
@@ -252,7 +252,7 @@ final class Way {
             if (kind.isMemory()) {
                 memory = routes.claim(ARENAS * spec.arenaQuota());
             }
-            ClientConnection connection = Transports.first().connect(spec);
+            ClientConnection connection = Transports.connect(spec);
             Line fresh = new Line(this, connection, memory);
             routes.adopt(fresh);
             connectedAt = System.nanoTime();

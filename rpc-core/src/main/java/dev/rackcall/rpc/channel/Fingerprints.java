@@ -1,5 +1,7 @@
-package dev.rackcall.rpc;
+package dev.rackcall.rpc.channel;
 
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import java.util.LinkedHashSet;

@@ -1,6 +1,4 @@
-package dev.rackcall.rpc.spi;
-
-import dev.rackcall.rpc.Isolation;
+package dev.rackcall.rpc;
 
 /** One method of a service as both ends know it. Compared by identity: generated code makes one a method. */
 public final class MethodDescriptor {
@@ -26,7 +24,7 @@ public final class MethodDescriptor {
      * @param service the channel name, for example {@code /shop/search}
      * @param name the Java method's name
      * @param signature the method as a user reads it, for example {@code long put(String key, byte[] value)}; part of the fingerprint
-     * @param index position in {@link ServiceDefinition#methods()}; what travels in a request
+     * @param index position in {@code ServiceDefinition.methods()}; what travels in a request
      * @param kind how the method is called
      * @param idempotent whether the runtime may repeat it
      * @param isolation how its shared arguments are kept safe unless the caller chooses
@@ -64,7 +62,7 @@ public final class MethodDescriptor {
         return signature;
     }
 
-    /** Position in {@link ServiceDefinition#methods()}. */
+    /** Position in {@code ServiceDefinition.methods()}. */
     public int index() {
         return index;
     }

@@ -7,7 +7,6 @@ import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
-import dev.rackcall.rpc.spi.Transport;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.Message;
@@ -23,21 +22,19 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Calls between processes that map the same memory: same host, or same CXL pool. */
-public final class ShmTransport implements Transport {
+/** Connects channels and starts servers over the transport that their settings name: this host's memory, a shared pool, or a carrier. */
+public final class Transports {
     private static final int MAX_FDS = 2;
     private static final long LISTEN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
-    /** For {@link java.util.ServiceLoader}. */
-    public ShmTransport() {}
+    private Transports() {}
 
-    @Override
-    public String name() {
-        return "shared memory";
-    }
-
-    @Override
-    public ServerEndpoint serve(ServerSpec spec) {
+    /**
+     * Begins to serve.
+     *
+     * @throws RpcException ALREADY_EXISTS if a living server has one of the channels
+     */
+    public static ServerEndpoint serve(ServerSpec spec) {
         ServerEndpoint near =
                 spec.pool().isPresent() ? PoolServer.start(spec, spec.pool().get()) : ShmServer.start(spec);
         if (spec.addresses().isEmpty()) {
@@ -51,8 +48,13 @@ public final class ShmTransport implements Transport {
         }
     }
 
-    @Override
-    public ClientConnection connect(ClientSpec spec) {
+    /**
+     * Connects to a channel's server.
+     *
+     * @throws RpcException NOT_FOUND if no server has the channel, UNAVAILABLE if its server does not answer in time,
+     *     PERMISSION_DENIED if it refuses this user, FAILED_PRECONDITION if it speaks another version
+     */
+    public static ClientConnection connect(ClientSpec spec) {
         if (spec.address().isPresent() || spec.pool().isPresent()) {
             SealEnforcement.requireNone(spec, "they protect memory of one host");
         }

@@ -1,10 +1,18 @@
-package dev.rackcall.rpc;
+package dev.rackcall.rpc.channel;
 
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.ClientInterceptor;
+import dev.rackcall.rpc.Deadline;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CallThread;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
 import dev.rackcall.rpc.spi.ClientConnection;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import java.time.Duration;
 import java.util.List;

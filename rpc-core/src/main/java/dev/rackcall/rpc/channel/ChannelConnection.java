@@ -1,9 +1,11 @@
-package dev.rackcall.rpc;
+package dev.rackcall.rpc.channel;
 
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Router;
-import dev.rackcall.rpc.spi.Transports;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -32,9 +34,7 @@ final class ChannelConnection {
     }
 
     private ClientConnection connect(ClientSpec within) {
-        return membership.isPresent()
-                ? Router.get().connect(within, membership.get())
-                : Transports.first().connect(within);
+        return membership.isPresent() ? Router.get().connect(within, membership.get()) : Transports.connect(within);
     }
 
     /** The connection, whatever its state: for the fast path, which finds out by itself. */
