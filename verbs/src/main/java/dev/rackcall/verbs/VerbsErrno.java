@@ -3,7 +3,7 @@ package dev.rackcall.verbs;
 import java.util.Map;
 
 /** The errno values that verbs fail with (errno(3), Linux). */
-public final class Errno {
+public final class VerbsErrno {
     /** Not allowed. */
     public static final int EPERM = 1;
     /** No such thing. */
@@ -52,7 +52,7 @@ public final class Errno {
             Map.entry(ENETDOWN, "ENETDOWN"),
             Map.entry(ETIMEDOUT, "ETIMEDOUT"));
 
-    private Errno() {}
+    private VerbsErrno() {}
 
     /** {@code EINVAL} or {@code errno 77}. */
     public static String name(int errno) {

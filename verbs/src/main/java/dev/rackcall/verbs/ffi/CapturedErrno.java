@@ -8,13 +8,13 @@ import java.lang.foreign.StructLayout;
 import java.lang.invoke.VarHandle;
 
 /** One thread's errno, where the functions of this package leave it. */
-public final class CallState {
+public final class CapturedErrno {
     private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = LAYOUT.varHandle(PathElement.groupElement("errno"));
     private static final ThreadLocal<MemorySegment> CURRENT =
             ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(LAYOUT));
 
-    private CallState() {}
+    private CapturedErrno() {}
 
     /** The calling thread's. */
     public static MemorySegment current() {
