@@ -1,5 +1,7 @@
 package dev.rackcall.rpc;
 
+import dev.rackcall.testkit.ChildJvm;
+
 import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Tenant;

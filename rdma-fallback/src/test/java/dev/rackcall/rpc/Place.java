@@ -1,6 +1,8 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.rdma.FreePort;
+import dev.rackcall.testkit.Await;
+
+import dev.rackcall.testkit.FreePort;
 import dev.rackcall.rdma.queue.QueueHosts;
 import java.io.IOException;
 import java.net.URI;

@@ -1,5 +1,9 @@
 package dev.rackcall.rpc;
 
+import dev.rackcall.testkit.Await;
+
+import dev.rackcall.testkit.ChildJvm;
+
 import dev.rackcall.rdma.queue.QueueHosts;
 import java.net.URI;
 import org.junit.jupiter.api.AfterEach;

@@ -3,7 +3,7 @@ package dev.rackcall.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rdma.FreePort;
+import dev.rackcall.testkit.FreePort;
 import dev.rackcall.shm.Scope;
 import java.net.URI;
 import java.nio.file.Path;

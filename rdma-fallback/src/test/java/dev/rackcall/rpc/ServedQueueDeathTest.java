@@ -1,5 +1,7 @@
 package dev.rackcall.rpc;
 
+import dev.rackcall.testkit.ChildJvm;
+
 import dev.rackcall.rdma.queue.QueueHosts;
 import java.net.URI;
 

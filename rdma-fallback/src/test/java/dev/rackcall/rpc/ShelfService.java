@@ -1,5 +1,7 @@
 package dev.rackcall.rpc;
 
+import dev.rackcall.testkit.Await;
+
 import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedObject;

@@ -1,5 +1,9 @@
 package dev.rackcall.rpc;
 
+import dev.rackcall.testkit.Await;
+
+import dev.rackcall.testkit.ChildJvm;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;

@@ -1,5 +1,11 @@
 package dev.rackcall.rpc;
 
+import dev.rackcall.testkit.Usage;
+
+import dev.rackcall.testkit.Await;
+
+import dev.rackcall.testkit.ChildJvm;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 

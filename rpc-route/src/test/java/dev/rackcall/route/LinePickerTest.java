@@ -2,7 +2,7 @@ package dev.rackcall.route;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.Await;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;

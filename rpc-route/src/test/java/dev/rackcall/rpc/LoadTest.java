@@ -1,5 +1,7 @@
 package dev.rackcall.rpc;
 
+import dev.rackcall.testkit.Await;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.directory.ChannelName;

@@ -8,7 +8,7 @@ import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.MessagePort;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
-import dev.rackcall.rpc.Await;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.EchoService;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rdma.CarrierContract;
 import dev.rackcall.rdma.sending.SendingLocks;
-import dev.rackcall.rpc.Await;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import java.lang.foreign.ValueLayout;

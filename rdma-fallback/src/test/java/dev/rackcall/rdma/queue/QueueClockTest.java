@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.cp.Arrivals;
 import dev.rackcall.cp.MessagePort;
 import dev.rackcall.cp.VirtualQueue;
-import dev.rackcall.rpc.Await;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.shm.os.Mapping;

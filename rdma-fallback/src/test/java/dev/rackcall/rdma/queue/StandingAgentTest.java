@@ -11,7 +11,7 @@ import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Patience;
 import dev.rackcall.cp.Tenant;
-import dev.rackcall.rpc.Await;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;

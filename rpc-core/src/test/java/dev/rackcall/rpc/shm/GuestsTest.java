@@ -3,7 +3,7 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.rpc.Await;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.EchoService;

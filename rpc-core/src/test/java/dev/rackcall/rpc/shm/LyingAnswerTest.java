@@ -3,7 +3,7 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.Await;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Catalogue;
 import dev.rackcall.rpc.Echo;
@@ -12,7 +12,7 @@ import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.Usage;
+import dev.rackcall.testkit.Usage;
 import dev.rackcall.rpc.generated.EverythingProbe;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;

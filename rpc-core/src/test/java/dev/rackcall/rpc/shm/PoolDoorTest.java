@@ -2,7 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.Await;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.EchoService;
 import dev.rackcall.rpc.Peer;

@@ -1,4 +1,4 @@
-package dev.rackcall.rdma;
+package dev.rackcall.testkit;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,5 +1,7 @@
 package dev.rackcall.rpc;
 
+import dev.rackcall.testkit.Await;
+
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;

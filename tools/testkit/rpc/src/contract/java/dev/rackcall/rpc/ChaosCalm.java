@@ -1,5 +1,7 @@
 package dev.rackcall.rpc;
 
+import dev.rackcall.testkit.Await;
+
 import dev.rackcall.rpc.Chaos.Grain;
 import dev.rackcall.shm.Scope;
 import java.time.Duration;

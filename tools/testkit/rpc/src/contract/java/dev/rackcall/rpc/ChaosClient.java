@@ -1,5 +1,9 @@
 package dev.rackcall.rpc;
 
+import dev.rackcall.testkit.Usage;
+
+import dev.rackcall.testkit.Await;
+
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
