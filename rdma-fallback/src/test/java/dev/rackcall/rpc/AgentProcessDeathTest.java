@@ -1,11 +1,10 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Await;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rdma.queue.QueueHosts;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;

@@ -1,10 +1,8 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Await;
-
-import dev.rackcall.testkit.ChildJvm;
-
 import dev.rackcall.rdma.Faults;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.testkit.FreePort;
 import java.net.URI;
 

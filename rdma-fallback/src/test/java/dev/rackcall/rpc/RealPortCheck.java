@@ -1,10 +1,9 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Await;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.FreePort;
 import dev.rackcall.verbs.Context;
 import dev.rackcall.verbs.Devices;

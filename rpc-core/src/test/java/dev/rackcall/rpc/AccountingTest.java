@@ -1,11 +1,9 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Usage;
-
-import dev.rackcall.testkit.Await;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Usage;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

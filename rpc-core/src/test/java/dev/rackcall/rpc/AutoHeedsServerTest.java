@@ -1,7 +1,5 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.ChildJvm;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -13,6 +11,7 @@ import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.ChildJvm;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

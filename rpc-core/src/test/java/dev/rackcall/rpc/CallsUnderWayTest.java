@@ -1,9 +1,8 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Await;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

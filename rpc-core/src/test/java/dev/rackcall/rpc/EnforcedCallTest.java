@@ -1,9 +1,5 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Await;
-
-import dev.rackcall.testkit.ChildJvm;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -14,6 +10,8 @@ import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,13 +1,12 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Await;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;

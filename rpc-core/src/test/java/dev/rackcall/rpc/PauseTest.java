@@ -1,11 +1,9 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Await;
-
-import dev.rackcall.testkit.ChildJvm;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,13 +1,11 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Await;
-
-import dev.rackcall.testkit.ChildJvm;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assertions.assertTimeout;
 
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;

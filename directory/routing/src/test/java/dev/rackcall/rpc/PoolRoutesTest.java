@@ -1,7 +1,5 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Await;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,6 +7,7 @@ import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
 import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.TwoHosts;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

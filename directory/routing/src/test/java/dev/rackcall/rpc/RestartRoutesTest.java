@@ -1,9 +1,5 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Await;
-
-import dev.rackcall.testkit.ChildJvm;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.cp.Agent;
@@ -14,6 +10,8 @@ import dev.rackcall.cp.Tenant;
 import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.nio.file.Files;

@@ -73,7 +73,7 @@ public final class ChildJvm implements AutoCloseable {
             this.arguments = Arrays.stream(arguments).map(Object::toString).toList();
         }
 
-        /** Adds flags, which override those of this JVM. */
+        /** Adds flags, which override those of this JVM; also the class path. */
         public Launch flags(List<String> more) {
             flags.addAll(more);
             return this;
@@ -122,8 +122,7 @@ public final class ChildJvm implements AutoCloseable {
         /** The command line. */
         public List<String> command() {
             List<String> command = new ArrayList<>(before);
-            command.add(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString());
+            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
             command.addAll(inheritedFlags());
             if (optimised) {
                 command.removeAll(CHEAP);
@@ -131,9 +130,9 @@ public final class ChildJvm implements AutoCloseable {
                 command.addAll(CHEAP);
             }
             // A killed JVM leaves its performance data behind.
-            command.addAll(List.of("-Xshare:auto", "-XX:-UsePerfData"));
+            command.addAll(List.of("-Xshare:auto", "-XX:-UsePerfData", "-cp", System.getProperty("java.class.path")));
             command.addAll(flags);
-            command.addAll(List.of("-cp", System.getProperty("java.class.path"), main));
+            command.add(main);
             command.addAll(arguments);
             return command;
         }

@@ -36,8 +36,14 @@ public record TestCertificate(Path certificate, Path key) {
                 keys.load(in, PASSWORD.toCharArray());
             }
             return new TestCertificate(
-                    pem(folder.resolve(name + ".crt"), "CERTIFICATE", keys.getCertificate("it").getEncoded()),
-                    pem(folder.resolve(name + ".key"), "PRIVATE KEY", keys.getKey("it", PASSWORD.toCharArray()).getEncoded()));
+                    pem(
+                            folder.resolve(name + ".crt"),
+                            "CERTIFICATE",
+                            keys.getCertificate("it").getEncoded()),
+                    pem(
+                            folder.resolve(name + ".key"),
+                            "PRIVATE KEY",
+                            keys.getKey("it", PASSWORD.toCharArray()).getEncoded()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (GeneralSecurityException | InterruptedException e) {

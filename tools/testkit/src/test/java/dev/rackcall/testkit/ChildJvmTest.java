@@ -33,7 +33,11 @@ class ChildJvmTest {
     }
 
     private ChildJvm parrot() {
-        return ChildJvm.of(Parrot.class, 3).in(folder).directory(folder).mergingErrors().start();
+        return ChildJvm.of(Parrot.class, 3)
+                .in(folder)
+                .directory(folder)
+                .mergingErrors()
+                .start();
     }
 
     @Test
