@@ -3,10 +3,10 @@ package dev.rackcall.samples.documents;
 import java.math.BigDecimal;
 
 /** Which {@link Kind} a JSON number is, decided by its value alone, so that every way to the same number ends at the same kind. */
-final class Numbers {
+final class JsonNumbers {
     private static final int DIGITS_KEPT = 15;
 
-    private Numbers() {}
+    private JsonNumbers() {}
 
     /** Whether a text of that length, read as that double, has so few digits that the double keeps them all (15, DBL_DIG of C). */
     static boolean isShort(int textLength, double value) {

@@ -11,10 +11,10 @@ import java.util.Optional;
  * The ways over a network: which addresses of an endpoint belong to which, and what stands in the way of one. Two ends must be alike in whether their device is one in hardware; and of both
  * devices the endpoint may have addresses for virtual queues and others, which have queue pairs of their own.
  */
-final class RemoteWays {
+final class NetworkRoutes {
     private static final String QUEUES = "vq";
 
-    private RemoteWays() {}
+    private NetworkRoutes() {}
 
     /** At which the endpoint is reached in this way, in its own order. */
     static List<URI> addresses(Endpoint endpoint, Kind kind) {

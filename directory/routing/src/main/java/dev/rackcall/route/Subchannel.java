@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A connection over one {@link Way}, with what is known of how calls fare there. Thread-safe. */
-final class Line {
+/** A connection over one {@link EndpointRoute}, with what is known of how calls fare there. Thread-safe. */
+final class Subchannel {
     /** In a row, after which others are preferred. */
     static final int FAILURES = 5;
 
@@ -37,9 +37,9 @@ final class Line {
         MEMORY_GONE
     }
 
-    private static final Logger LOG = LoggerFactory.getLogger(Line.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Subchannel.class);
 
-    private final Way way;
+    private final EndpointRoute way;
     private final ClientConnection connection;
     /** What this process may map for it. */
     private final Optional<MemoryClaim> memory;
@@ -59,18 +59,18 @@ final class Line {
     private long leftAt;
     private Left how = Left.FOR_A_BETTER_ONE;
 
-    Line(Way way, ClientConnection connection, Optional<MemoryClaim> memory) {
+    Subchannel(EndpointRoute way, ClientConnection connection, Optional<MemoryClaim> memory) {
         this.way = way;
         this.connection = connection;
         this.memory = memory;
     }
 
-    Way way() {
+    EndpointRoute way() {
         return way;
     }
 
     int rank() {
-        return EndpointWays.rank(way.kind());
+        return EndpointRoutes.rank(way.kind());
     }
 
     ClientConnection connection() {

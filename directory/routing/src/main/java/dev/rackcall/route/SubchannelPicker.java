@@ -4,23 +4,23 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Which of several lines a call takes. */
-final class LinePicker {
-    private LinePicker() {}
+final class SubchannelPicker {
+    private SubchannelPicker() {}
 
     /**
-     * The one with the fewest calls under way; of several of those by chance, and more often the one whose server has less to do ({@link Line#weight}); one that fails often only if there is no
+     * The one with the fewest calls under way; of several of those by chance, and more often the one whose server has less to do ({@link Subchannel#weight}); one that fails often only if there is no
      * other. What this channel has under way it knows at once, and of the rest only what servers have told, so that comes second.
      *
      * @param tried by this call, without success: only if there is no other
      */
-    static Line pick(Line[] lines, List<Line> tried) {
+    static Subchannel pick(Subchannel[] lines, List<Subchannel> tried) {
         if (lines.length == 1) {
             return lines[0];
         }
-        Line best = null;
+        Subchannel best = null;
         long bestCost = Long.MAX_VALUE;
         double weights = 0;
-        for (Line line : lines) {
+        for (Subchannel line : lines) {
             long cost = line.calls();
             if (line.isEjected()) {
                 cost += 1L << 32;

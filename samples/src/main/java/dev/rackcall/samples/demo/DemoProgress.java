@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /** Tells people how far the demo is: in one line that changes if they look at a terminal, else in a line every few seconds. One thread. */
-public final class Progress {
+public final class DemoProgress {
     private static final long TERMINAL_NANOS = 200_000_000L;
     private static final long LINES_NANOS = 5_000_000_000L;
     private static final int WIDTH = 70;
@@ -16,14 +16,14 @@ public final class Progress {
     private final boolean terminal;
     private long last = System.nanoTime();
 
-    private Progress(PrintWriter out, boolean terminal) {
+    private DemoProgress(PrintWriter out, boolean terminal) {
         this.out = out;
         this.terminal = terminal;
     }
 
     /** Writes to the standard error stream's {@code out}, and looks where that leads. */
-    public static Progress to(PrintWriter out) {
-        return new Progress(out, isTerminal());
+    public static DemoProgress to(PrintWriter out) {
+        return new DemoProgress(out, isTerminal());
     }
 
     private static boolean isTerminal() {

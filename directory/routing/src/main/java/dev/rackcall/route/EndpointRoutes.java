@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** One endpoint of a channel: tries its ways, best first, and keeps the line of the first that works. */
-final class EndpointWays {
+final class EndpointRoutes {
     /** The rank of an endpoint that cannot be reached at all. */
     static final int UNREACHABLE = Integer.MAX_VALUE;
 
@@ -23,10 +23,10 @@ final class EndpointWays {
     private static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ChannelRoutes routes;
-    private final List<Way> ways;
+    private final List<EndpointRoute> ways;
     private final long connectNanos;
     private volatile Endpoint endpoint;
-    private volatile Optional<Line> line = Optional.empty();
+    private volatile Optional<Subchannel> line = Optional.empty();
 
     // What follows is the routes': they change it under their lock.
 
@@ -47,15 +47,15 @@ final class EndpointWays {
     /** Why it is given up as soon as nobody tries its ways any more; empty if it is not. */
     private String givenUp = "";
 
-    EndpointWays(ChannelRoutes routes, Endpoint endpoint, ClientSpec channel, ChannelPool pool) {
+    EndpointRoutes(ChannelRoutes routes, Endpoint endpoint, ClientSpec channel, ChannelPool pool) {
         this.routes = routes;
         this.endpoint = endpoint;
-        this.ways = Way.to(endpoint, channel, pool);
+        this.ways = EndpointRoute.to(endpoint, channel, pool);
         this.connectNanos = channel.connectTimeout().toNanos();
     }
 
     /** The line that calls may take, if it still lives. */
-    Optional<Line> line() {
+    Optional<Subchannel> line() {
         return line.filter(present -> present.isUsable() && !present.way().isOutdated());
     }
 
@@ -102,11 +102,11 @@ final class EndpointWays {
      */
     void advance(boolean mayConnect, boolean urgently) {
         long end = System.nanoTime() + connectNanos;
-        Optional<Way> chosen = Optional.empty();
+        Optional<EndpointRoute> chosen = Optional.empty();
         for (int i = 0; i < ways.size(); i++) {
-            Way way = ways.get(i);
+            EndpointRoute way = ways.get(i);
             if (chosen.isPresent()) {
-                standBy(way, RemoteWays.whyNotNeeded(way.kind(), chosen.get().kind()));
+                standBy(way, NetworkRoutes.whyNotNeeded(way.kind(), chosen.get().kind()));
             } else if (!isImpossible(way)
                     && (isConnected(way) || connects(i, end, mayConnect, urgently && !way.isShunned()))) {
                 chosen = Optional.of(way);
@@ -116,13 +116,13 @@ final class EndpointWays {
         if (chosen.isEmpty() && urgently) {
             chosen = shunned(end, mayConnect);
         }
-        line = chosen.flatMap(Way::line);
+        line = chosen.flatMap(EndpointRoute::line);
     }
 
     /** A way that soon ends is better than none, while a call waits for it. */
-    private Optional<Way> shunned(long end, boolean mayConnect) {
+    private Optional<EndpointRoute> shunned(long end, boolean mayConnect) {
         for (int i = 0; i < ways.size(); i++) {
-            Way way = ways.get(i);
+            EndpointRoute way = ways.get(i);
             if (way.isShunned() && !isImpossible(way) && connects(i, end, mayConnect, true)) {
                 return Optional.of(way);
             }
@@ -130,25 +130,25 @@ final class EndpointWays {
         return Optional.empty();
     }
 
-    private boolean isImpossible(Way way) {
+    private boolean isImpossible(EndpointRoute way) {
         Optional<String> obstacle = way.obstacle();
         obstacle.ifPresent(why -> {
-            retire(way, why, Line.Left.MEMORY_GONE);
+            retire(way, why, Subchannel.Left.MEMORY_GONE);
             way.impossible(why);
         });
         return obstacle.isPresent();
     }
 
-    private void standBy(Way way, String why) {
+    private void standBy(EndpointRoute way, String why) {
         if (!isImpossible(way)) {
-            retire(way, why, Line.Left.FOR_A_BETTER_ONE);
+            retire(way, why, Subchannel.Left.FOR_A_BETTER_ONE);
             way.notNeeded(why);
         }
     }
 
     /** Has the way give up its line, if it has one; returns that. */
-    private Optional<Line> retire(Way way, String why, Line.Left how) {
-        Optional<Line> left = way.line();
+    private Optional<Subchannel> retire(EndpointRoute way, String why, Subchannel.Left how) {
+        Optional<Subchannel> left = way.line();
         // Not later: calls would take it while the ways behind it are tried.
         if (left.isPresent() && line.equals(left)) {
             line = Optional.empty();
@@ -157,21 +157,21 @@ final class EndpointWays {
         return left;
     }
 
-    private boolean isConnected(Way way) {
+    private boolean isConnected(EndpointRoute way) {
         if (way.isOutdated()) {
-            retire(way, Way.LEFT_POOL, Line.Left.MEMORY_GONE);
+            retire(way, EndpointRoute.LEFT_POOL, Subchannel.Left.MEMORY_GONE);
             return false;
         }
         if (way.isConnected()) {
             return true;
         }
-        retire(way, "its connection has ended", Line.Left.ENDED)
+        retire(way, "its connection has ended", Subchannel.Left.ENDED)
                 .ifPresent(ended -> way.lost(ended.connection().endCause()));
         return false;
     }
 
     private boolean connects(int index, long end, boolean mayConnect, boolean urgently) {
-        Way way = ways.get(index);
+        EndpointRoute way = ways.get(index);
         if (!mayConnect || !(urgently || way.isDue())) {
             return false;
         }
@@ -214,7 +214,7 @@ final class EndpointWays {
     }
 
     List<Route> describe() {
-        return ways.stream().map(Way::describe).toList();
+        return ways.stream().map(EndpointRoute::describe).toList();
     }
 
     /** For a message: each way and what is wrong with it. */

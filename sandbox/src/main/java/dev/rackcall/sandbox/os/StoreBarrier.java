@@ -10,10 +10,10 @@ import java.lang.invoke.MethodHandle;
  * The JVM tells a thread of a refused store some time after it: compiled code goes on to the next place where the JVM may stop it. A return from
  * native code is such a place.
  */
-public final class Settle {
+public final class StoreBarrier {
     private static final MethodHandle GETPPID = Linkage.libc("getppid", JAVA_INT);
 
-    private Settle() {}
+    private StoreBarrier() {}
 
     /**
      * Returns once all stores that this thread has made are known to have been allowed.

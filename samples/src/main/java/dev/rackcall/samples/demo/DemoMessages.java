@@ -10,7 +10,7 @@ import tools.jackson.databind.json.JsonMapper;
  * What the conductor and its processes say to each other, one line of JSON each: {@link Setup} as the process's argument, {@link Order}s to its
  * standard input, and on its standard output {@link #OK} with an answer, {@link #FAILED} with a sentence, or {@link #PROGRESS} in between.
  */
-final class Messages {
+final class DemoMessages {
     static final String OK = "ok ";
     static final String FAILED = "failed ";
     static final String PROGRESS = "progress ";
@@ -19,7 +19,7 @@ final class Messages {
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .build();
 
-    private Messages() {}
+    private DemoMessages() {}
 
     /** What a process is. */
     enum Role {
@@ -28,7 +28,7 @@ final class Messages {
     }
 
     /** What a process is told at its start; {@code client} is its number, if it is one. */
-    record Setup(Role role, Transport transport, Path directory, Plan plan, int client) {}
+    record Setup(Role role, StoreTransport transport, Path directory, DemoPlan plan, int client) {}
 
     /** What a process can be told to do. */
     enum Order {

@@ -10,34 +10,34 @@ import dev.rackcall.shm.SharedString;
  * children, and members of the same name refer to one and the same text.
  */
 @Shared
-public interface Json {
+public interface JsonValue {
     Kind kind();
 
-    Json kind(Kind value);
+    JsonValue kind(Kind value);
 
     /** An INTEGER, the bits of a DOUBLE, 0 or 1 for a BOOLEAN; 0 for all others. */
     long bits();
 
-    Json bits(long value);
+    JsonValue bits(long value);
 
     /** Null but for members of an object. */
     Ref<SharedString> name();
 
-    Json name(Ref<SharedString> value);
+    JsonValue name(Ref<SharedString> value);
 
     boolean name(SharedString into);
 
     /** TEXT, or the digits of a DECIMAL; null for all others. */
     Ref<SharedString> text();
 
-    Json text(Ref<SharedString> value);
+    JsonValue text(Ref<SharedString> value);
 
     boolean text(SharedString into);
 
     /** The elements of an ARRAY or the members of an OBJECT; null for all others. */
-    Ref<SharedArray<Json>> children();
+    Ref<SharedArray<JsonValue>> children();
 
-    Json children(Ref<SharedArray<Json>> value);
+    JsonValue children(Ref<SharedArray<JsonValue>> value);
 
-    boolean children(SharedArray<Json> into);
+    boolean children(SharedArray<JsonValue> into);
 }

@@ -14,25 +14,25 @@ import java.util.stream.Stream;
  * All lines of one channel that have not been closed, those included that calls have left, and what each of them is told. Changed under the lock of its
  * {@link ChannelRoutes}; calls read one field of it.
  */
-final class ChannelLines {
-    private static final Line[] NONE = {};
+final class Subchannels {
+    private static final Subchannel[] NONE = {};
 
-    private final List<Line> adopted = new ArrayList<>();
-    private final List<Line> left = new ArrayList<>();
+    private final List<Subchannel> adopted = new ArrayList<>();
+    private final List<Subchannel> left = new ArrayList<>();
     /** Nobody uses them, and their peers are being told. */
-    private final List<Line> closing = new ArrayList<>();
+    private final List<Subchannel> closing = new ArrayList<>();
 
     private final List<ServiceDefinition<?>> used = new ArrayList<>();
     private Optional<ClientConnection> first = Optional.empty();
-    private volatile Line[] open = NONE;
+    private volatile Subchannel[] open = NONE;
 
     /** By any thread, without the lock. */
-    Line[] open() {
+    Subchannel[] open() {
         return open;
     }
 
     /** A fresh line: must serve what the others serve, and learns what the channel is used for. */
-    void adopt(Line line) {
+    void adopt(Subchannel line) {
         ClientConnection connection = line.connection();
         if (first.isPresent() && first.get().fingerprint() != connection.fingerprint()) {
             connection.close();
@@ -54,7 +54,7 @@ final class ChannelLines {
     void use(ServiceDefinition<?> definition) {
         if (!used.contains(definition)) {
             used.add(definition);
-            for (Line line : open) {
+            for (Subchannel line : open) {
                 line.connection().use(definition);
             }
         }
@@ -66,14 +66,14 @@ final class ChannelLines {
     }
 
     /** Nothing new goes there any more. */
-    void leave(Line line, String why, Line.Left how) {
+    void leave(Subchannel line, String why, Subchannel.Left how) {
         line.leave(why, how);
         left.add(line);
     }
 
     /** Closes those that were left and that nobody uses any more. */
     void closeForsaken() {
-        for (Line line : List.copyOf(left)) {
+        for (Subchannel line : List.copyOf(left)) {
             if (line.isForsaken()) {
                 left.remove(line);
                 closing.add(line);
@@ -82,12 +82,12 @@ final class ChannelLines {
                 Background.run(line::close);
             }
         }
-        closing.removeIf(Line::isClosed);
+        closing.removeIf(Subchannel::isClosed);
         open = adopted.toArray(NONE);
     }
 
     Stream<Route> describeLeft() {
-        Stream<Line> all = Stream.concat(left.stream(), closing.stream().filter(line -> !line.isClosed()));
+        Stream<Subchannel> all = Stream.concat(left.stream(), closing.stream().filter(line -> !line.isClosed()));
         return all.map(line -> line.way().describe(State.LEAVING, line.whyLeaving(), line.calls()));
     }
 }

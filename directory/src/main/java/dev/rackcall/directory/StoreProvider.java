@@ -1,6 +1,5 @@
-package dev.rackcall.directory.spi;
+package dev.rackcall.directory;
 
-import dev.rackcall.directory.DirectoryOptions;
 import java.net.URI;
 
 /** Opens stores of one kind. Found by {@code ServiceLoader}. */

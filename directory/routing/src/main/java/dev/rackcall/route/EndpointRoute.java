@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
  * One way to one endpoint: says what stands in the way, connects, and remembers how that went. One thread at a time changes it; others read what is
  * volatile.
  */
-final class Way {
+final class EndpointRoute {
     private static final long FIRST_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long LAST_RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** Devices seldom come and go, and to look for them costs. */
@@ -50,7 +50,7 @@ final class Way {
     private final ClientSpec channel;
     private final ChannelPool pool;
 
-    private volatile Optional<Line> line = Optional.empty();
+    private volatile Optional<Subchannel> line = Optional.empty();
     private volatile State state = State.NOT_NEEDED;
     private volatile String reason = "it was not tried yet";
     private volatile Optional<RpcException> failure = Optional.empty();
@@ -67,7 +67,7 @@ final class Way {
     private long wantNanos = FIRST_WANT_NANOS;
     private boolean wanting;
 
-    private Way(Endpoint endpoint, Kind kind, Optional<URI> address, ClientSpec channel, ChannelPool pool) {
+    private EndpointRoute(Endpoint endpoint, Kind kind, Optional<URI> address, ClientSpec channel, ChannelPool pool) {
         this.endpoint = endpoint;
         this.kind = kind;
         this.address = address;
@@ -77,19 +77,19 @@ final class Way {
     }
 
     /** All ways to an endpoint, best first; one of each kind at least. */
-    static List<Way> to(Endpoint endpoint, ClientSpec channel, ChannelPool pool) {
-        List<Way> ways = new ArrayList<>();
-        ways.add(new Way(endpoint, Kind.PROCESS, Optional.empty(), channel, pool));
-        ways.add(new Way(endpoint, Kind.HOST, Optional.empty(), channel, pool));
-        ways.add(new Way(endpoint, Kind.POOL, Optional.empty(), channel, pool));
+    static List<EndpointRoute> to(Endpoint endpoint, ClientSpec channel, ChannelPool pool) {
+        List<EndpointRoute> ways = new ArrayList<>();
+        ways.add(new EndpointRoute(endpoint, Kind.PROCESS, Optional.empty(), channel, pool));
+        ways.add(new EndpointRoute(endpoint, Kind.HOST, Optional.empty(), channel, pool));
+        ways.add(new EndpointRoute(endpoint, Kind.POOL, Optional.empty(), channel, pool));
         // Virtual queues first: a connection is there sooner than a queue pair is made for it, and needs none of its
         // own. A call over them takes longer, on the software device 2 to 3 times as long (docs/directory.md).
         for (Kind kind : List.of(Kind.RDMA_QUEUES, Kind.RDMA, Kind.TCP_QUEUES, Kind.TCP)) {
-            List<URI> addresses = RemoteWays.addresses(endpoint, kind);
+            List<URI> addresses = NetworkRoutes.addresses(endpoint, kind);
             if (addresses.isEmpty()) {
-                ways.add(new Way(endpoint, kind, Optional.empty(), channel, pool));
+                ways.add(new EndpointRoute(endpoint, kind, Optional.empty(), channel, pool));
             }
-            addresses.forEach(each -> ways.add(new Way(endpoint, kind, Optional.of(each), channel, pool)));
+            addresses.forEach(each -> ways.add(new EndpointRoute(endpoint, kind, Optional.of(each), channel, pool)));
         }
         return List.copyOf(ways);
     }
@@ -98,7 +98,7 @@ final class Way {
         return kind;
     }
 
-    Optional<Line> line() {
+    Optional<Subchannel> line() {
         return line;
     }
 
@@ -148,10 +148,10 @@ final class Way {
 
     private Optional<String> remoteObstacle() {
         if (address.isEmpty()) {
-            return Optional.of(RemoteWays.notAnnounced(endpoint, kind));
+            return Optional.of(NetworkRoutes.notAnnounced(endpoint, kind));
         }
         if (carrier.isEmpty()) {
-            return Optional.of(RemoteWays.withoutProvider(kind));
+            return Optional.of(NetworkRoutes.withoutProvider(kind));
         }
         Optional<String> lacking = carrier.get().obstacle(address.get());
         if (lacking.isPresent()) {
@@ -159,7 +159,7 @@ final class Way {
         }
         DeviceCheck last = devices;
         if (System.nanoTime() - last.at() > DEVICES_NANOS) {
-            last = new DeviceCheck(System.nanoTime(), RemoteWays.unlike(kind, carrier.get(), address.get()));
+            last = new DeviceCheck(System.nanoTime(), NetworkRoutes.unlike(kind, carrier.get(), address.get()));
             devices = last;
         }
         return last.missing();
@@ -196,8 +196,8 @@ final class Way {
     }
 
     /** Gives up the line that it has, if any; whoever calls sees to its end. Under the routes' lock. */
-    Optional<Line> detach() {
-        Optional<Line> last = line;
+    Optional<Subchannel> detach() {
+        Optional<Subchannel> last = line;
         line = Optional.empty();
         return last;
     }
@@ -253,7 +253,7 @@ final class Way {
                 memory = routes.claim(ARENAS * spec.arenaQuota());
             }
             ClientConnection connection = Transports.first().connect(spec);
-            Line fresh = new Line(this, connection, memory);
+            Subchannel fresh = new Subchannel(this, connection, memory);
             routes.adopt(fresh);
             connectedAt = System.nanoTime();
             connectedBy = by;
@@ -263,11 +263,11 @@ final class Way {
             failure = Optional.empty();
             return true;
         } catch (RpcException e) {
-            Line.giveBack(memory);
+            Subchannel.giveBack(memory);
             failed(e);
             return false;
         } catch (RuntimeException e) {
-            Line.giveBack(memory);
+            Subchannel.giveBack(memory);
             failed(Status.Code.UNAVAILABLE.with("connecting failed: %s", e).asException(e));
             return false;
         } finally {
@@ -313,14 +313,15 @@ final class Way {
     Route describe() {
         // The attempt first: it ends when its line is there.
         boolean isTriedByFormer = kind == Kind.POOL && attempt.isPresent() && !attempt.equals(pool.current());
-        Optional<Line> present = line;
+        Optional<Subchannel> present = line;
         if (isTriedByFormer || (present.isPresent() && isOutdated())) {
             // Who has changed the pool looks for this at once, while somebody may still be trying the endpoint's ways.
-            return describe(State.LEAVING, LEFT_POOL, present.map(Line::calls).orElse(0));
+            return describe(
+                    State.LEAVING, LEFT_POOL, present.map(Subchannel::calls).orElse(0));
         }
-        State now = present.filter(Line::isEjected).isPresent() ? State.EJECTED : state;
+        State now = present.filter(Subchannel::isEjected).isPresent() ? State.EJECTED : state;
         String why = now == State.EJECTED ? present.orElseThrow().whyEjected() : reason;
-        return describe(now, why, present.map(Line::calls).orElse(0));
+        return describe(now, why, present.map(Subchannel::calls).orElse(0));
     }
 
     Route describe(State now, String why, int calls) {

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
  * Has a process that is ended by a signal close what it has open before the JVM halts: opened before all of that and closed after it, as the outermost of
  * try-with-resources. Any thread may ask; one closes.
  */
-final class Farewell implements AutoCloseable {
+final class OrderlyShutdown implements AutoCloseable {
     /** So long a signal waits for that; what a directory names then goes with its lease. */
     private static final int PATIENCE_SECONDS = 10;
 
@@ -15,10 +15,10 @@ final class Farewell implements AutoCloseable {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final Thread hook = Thread.ofPlatform().unstarted(this::await);
 
-    private Farewell() {}
+    private OrderlyShutdown() {}
 
-    static Farewell open() {
-        Farewell farewell = new Farewell();
+    static OrderlyShutdown open() {
+        OrderlyShutdown farewell = new OrderlyShutdown();
         Runtime.getRuntime().addShutdownHook(farewell.hook);
         return farewell;
     }

@@ -17,16 +17,16 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Which line a call takes, as far as that does not depend on chance. */
-class LinePickerTest {
+class SubchannelPickerTest {
     /** So often it is asked, since it begins anywhere. */
     private static final int TIMES = 64;
     /** Failures of six more times. */
-    private static final int OFTEN = 6 * Line.FAILURES;
+    private static final int OFTEN = 6 * Subchannel.FAILURES;
 
     private final NoConnection firstConnection = new NoConnection();
-    private final Line first = new Line(null, firstConnection, Optional.empty());
-    private final Line second = new Line(null, new NoConnection(), Optional.empty());
-    private final Line third = new Line(null, new NoConnection(), Optional.empty());
+    private final Subchannel first = new Subchannel(null, firstConnection, Optional.empty());
+    private final Subchannel second = new Subchannel(null, new NoConnection(), Optional.empty());
+    private final Subchannel third = new Subchannel(null, new NoConnection(), Optional.empty());
 
     @Test
     void shouldTakeTheOneWithTheFewestCalls() {
@@ -44,7 +44,7 @@ class LinePickerTest {
     void shouldAvoidTheOneThatFailsOften() {
         begin(second, 9);
         begin(third, 8);
-        fail(first, Line.FAILURES - 1);
+        fail(first, Subchannel.FAILURES - 1);
         assertAlways(first, List.of());
 
         fail(first, 1);
@@ -53,8 +53,8 @@ class LinePickerTest {
         assertThat(first.isEjected()).isTrue();
         assertAlways(third, List.of());
         // Where all of them are, there is nothing to choose between.
-        fail(second, Line.FAILURES + OFTEN);
-        fail(third, Line.FAILURES + OFTEN);
+        fail(second, Subchannel.FAILURES + OFTEN);
+        fail(third, Subchannel.FAILURES + OFTEN);
         assertAlways(first, List.of());
     }
 
@@ -62,8 +62,8 @@ class LinePickerTest {
     void shouldEjectALineAtItsFifthFailureInARow() {
         // Where this thread gets no processor for the second that the first time lasts, another one shows it.
         Await.until("a line that is ejected", () -> {
-            Line line = new Line(null, new NoConnection(), Optional.empty());
-            fail(line, Line.FAILURES - 1);
+            Subchannel line = new Subchannel(null, new NoConnection(), Optional.empty());
+            fail(line, Subchannel.FAILURES - 1);
             assertThat(line.isEjected()).isFalse();
             fail(line, 1);
             return line.isEjected();
@@ -74,7 +74,7 @@ class LinePickerTest {
     void shouldTakeItAgainAfterASecond() {
         begin(second, 9);
         begin(third, 8);
-        fail(first, Line.FAILURES);
+        fail(first, Subchannel.FAILURES);
         Await.until("the end of its first time, a second", () -> !first.isEjected());
         assertAlways(first, List.of());
     }
@@ -82,10 +82,10 @@ class LinePickerTest {
     /** Four errors, an answer, four errors: that is no row of five. */
     @Test
     void shouldForgetFailuresWithTheFirstAnswer() {
-        fail(first, Line.FAILURES - 1);
+        fail(first, Subchannel.FAILURES - 1);
         begin(first, 1);
         first.ended(Status.Code.NOT_FOUND);
-        fail(first, Line.FAILURES - 1);
+        fail(first, Subchannel.FAILURES - 1);
         assertThat(first.isEjected()).isFalse();
     }
 
@@ -139,28 +139,28 @@ class LinePickerTest {
     }
 
     private int[] take(int calls) {
-        Line[] lines = {first, second, third};
+        Subchannel[] lines = {first, second, third};
         int[] taken = new int[lines.length];
         for (int i = 0; i < calls; i++) {
-            taken[List.of(lines).indexOf(LinePicker.pick(lines, List.of()))]++;
+            taken[List.of(lines).indexOf(SubchannelPicker.pick(lines, List.of()))]++;
         }
         return taken;
     }
 
-    private void assertAlways(Line expected, List<Line> tried) {
-        Line[] lines = {first, second, third};
+    private void assertAlways(Subchannel expected, List<Subchannel> tried) {
+        Subchannel[] lines = {first, second, third};
         for (int i = 0; i < TIMES; i++) {
-            assertThat(LinePicker.pick(lines, tried)).isSameAs(expected);
+            assertThat(SubchannelPicker.pick(lines, tried)).isSameAs(expected);
         }
     }
 
-    private static void begin(Line line, int calls) {
+    private static void begin(Subchannel line, int calls) {
         for (int i = 0; i < calls; i++) {
             line.begun();
         }
     }
 
-    private static void fail(Line line, int calls) {
+    private static void fail(Subchannel line, int calls) {
         for (int i = 0; i < calls; i++) {
             line.begun();
             line.ended(Status.Code.UNAVAILABLE);

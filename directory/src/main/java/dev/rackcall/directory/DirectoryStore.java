@@ -1,4 +1,4 @@
-package dev.rackcall.directory.spi;
+package dev.rackcall.directory;
 
 import java.util.List;
 import java.util.Optional;

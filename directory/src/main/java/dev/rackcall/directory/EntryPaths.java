@@ -1,14 +1,14 @@
 package dev.rackcall.directory;
 
 /** Where in the tree things lie. The segment {@code @} is in no channel's name, so a channel's endpoints and the channels below it do not mix. */
-final class Paths {
+final class EntryPaths {
     static final String CHANNELS = "/channels";
     static final String ARENAS = "/arenas";
     static final String LIMITS = "/limits";
     static final String ENDPOINTS = "@";
     static final String OWNER = "owner";
 
-    private Paths() {}
+    private EntryPaths() {}
 
     static String endpoints(ChannelName channel) {
         return CHANNELS + channel + "/" + ENDPOINTS;

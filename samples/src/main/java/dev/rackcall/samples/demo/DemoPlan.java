@@ -10,7 +10,7 @@ import dev.rackcall.shm.waiting.WaitStrategy;
  * @param searches searches in all
  * @param batch documents that a client hands over in one call
  */
-public record Plan(Input input, int clients, int searches, int batch) {
+public record DemoPlan(Input input, int clients, int searches, int batch) {
     /** Documents that a client prepares in its heap before the clock starts; it then hands them over, and prepares the next ones. */
     static final int WINDOW = 10_000;
 

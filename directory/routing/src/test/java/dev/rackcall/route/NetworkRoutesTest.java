@@ -15,7 +15,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What is said of ways over a network that are not taken, and when one that has failed is tried again. */
-class RemoteWaysTest {
+class NetworkRoutesTest {
     private static final URI QUEUES = URI.create("vq://host-a:7");
     private static final URI PAIRS = URI.create("rdma://10.0.0.1:18515");
 
@@ -24,7 +24,7 @@ class RemoteWaysTest {
     }
 
     private static String why(Endpoint endpoint, Kind kind) {
-        return RemoteWays.notAnnounced(endpoint, kind);
+        return NetworkRoutes.notAnnounced(endpoint, kind);
     }
 
     @Test
@@ -53,14 +53,14 @@ class RemoteWaysTest {
 
     @Test
     void shouldExplainQueuePairsAndNotASecondAddressByWhatIsGoodOfVirtualQueues() {
-        assertThat(RemoteWays.whyNotNeeded(Kind.TCP, Kind.TCP_QUEUES))
+        assertThat(NetworkRoutes.whyNotNeeded(Kind.TCP, Kind.TCP_QUEUES))
                 .isEqualTo("virtual queues work, which are there at once and share queue pairs");
-        assertThat(RemoteWays.whyNotNeeded(Kind.TCP_QUEUES, Kind.TCP_QUEUES))
+        assertThat(NetworkRoutes.whyNotNeeded(Kind.TCP_QUEUES, Kind.TCP_QUEUES))
                 .isEqualTo("a better way works: virtual queues over TCP");
     }
 
-    private static Way way() {
-        return Way.to(
+    private static EndpointRoute way() {
+        return EndpointRoute.to(
                         at(List.of(), List.of(QUEUES)),
                         new ClientSpec(
                                 "/test/numbers",
@@ -79,7 +79,7 @@ class RemoteWaysTest {
 
     @Test
     void shouldLeaveAWayAloneWhoseConnectionsWantWhatIsNotThere() {
-        Way way = way();
+        EndpointRoute way = way();
         assertThat(way.isDue()).isTrue();
         way.lost(Optional.empty());
         assertThat(way.isShunned()).isFalse();

@@ -1,7 +1,7 @@
 package dev.rackcall.samples.demo;
 
 /** The two ways from a client to the store. */
-public enum Transport {
+public enum StoreTransport {
     /** Rackcall: documents are built in shared memory, and a Ref crosses. */
     POINTER("by pointer"),
     /** What people use otherwise: documents cross as JSON, through a Unix domain socket. */
@@ -9,7 +9,7 @@ public enum Transport {
 
     private final String title;
 
-    Transport(String title) {
+    StoreTransport(String title) {
         this.title = title;
     }
 
