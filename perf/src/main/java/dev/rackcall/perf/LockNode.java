@@ -1,8 +1,8 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.rdma.lock.LockBell;
-import dev.rackcall.rdma.lock.LockFinisher;
-import dev.rackcall.rdma.lock.LockTable;
+import dev.rackcall.lock.LockBell;
+import dev.rackcall.lock.LockFinisher;
+import dev.rackcall.lock.LockTable;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;

@@ -1,8 +1,8 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.rdma.lock.LockLink;
-import dev.rackcall.rdma.lock.LockPeers;
-import dev.rackcall.rdma.lock.LockTable;
+import dev.rackcall.lock.LockLink;
+import dev.rackcall.lock.LockPeers;
+import dev.rackcall.lock.LockTable;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.AddressVector;
 import dev.rackcall.verbs.CompletionQueue;

@@ -1,7 +1,7 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.rdma.lock.LockSession;
-import dev.rackcall.rdma.lock.LockTable;
+import dev.rackcall.lock.LockSession;
+import dev.rackcall.lock.LockTable;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

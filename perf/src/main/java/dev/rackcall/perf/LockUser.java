@@ -1,11 +1,11 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.rdma.lock.ALock;
-import dev.rackcall.rdma.lock.LockBell;
-import dev.rackcall.rdma.lock.LockLink;
-import dev.rackcall.rdma.lock.LockPeers;
-import dev.rackcall.rdma.lock.LockSession;
-import dev.rackcall.rdma.lock.LockTable;
+import dev.rackcall.lock.ALock;
+import dev.rackcall.lock.LockBell;
+import dev.rackcall.lock.LockLink;
+import dev.rackcall.lock.LockPeers;
+import dev.rackcall.lock.LockSession;
+import dev.rackcall.lock.LockTable;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;

@@ -3,7 +3,6 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
@@ -12,6 +11,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.samples.demo.Messages.Done;
-import dev.rackcall.samples.demo.Messages.Order;
-import dev.rackcall.samples.demo.Messages.Setup;
+import dev.rackcall.samples.demo.DemoMessages.Done;
+import dev.rackcall.samples.demo.DemoMessages.Order;
+import dev.rackcall.samples.demo.DemoMessages.Setup;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -49,14 +49,14 @@ final class ChildProcess implements AutoCloseable {
     static ChildProcess start(Setup setup, Workplace workplace) {
         List<String> command = new ArrayList<>(java());
         command.add(DemoProcess.class.getName());
-        command.add(Messages.MAPPER.writeValueAsString(setup));
+        command.add(DemoMessages.MAPPER.writeValueAsString(setup));
         try {
             Process process = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
             workplace.add(process);
             String role = setup.role().name().toLowerCase(Locale.ROOT);
-            String number = setup.role() == Messages.Role.CLIENT ? " " + (setup.client() + 1) : "";
+            String number = setup.role() == DemoMessages.Role.CLIENT ? " " + (setup.client() + 1) : "";
             return new ChildProcess(role + number + " (" + setup.transport().title() + ")", workplace, process);
         } catch (IOException e) {
             throw new DemoException("a Java process cannot be started: " + e.getMessage(), e);
@@ -126,11 +126,11 @@ final class ChildProcess implements AutoCloseable {
     }
 
     private <T> T decode(String answer, Class<T> type) {
-        if (answer.startsWith(Messages.OK)) {
-            return Messages.MAPPER.readValue(answer.substring(Messages.OK.length()), type);
+        if (answer.startsWith(DemoMessages.OK)) {
+            return DemoMessages.MAPPER.readValue(answer.substring(DemoMessages.OK.length()), type);
         }
-        if (answer.startsWith(Messages.FAILED)) {
-            throw new DemoException(name + ": " + answer.substring(Messages.FAILED.length()));
+        if (answer.startsWith(DemoMessages.FAILED)) {
+            throw new DemoException(name + ": " + answer.substring(DemoMessages.FAILED.length()));
         }
         if (workplace.isClosing()) {
             park();
@@ -155,8 +155,8 @@ final class ChildProcess implements AutoCloseable {
         try (BufferedReader lines =
                 new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                if (line.startsWith(Messages.PROGRESS)) {
-                    progress = Long.parseLong(line.substring(Messages.PROGRESS.length()));
+                if (line.startsWith(DemoMessages.PROGRESS)) {
+                    progress = Long.parseLong(line.substring(DemoMessages.PROGRESS.length()));
                 } else {
                     answers.add(line);
                 }

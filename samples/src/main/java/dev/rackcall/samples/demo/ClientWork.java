@@ -1,10 +1,10 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.samples.demo.Messages.Done;
-import dev.rackcall.samples.demo.Messages.Order;
-import dev.rackcall.samples.demo.Messages.Prepared;
-import dev.rackcall.samples.demo.Messages.Setup;
-import dev.rackcall.samples.demo.Messages.Work;
+import dev.rackcall.samples.demo.DemoMessages.Done;
+import dev.rackcall.samples.demo.DemoMessages.Order;
+import dev.rackcall.samples.demo.DemoMessages.Prepared;
+import dev.rackcall.samples.demo.DemoMessages.Setup;
+import dev.rackcall.samples.demo.DemoMessages.Work;
 import dev.rackcall.samples.documents.BadLine;
 import dev.rackcall.samples.documents.Digest;
 import dev.rackcall.samples.documents.JsonDocument;
@@ -62,7 +62,7 @@ final class ClientWork implements AutoCloseable {
         prepared.clear();
         long digest = 0;
         boolean more = true;
-        while (more && prepared.size() < Plan.WINDOW) {
+        while (more && prepared.size() < DemoPlan.WINDOW) {
             Optional<JsonDocument> next = source.next();
             more = next.isPresent();
             if (more) {
@@ -82,9 +82,9 @@ final class ClientWork implements AutoCloseable {
     }
 
     private Done warmUp() throws IOException {
-        put(prepared.subList(0, Math.min(prepared.size(), Plan.WARM_UP)), Latencies.create());
+        put(prepared.subList(0, Math.min(prepared.size(), DemoPlan.WARM_UP)), Latencies.create());
         QueryPlan own = queryPlan();
-        for (int i = 0; i < Plan.WARM_UP_SEARCHES; i++) {
+        for (int i = 0; i < DemoPlan.WARM_UP_SEARCHES; i++) {
             Optional<Query> query = own.next();
             if (query.isPresent()) {
                 store.search(query.get());

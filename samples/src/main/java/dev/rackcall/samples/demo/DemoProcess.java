@@ -1,9 +1,9 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.samples.demo.Messages.Done;
-import dev.rackcall.samples.demo.Messages.Order;
-import dev.rackcall.samples.demo.Messages.Role;
-import dev.rackcall.samples.demo.Messages.Setup;
+import dev.rackcall.samples.demo.DemoMessages.Done;
+import dev.rackcall.samples.demo.DemoMessages.Order;
+import dev.rackcall.samples.demo.DemoMessages.Role;
+import dev.rackcall.samples.demo.DemoMessages.Setup;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -33,13 +33,13 @@ final class DemoProcess {
     public static void main(String[] args) {
         PrintStream answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         System.setOut(System.err); // what libraries print must not mix with the answers
-        DemoProcess process = new DemoProcess(Messages.MAPPER.readValue(args[0], Setup.class), answers);
+        DemoProcess process = new DemoProcess(DemoMessages.MAPPER.readValue(args[0], Setup.class), answers);
         Thread.ofPlatform().daemon().name("orders").start(process::readOrders);
         int exitCode = 0;
         try {
             process.run();
         } catch (Exception | Error e) { // whatever it was, the conductor has to hear of it
-            answers.println(Messages.FAILED + sentence(e));
+            answers.println(DemoMessages.FAILED + sentence(e));
             exitCode = 1;
         }
         System.exit(exitCode);
@@ -77,14 +77,14 @@ final class DemoProcess {
     }
 
     private void answer(Object answer) {
-        answers.println(Messages.OK + Messages.MAPPER.writeValueAsString(answer));
+        answers.println(DemoMessages.OK + DemoMessages.MAPPER.writeValueAsString(answer));
     }
 
     private void progress(long done) {
         long now = System.nanoTime();
         if (now - lastProgress > PROGRESS_NANOS) {
             lastProgress = now;
-            answers.println(Messages.PROGRESS + done);
+            answers.println(DemoMessages.PROGRESS + done);
         }
     }
 

@@ -30,7 +30,7 @@ final class RackChild implements AutoCloseable {
     static RackChild start(RackMessages.Setup setup, Workplace workplace) {
         List<String> command = new ArrayList<>(ChildProcess.java());
         command.add(RackHost.class.getName());
-        command.add(Messages.MAPPER.writeValueAsString(setup));
+        command.add(DemoMessages.MAPPER.writeValueAsString(setup));
         try {
             Process process = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
@@ -78,7 +78,7 @@ final class RackChild implements AutoCloseable {
         if (!line.startsWith(RackMessages.SAMPLE)) {
             throw new DemoException(host + " does not search: " + line);
         }
-        return Messages.MAPPER.readValue(line.substring(RackMessages.SAMPLE.length()), RackMessages.Sample.class);
+        return DemoMessages.MAPPER.readValue(line.substring(RackMessages.SAMPLE.length()), RackMessages.Sample.class);
     }
 
     private String next() {
@@ -102,7 +102,7 @@ final class RackChild implements AutoCloseable {
     @Override
     public void close() {
         try {
-            process.outputWriter().write(Messages.Order.QUIT.name() + "\n");
+            process.outputWriter().write(DemoMessages.Order.QUIT.name() + "\n");
             process.outputWriter().close();
             if (!process.waitFor(QUIT_SECONDS, TimeUnit.SECONDS)) {
                 process.destroyForcibly();

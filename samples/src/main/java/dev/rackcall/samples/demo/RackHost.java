@@ -60,7 +60,7 @@ final class RackHost {
     public static void main(String[] args) {
         PrintStream answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         System.setOut(System.err); // what libraries print must not mix with the answers
-        RackHost host = new RackHost(Messages.MAPPER.readValue(args[0], RackMessages.Setup.class), answers);
+        RackHost host = new RackHost(DemoMessages.MAPPER.readValue(args[0], RackMessages.Setup.class), answers);
         Thread.ofPlatform().daemon().name("end").start(host::awaitEnd);
         int exitCode = 0;
         try {
@@ -80,7 +80,7 @@ final class RackHost {
         try {
             BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             for (String order = orders.readLine(); order != null; order = orders.readLine()) {
-                if (order.equals(Messages.Order.QUIT.name())) {
+                if (order.equals(DemoMessages.Order.QUIT.name())) {
                     end.countDown();
                     return;
                 }
@@ -222,7 +222,7 @@ final class RackHost {
                 .or(() -> lastUsed);
         lastUsed = used;
         answers.println(RackMessages.SAMPLE
-                + Messages.MAPPER.writeValueAsString(new RackMessages.Sample(
+                + DemoMessages.MAPPER.writeValueAsString(new RackMessages.Sample(
                         setup.host(),
                         used.map(Route::host).orElse("nobody"),
                         used.map(route -> route.kind().toString()).orElse("nothing"),

@@ -20,7 +20,7 @@ import org.HdrHistogram.Histogram;
  */
 public record Report(
         Machine machine,
-        Plan plan,
+        DemoPlan plan,
         Side pointer,
         Side serialised,
         SpeedUp speedUp,
@@ -78,7 +78,7 @@ public record Report(
      * @param read documents that came back and were read
      */
     public record Side(
-            Transport transport,
+            StoreTransport transport,
             long documents,
             long buildNs,
             Percentiles put,

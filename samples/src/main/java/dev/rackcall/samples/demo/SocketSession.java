@@ -47,9 +47,9 @@ final class SocketSession {
         byte request = frame.readByte();
         switch (request) {
             case SocketProtocol.PUT -> put();
-            case SocketProtocol.WITH_TEXT -> found(store.withText(frame.readPath(), frame.readText(), Plan.LIMIT));
+            case SocketProtocol.WITH_TEXT -> found(store.withText(frame.readPath(), frame.readText(), DemoPlan.LIMIT));
             case SocketProtocol.WITH_NUMBER ->
-                found(store.withNumber(frame.readPath(), frame.readDouble(), frame.readDouble(), Plan.LIMIT));
+                found(store.withNumber(frame.readPath(), frame.readDouble(), frame.readDouble(), DemoPlan.LIMIT));
             default -> throw new IllegalArgumentException("no request has the number " + request);
         }
     }

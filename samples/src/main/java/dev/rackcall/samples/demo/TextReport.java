@@ -55,7 +55,7 @@ public final class TextReport {
     }
 
     private void head(Report.Side side) {
-        Plan plan = report.plan();
+        DemoPlan plan = report.plan();
         Input input = plan.input();
         line(
                 "%s, %s, %s, %s",

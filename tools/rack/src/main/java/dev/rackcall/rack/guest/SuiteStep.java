@@ -13,9 +13,9 @@ enum SuiteStep implements GuestStep {
             SuiteRun.CLASSES,
             guest -> List.of(
                     "-Drackcall.lock.device=" + RdmaEnd.DEVICE,
-                    "dev.rackcall.rdma.lock.ALockTest",
-                    "dev.rackcall.rdma.lock.ALockReaderTest",
-                    "dev.rackcall.rdma.lock.LockBellTest")),
+                    "dev.rackcall.lock.ALockTest",
+                    "dev.rackcall.lock.ALockReaderTest",
+                    "dev.rackcall.lock.LockBellTest")),
     CONTROL(
             SuiteRun.CLASSES,
             guest -> List.of(

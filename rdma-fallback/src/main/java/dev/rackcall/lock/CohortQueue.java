@@ -1,0 +1,366 @@
+package dev.rackcall.lock;
+
+import static dev.rackcall.lock.LockLayout.FREE;
+import static dev.rackcall.lock.LockLayout.GONE;
+import static dev.rackcall.lock.LockLayout.HEAD;
+import static dev.rackcall.lock.LockLayout.NEXT;
+import static dev.rackcall.lock.LockLayout.PREVIOUS;
+import static dev.rackcall.lock.LockLayout.SKIPPED;
+import static dev.rackcall.lock.LockLayout.STATE;
+import static dev.rackcall.lock.LockLayout.VICTIM;
+import static dev.rackcall.lock.LockLayout.WAITING;
+import static dev.rackcall.lock.LockLayout.budget;
+import static dev.rackcall.lock.LockLayout.budgetOfRing;
+import static dev.rackcall.lock.LockLayout.descriptorOf;
+import static dev.rackcall.lock.LockLayout.freed;
+import static dev.rackcall.lock.LockLayout.generation;
+import static dev.rackcall.lock.LockLayout.isRingFor;
+import static dev.rackcall.lock.LockLayout.kind;
+import static dev.rackcall.lock.LockLayout.ring;
+import static dev.rackcall.lock.LockLayout.state;
+
+import dev.rackcall.lock.LockSession.Descriptor;
+
+/**
+ * One cohort's way to a lock, step by step as the model in {@code src/model/alock.pml} has it: an MCS queue whose head runs Peterson's protocol against the
+ * other cohort. The tails are the flags of that protocol. Each step leaves the table so that {@link CohortRepair} can go on from there if the thread dies.
+ */
+final class CohortQueue {
+    /** Not acquired; the descriptor is free. */
+    static final int LEFT = -1;
+    /** Not acquired; the descriptor stays in the queue until whoever comes before it frees it. */
+    static final int QUEUED = -2;
+    /** Not acquired; who comes after the descriptor has not said so, and the keeper has to hand over to him. */
+    static final int STUCK = -3;
+    /** Not acquired; somebody else has changed what only this thread and its predecessor may: its owner is taken for dead, or the table is written by whoever should not. */
+    static final int TAKEN = -4;
+
+    /** What follows a compare-and-set of the tail takes a living thread microseconds, or as long as it is stopped. */
+    private static final long LINK_NANOS = 1_000_000_000L;
+    /** No state: what is waited for has not come in time. */
+    private static final long GAVE_UP = -1;
+
+    private final LockWords words;
+    private final Waiting waiting;
+    private final boolean local;
+    private final int cohort;
+    private final long ownTail;
+    private final long otherTail;
+    private final int fullBudget;
+    private final Runnable beforeWaiting;
+    /** Whether somebody else was in the queue the last time. */
+    private boolean crowded;
+
+    CohortQueue(LockWords words, Waiting waiting, boolean remote, int fullBudget) {
+        this(words, waiting, remote, fullBudget, () -> {});
+    }
+
+    /** @param beforeWaiting is called before each wait for others, when they can see what they have to know of this thread */
+    CohortQueue(LockWords words, Waiting waiting, boolean remote, int fullBudget, Runnable beforeWaiting) {
+        this.beforeWaiting = beforeWaiting;
+        this.words = words;
+        this.waiting = waiting;
+        local = !remote;
+        cohort = remote ? 2 : 1;
+        ownTail = remote ? LockLayout.REMOTE_TAIL : LockLayout.LOCAL_TAIL;
+        otherTail = remote ? LockLayout.LOCAL_TAIL : LockLayout.REMOTE_TAIL;
+        this.fullBudget = fullBudget;
+    }
+
+    /**
+     * Takes the lock in this line with a free descriptor whose {@link LockLayout#LOCK} says so.
+     *
+     * @return what is left of the budget, or {@link #LEFT}, {@link #QUEUED}, {@link #STUCK}, {@link #TAKEN}
+     */
+    int acquire(long line, Descriptor descriptor) {
+        if (local && !descriptor.linked && descriptor.previous == 0) {
+            long found = joinEmpty(words, line, descriptor.own);
+            return found == 0 && isRemoteQueueEmpty(words, line) ? fullBudget : goOn(line, descriptor, found);
+        }
+        return enter(line, descriptor, join(line, descriptor, 0, true));
+    }
+
+    /**
+     * The first steps of {@link #join} for a local thread whose descriptor has nothing to be changed. They are here once more, as are those of {@link #leaveAlone}, to be compiled for
+     * the processor's words alone: in a process whose threads lock by RDMA as well, code that is for both kinds takes two or three times as long. And they are static, since what is
+     * looked up on the way to the first compare-and-set, or between the two, some processors do one after the other.
+     */
+    static long joinEmpty(LockWords words, long line, long own) {
+        words.store(descriptorOf(own) + STATE, state(generation(own), 0, HEAD));
+        return words.compareAndSwap(line + LockLayout.LOCAL_TAIL, 0, own);
+    }
+
+    /** To be asked after {@link #joinEmpty} has found nobody: then the lock is the caller's. */
+    static boolean isRemoteQueueEmpty(LockWords words, long line) {
+        return words.seen(line + LockLayout.REMOTE_TAIL) == 0;
+    }
+
+    /** The rest of {@link #acquire} after {@link #joinEmpty} has found somebody, or nobody but in the other queue. */
+    int goOn(long line, Descriptor descriptor, long found) {
+        return enter(line, descriptor, found == 0 ? 0 : join(line, descriptor, found, true));
+    }
+
+    int fullBudget() {
+        return fullBudget;
+    }
+
+    /** {@link #release} for a local thread that nobody has come behind. */
+    static boolean leaveAlone(LockWords words, long line, long own) {
+        long at = descriptorOf(own);
+        if (words.load(at + NEXT) != 0 || words.compareAndSwap(line + LockLayout.LOCAL_TAIL, own, 0) != own) {
+            return false;
+        }
+        words.store(at + STATE, freed(own));
+        return true;
+    }
+
+    /** As {@link #acquire}, if nobody holds the lock or waits for it; never {@link #QUEUED}. */
+    int acquireIfFree(long line, Descriptor descriptor) {
+        return isFree(line) && join(line, descriptor, 0, false) == 0 ? enter(line, descriptor, 0) : LEFT;
+    }
+
+    /** Whether nobody holds the lock in this line or waits for it. */
+    boolean isFree(long line) {
+        words.look(line);
+        return words.seen(line + ownTail) == 0 && words.seen(line + otherTail) == 0;
+    }
+
+    /** Until a descriptor whose wait was given up is out of its queue, since whoever came before it has freed it; false if it is time to give up. */
+    boolean awaitFreed(Descriptor gone) {
+        if (isFreed(gone)) {
+            return true;
+        }
+        beforeWaiting.run();
+        boolean hasBell = words.hasBell();
+        waiting.start();
+        while (waiting.pause()) {
+            // No bell rings for this.
+            if ((!hasBell || waiting.isTimeToLook()) && isFreed(gone)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isFreed(Descriptor descriptor) {
+        // Pairs with the predecessor's store: what he has done with the descriptor is done.
+        return kind(words.load(descriptorOf(descriptor.own) + STATE)) == FREE;
+    }
+
+    private int enter(long line, Descriptor descriptor, long previous) {
+        boolean won;
+        if (previous == 0) {
+            won = competeAfterLook(line);
+        } else {
+            words.store(descriptorOf(previous) + NEXT, descriptor.own);
+            words.flush();
+            beforeWaiting.run();
+            long granted = awaitTurn(descriptor.own);
+            if (granted == GAVE_UP) {
+                return QUEUED;
+            }
+            if (kind(granted) != HEAD || generation(granted) != generation(descriptor.own)) {
+                return TAKEN;
+            }
+            if (budget(granted) > 0) {
+                return budget(granted);
+            }
+            words.look(line);
+            won = competeAfterLook(line);
+        }
+        if (won) {
+            return fullBudget;
+        }
+        return release(line, descriptor, 0) ? LEFT : STUCK;
+    }
+
+    /**
+     * Enters the queue, or if not {@code queue} only an empty one, and returns whom it found there. If nobody, the line was looked at afterwards.
+     *
+     * @param guess who may be there
+     */
+    private long join(long line, Descriptor descriptor, long guess, boolean queue) {
+        long own = descriptor.own;
+        long at = descriptorOf(own);
+        long generation = generation(own);
+        if (descriptor.linked) {
+            words.store(at + NEXT, 0);
+            descriptor.linked = false;
+        }
+        long previous = guess;
+        while (true) {
+            // Before the tail: whoever finds this descriptor of a dead thread knows by them whether it is in a queue.
+            if (descriptor.previous != previous) {
+                words.store(at + PREVIOUS, previous);
+                descriptor.previous = previous;
+            }
+            words.store(at + STATE, state(generation, 0, previous == 0 ? HEAD : WAITING));
+            long seen = previous == 0
+                    ? words.compareAndSwapAndLook(line + ownTail, 0, own, line)
+                    : words.compareAndSwap(line + ownTail, previous, own);
+            if (seen == previous) {
+                crowded = previous != 0;
+                return previous;
+            }
+            if (!queue) {
+                words.store(at + STATE, freed(own));
+                return seen;
+            }
+            previous = seen;
+        }
+    }
+
+    /** Until the predecessor hands over, or this one gives up: both by compare-and-set, so that one of the two happens. Returns {@link #GAVE_UP}, or what the state has become. */
+    private long awaitTurn(long own) {
+        long at = descriptorOf(own) + STATE;
+        long waits = state(generation(own), 0, WAITING);
+        boolean hasBell = words.hasBell();
+        waiting.start();
+        while (true) {
+            if (hasBell) {
+                // Rung after the state was set. Who was to ring may die before, or have no way here: so that is looked
+                // at, too.
+                long rung = words.rung();
+                if (isRingFor(rung, own)) {
+                    return state(generation(own), budgetOfRing(rung), HEAD);
+                }
+            }
+            if (!hasBell || waiting.isTimeToLook()) {
+                long now = words.load(at);
+                if (now != waits) {
+                    return now;
+                }
+            }
+            if (!waiting.pause()) {
+                long gone = state(generation(own), 0, GONE);
+                long seen = words.compareAndSwap(at, waits, gone);
+                return seen == waits ? GAVE_UP : seen;
+            }
+        }
+    }
+
+    /** Peterson's protocol. Who finds the other tail 0 after setting the own one needs not be polite: who comes later will see it, and wait. */
+    private boolean competeAfterLook(long line) {
+        if (words.seen(line + otherTail) == 0) {
+            return true;
+        }
+        beforeWaiting.run();
+        words.publish(line + VICTIM, cohort);
+        waiting.start();
+        while (true) {
+            words.look(line);
+            if (words.seen(line + otherTail) == 0 || words.seen(line + VICTIM) != cohort) {
+                return true;
+            }
+            if (!waiting.pause()) {
+                return false;
+            }
+        }
+    }
+
+    /**
+     * Hands over to the next in the cohort, or leaves the queue empty, and frees the descriptor. With a grant of 0 the next competes with the other cohort first.
+     *
+     * @return false if the next has not linked itself: the keeper must do the rest, and the descriptor is the keeper's
+     */
+    boolean release(long line, Descriptor descriptor, int grant) {
+        return (local && leaveAlone(words, line, descriptor.own)) || handOver(line, descriptor, grant);
+    }
+
+    /**
+     * Begins {@link #release} by RDMA without waiting for what its compare-and-set finds; {@link #endLeaving} does the rest. Not if others were about: then what it finds is
+     * needed at once.
+     */
+    boolean leaveLater(LaterWords later, long line, long own) {
+        if (crowded) {
+            return false;
+        }
+        later.swapLater(line + ownTail, own, 0);
+        return true;
+    }
+
+    /** The rest of {@link #release} after {@link #leaveLater}, when it is known what was found. */
+    boolean endLeaving(long line, Descriptor descriptor, int grant, long found) {
+        if (found == descriptor.own) {
+            words.store(descriptorOf(found) + STATE, freed(found));
+            return true;
+        }
+        // Somebody follows: from the beginning, with a look at him.
+        crowded = true;
+        return handOver(line, descriptor, grant);
+    }
+
+    private boolean handOver(long line, Descriptor descriptor, int grant) {
+        long own = descriptor.own;
+        long at = descriptorOf(own);
+        boolean skipped = false;
+        // By RDMA the guess that nobody follows costs the round trip that a look would cost.
+        long next = words.isRemote() ? 0 : words.load(at + NEXT);
+        while (true) {
+            if (next == 0) {
+                if (leave(line, own)) {
+                    break;
+                }
+                next = crowded ? words.seen(at + NEXT) : 0;
+                crowded = true;
+                next = next == 0 ? awaitLink(own) : next;
+            }
+            if (next == 0) {
+                return false;
+            }
+            descriptor.linked = true;
+            long waits = state(generation(next), 0, WAITING);
+            long granted = state(generation(next), grant, HEAD);
+            if (words.grant(descriptorOf(next), waits, granted, ring(next, grant)) == waits) {
+                break;
+            }
+            long after = words.load(descriptorOf(next) + NEXT);
+            if (after == 0) {
+                if (words.compareAndSwap(line + ownTail, next, 0) == next) {
+                    words.store(descriptorOf(next) + STATE, freed(next));
+                    skipped = true;
+                    break;
+                }
+                after = awaitLink(next);
+            }
+            if (after == 0) {
+                return false;
+            }
+            skip(at, next, after);
+            skipped = true;
+            next = after;
+        }
+        // By RDMA this may travel with what this thread does next: nobody waits for it, but those for whom others were
+        // skipped.
+        words.store(at + STATE, freed(own));
+        if (skipped) {
+            words.flush();
+        }
+        return true;
+    }
+
+    /** Lets the queue be empty if nobody follows. Where others were about lately, who follows is looked at in the same go. */
+    private boolean leave(long line, long own) {
+        return own
+                == (crowded
+                        ? words.compareAndSwapAndLook(line + ownTail, own, 0, descriptorOf(own))
+                        : words.compareAndSwap(line + ownTail, own, 0));
+    }
+
+    /** In this order, so that whoever finishes this for a dead thread finds everybody. */
+    private void skip(long at, long gone, long after) {
+        words.store(at + SKIPPED, gone);
+        words.store(at + NEXT, after);
+        words.store(descriptorOf(gone) + STATE, freed(gone));
+    }
+
+    private long awaitLink(long of) {
+        long start = System.nanoTime();
+        waiting.start();
+        long next = words.load(descriptorOf(of) + NEXT);
+        while (next == 0 && waiting.pauseBriefly(start, LINK_NANOS)) {
+            next = words.load(descriptorOf(of) + NEXT);
+        }
+        return next;
+    }
+}

@@ -1,0 +1,126 @@
+package dev.rackcall.lock;
+
+/**
+ * A lock table: lines of 64 bytes, all numbers little-endian.
+ *
+ * <pre>
+ *    header       magic (8) | descriptors of each cohort (31 bits), whether there are readers (1 bit) | locks (4) | keeper (8)
+ *    descriptors  numbers 1 to n for local threads, n + 1 to 2 n for remote ones:
+ *                 state (8) | previous (8) | next (8) | owner (8) | lock (8) | skipped (8) | bell's address (8) | bell's key (4) | bell's node (4)
+ *    locks        remote tail (8) | local tail (8) | victim (8) | token (8) | whether there may be readers (8)
+ * </pre>
+ *
+ * A reference is a descriptor's generation (48 bits) and number (16); 0 is none. A state is generation (48), budget (8), kind (8). A generation ends when its
+ * descriptor becomes FREE, which begins the next one: a reference of an earlier generation names something that has left its queue.
+ *
+ * <p>A bell is a word in the memory of a waiter by RDMA, 0 as its address if there is none. What is rung there is the grant: generation (40), budget (8), number (16).
+ */
+final class LockLayout {
+    static final long MAGIC = 0x524b_414c_4f43_4b34L;
+    static final int LINE = 64;
+
+    static final long MAGIC_AT = 0;
+    static final long SIZES_AT = 8;
+    static final long KEEPER_AT = 16;
+
+    static final long STATE = 0;
+    static final long PREVIOUS = 8;
+    static final long NEXT = 16;
+    static final long OWNER = 24;
+    static final long LOCK = 32;
+    static final long SKIPPED = 40;
+    static final long BELL = 48;
+    static final long BELL_PLACE = 56;
+
+    static final long REMOTE_TAIL = 0;
+    static final long LOCAL_TAIL = 8;
+    static final long VICTIM = 16;
+    static final long TOKEN = 24;
+    static final long READERS = 32;
+
+    /** In no queue, of its owner's or nobody's use. */
+    static final int FREE = 0;
+    /** Behind the descriptor that {@link #PREVIOUS} names, or about to be. */
+    static final int WAITING = 1;
+    /** First of its queue, or about to be: holds the lock or competes for it with the other cohort. */
+    static final int HEAD = 2;
+    /** Given up, and still in its queue. */
+    static final int GONE = 3;
+
+    /** In no queue: its owner reads what the lock guards. */
+    static final int READING = 4;
+
+    /** The owner of a descriptor whose thread has no more to do with it; the keeper ends what is left of it. */
+    static final long NOBODY = -1;
+
+    static final int MAX_BUDGET = 255;
+    static final int MAX_DESCRIPTORS = 32_767;
+
+    private LockLayout() {}
+
+    static long bytes(int descriptors, int locks) {
+        return LINE * (1L + 2L * descriptors + locks);
+    }
+
+    static long descriptor(int number) {
+        return (long) LINE * number;
+    }
+
+    /** The descriptor that this reference names. */
+    static long descriptorOf(long reference) {
+        return descriptor(number(reference));
+    }
+
+    static long lock(int descriptors, int index) {
+        return LINE * (1L + 2L * descriptors + index);
+    }
+
+    static long reference(long generation, int number) {
+        return generation << 16 | number;
+    }
+
+    /** What names the same descriptor in its next generation. */
+    static long next(long reference) {
+        return reference + (1L << 16);
+    }
+
+    static int number(long reference) {
+        return (int) (reference & 0xFFFF);
+    }
+
+    static long state(long generation, int budget, int kind) {
+        return generation << 16 | (long) budget << 8 | kind;
+    }
+
+    /** What the state of the descriptor that this reference names is once it is free. */
+    static long freed(long reference) {
+        return state(generation(reference) + 1, 0, FREE);
+    }
+
+    /** Of a state or a reference. */
+    static long generation(long word) {
+        return word >>> 16;
+    }
+
+    static int budget(long state) {
+        return (int) (state >>> 8 & 0xFF);
+    }
+
+    /** What is rung when the descriptor that this reference names is granted so much. Never 0. */
+    static long ring(long reference, int budget) {
+        return generation(reference) << 24 | (long) budget << 16 | number(reference);
+    }
+
+    /** Whether this was rung for that reference, and not for an earlier one of the same thread. */
+    static boolean isRingFor(long ring, long reference) {
+        return (ring & ~0xFF_0000L) == ring(reference, 0);
+    }
+
+    static int budgetOfRing(long ring) {
+        return (int) (ring >>> 16 & 0xFF);
+    }
+
+    static int kind(long state) {
+        return (int) (state & 0xFF);
+    }
+}

@@ -1,0 +1,205 @@
+package dev.rackcall.lock;
+
+import static dev.rackcall.lock.LockLayout.FREE;
+import static dev.rackcall.lock.LockLayout.LOCK;
+import static dev.rackcall.lock.LockLayout.NOBODY;
+import static dev.rackcall.lock.LockLayout.OWNER;
+import static dev.rackcall.lock.LockLayout.STATE;
+import static dev.rackcall.lock.LockLayout.descriptor;
+import static dev.rackcall.lock.LockLayout.generation;
+import static dev.rackcall.lock.LockLayout.kind;
+import static dev.rackcall.lock.LockLayout.reference;
+
+import dev.rackcall.lock.LockSession.Descriptor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The descriptors of a table that one session has claimed: those it uses or may use, and those that stand in a queue still, since a wait there was given up. They are taken from what
+ * all threads of the cohort share, so what is not needed any more is given back. Confined to whoever the session is confined to.
+ */
+final class SessionDescriptors {
+    /** So many are kept unused: one for a lock and one for the next, or for reading. */
+    private static final int KEPT = 2;
+
+    private final LockWords words;
+    private final long owner;
+    private final int descriptors;
+    private final List<Descriptor> own = new ArrayList<>();
+    /** Until whoever comes before them has taken them out of their queues. The first is looked at next. */
+    private final List<Descriptor> former = new ArrayList<>();
+
+    /** @param descriptors how many each cohort of the table has */
+    SessionDescriptors(LockWords words, long owner, int descriptors) {
+        this.words = words;
+        this.owner = owner;
+        this.descriptors = descriptors;
+    }
+
+    /**
+     * A free one for the lock in this line.
+     *
+     * @param beside whether another one is claimed for this lock
+     * @param spare whether one more is to be there for the next lock, if the table has one
+     * @throws IllegalMonitorStateException if this session holds that lock, unless {@code beside}
+     * @throws IllegalStateException if there is none
+     */
+    Descriptor claim(long line, boolean beside, boolean spare) {
+        Descriptor free = null;
+        for (int i = 0; i < own.size(); i++) {
+            Descriptor candidate = own.get(i);
+            if (!beside) {
+                requireNotHeld(candidate, line);
+            }
+            if (free == null && !candidate.used) {
+                free = candidate;
+            }
+        }
+        if (!former.isEmpty() && (free == null || !words.isRemote() || own.size() + former.size() > KEPT)) {
+            // One at a time, and if need be, since by RDMA each takes a round trip.
+            free = lookAtNextFormer(free);
+        }
+        return take(free == null ? claimNew(spare) : free, line);
+    }
+
+    /** @throws IllegalMonitorStateException if this session holds the lock in this line */
+    void requireNotHeld(long line) {
+        for (int i = 0; i < own.size(); i++) {
+            requireNotHeld(own.get(i), line);
+        }
+    }
+
+    private static void requireNotHeld(Descriptor descriptor, long line) {
+        if (descriptor.used && descriptor.line == line && !descriptor.leaves) {
+            throw new IllegalMonitorStateException(
+                    "this session holds that lock already, perhaps through another ALock, and it is not reentrant");
+        }
+    }
+
+    private Descriptor lookAtNextFormer(Descriptor free) {
+        Descriptor next = former.removeFirst();
+        former.addLast(next);
+        boolean usable = isFreed(next) && takeBack(next);
+        return free == null && usable ? next : free;
+    }
+
+    private Descriptor claimNew(boolean spare) {
+        Optional<Descriptor> claimed = findNew();
+        if (claimed.isPresent()) {
+            if (spare && own.size() == 1) {
+                findNew();
+            }
+            return claimed.get();
+        }
+        for (Descriptor candidate : List.copyOf(former)) {
+            if (isFreed(candidate) && takeBack(candidate)) {
+                return candidate;
+            }
+        }
+        throw new IllegalStateException("all " + descriptors
+                + " descriptors of this cohort are in use, or still in a queue since their waiters gave up; make the table with"
+                + " more, close sessions, or let the keeper recover what is nobody's");
+    }
+
+    private Optional<Descriptor> findNew() {
+        int first = words.isRemote() ? descriptors + 1 : 1;
+        int end = first + descriptors;
+        for (int from = first; from < end; from += LockWords.MOST_LINES) {
+            int lines = Math.min(LockWords.MOST_LINES, end - from);
+            words.look(descriptor(from), lines);
+            for (int number = from; number < from + lines; number++) {
+                if (words.seen(descriptor(number) + OWNER) == 0
+                        && words.compareAndSwap(descriptor(number) + OWNER, 0, owner) == 0) {
+                    Descriptor found = new Descriptor(number);
+                    words.introduce(descriptor(number));
+                    found.own = reference(generation(words.load(descriptor(number) + STATE)), number);
+                    own.add(found);
+                    return Optional.of(found);
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private Descriptor take(Descriptor descriptor, long line) {
+        if (descriptor.line != line) {
+            words.store(descriptor(descriptor.number) + LOCK, line);
+            descriptor.line = line;
+        }
+        descriptor.readyFor = -1;
+        return descriptor;
+    }
+
+    /** Whether there is one for the next lock. */
+    boolean hasSpare() {
+        return spare() > 0;
+    }
+
+    private int spare() {
+        int spare = 0;
+        for (int i = 0; i < own.size(); i++) {
+            spare += own.get(i).used ? 0 : 1;
+        }
+        return spare;
+    }
+
+    /** Whether one of them is used. */
+    boolean isAnyUsed() {
+        return spare() < own.size();
+    }
+
+    /** A wait was given up: it stays in its queue until its predecessor skips it. */
+    void gone(Descriptor descriptor) {
+        own.remove(descriptor);
+        former.addLast(descriptor);
+    }
+
+    /** How many are still in queues though their waits were given up. */
+    int formerPlaces() {
+        return former.size();
+    }
+
+    /** The one that is still in the queue of the lock in this line, as far as is known. */
+    Optional<Descriptor> formerPlace(long line) {
+        for (int i = 0; i < former.size(); i++) {
+            if (former.get(i).line == line) {
+                return Optional.of(former.get(i));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** One that was given up has been freed. Returns false if it was given back to the table, as there are enough. */
+    boolean takeBack(Descriptor descriptor) {
+        former.remove(descriptor);
+        if (spare() >= KEPT) {
+            words.store(descriptor(descriptor.number) + OWNER, 0);
+            return false;
+        }
+        own.add(descriptor);
+        return true;
+    }
+
+    private boolean isFreed(Descriptor descriptor) {
+        return kind(words.load(descriptor(descriptor.number) + STATE)) == FREE;
+    }
+
+    /** What is to be done with this one the keeper has to do. */
+    void leaveToKeeper(Descriptor descriptor) {
+        words.store(descriptor(descriptor.number) + OWNER, NOBODY);
+        words.flush();
+        own.remove(descriptor);
+    }
+
+    /** Gives all of them back; those in queues by the keeper. */
+    void giveBack() {
+        for (Descriptor descriptor : own) {
+            words.store(descriptor(descriptor.number) + OWNER, 0);
+        }
+        for (Descriptor descriptor : former) {
+            words.store(descriptor(descriptor.number) + OWNER, isFreed(descriptor) ? 0 : NOBODY);
+        }
+        words.flush();
+    }
+}

@@ -1,0 +1,346 @@
+package dev.rackcall.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import dev.rackcall.verbs.soft.FaultPlan;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a thread sends to take a lock by RDMA, and that one that waits in the queue sends nothing. */
+@SuppressWarnings("LockNotBeforeTry")
+@Timeout(60)
+class LockBellTest {
+    private static final int NODE = 7;
+    private static final int ROUNDS = 100;
+    private static final int DESCRIPTORS = 20;
+
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 2), 64);
+    private final LockTable table = LockTable.create(memory, DESCRIPTORS, 2);
+    private final LockWords words = new ProcessorWords(memory);
+    private final FaultPlan faults = FaultPlan.none();
+    private final LockHome home = new LockHome(memory, faults);
+    /** Where who waits has his memory. */
+    private final LockHome waiters = new LockHome(Arena.ofAuto().allocate(64, 64));
+
+    private final LockBell bell = new LockBell(NODE, waiters.region(), 8);
+    private final LockLink ownLink = CountingQueuePair.in(home.newLink());
+    private final CountingQueuePair sent = CountingQueuePair.of(ownLink);
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private int counter;
+
+    @AfterEach
+    void close() {
+        threads.close();
+        home.close();
+        waiters.close();
+    }
+
+    private LockPeers peers() {
+        LockLink link = waiters.newLink();
+        return LockPeers.create().add(NODE, link.queuePair(), link.completions());
+    }
+
+    /** The wait of one that never looks at the lock's home. */
+    private static final class NeverLooking extends Waiting {
+        private final AtomicLong pauses = new AtomicLong();
+
+        NeverLooking() {
+            super(false);
+        }
+
+        @Override
+        boolean isTimeToLook() {
+            return false;
+        }
+
+        @Override
+        boolean pause() {
+            pauses.incrementAndGet();
+            return super.pause();
+        }
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long start = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - start).as("nanoseconds waited").isLessThan(PATIENCE_NANOS);
+            Thread.onSpinWait();
+        }
+    }
+
+    private static Object lockAndUnlock(ALock lock) {
+        lock.lock();
+        lock.unlock();
+        return lock;
+    }
+
+    /** The last in the queue of remote threads. */
+    private long last(int lock) {
+        return words.load(LockLayout.lock(DESCRIPTORS, lock) + LockLayout.REMOTE_TAIL);
+    }
+
+    /** Until somebody stands behind this one. */
+    private void awaitFollower(long first) {
+        await(() -> words.load(LockLayout.descriptorOf(first) + LockLayout.NEXT) != 0);
+    }
+
+    @Test
+    void shouldTakeOneRoundTripToLockAndOneToUnlock() {
+        LockSession session = LockTable.remoteSession(ownLink, 1);
+        ALock lock = session.lock(0);
+        lockAndUnlock(lock);
+        sent.reset();
+        lock.lock();
+        assertThat(sent.counts()).isEqualTo("1 trips: 1 W, 1 C, 1 R");
+        sent.reset();
+        lock.unlock();
+        assertThat(sent.counts()).isEqualTo("1 trips: 0 W, 1 C, 0 R");
+        // That it is free travels with the next thing.
+        session.close();
+        for (int number = DESCRIPTORS + 1; number <= 2 * DESCRIPTORS; number++) {
+            int at = number;
+            await(() -> words.load(LockLayout.descriptor(at) + LockLayout.OWNER) == 0);
+            assertThat(LockLayout.kind(words.load(LockLayout.descriptor(at)))).isEqualTo(LockLayout.FREE);
+        }
+    }
+
+    /** Its session has a second descriptor, and nobody was there when it locked. */
+    private ALock heldToBeFinished(LockLink link, LockFinisher finisher) {
+        LockSession session =
+                LockTable.remoteSession(link, 1, new LockBell(NODE, waiters.region(), 16), peers(), finisher);
+        ALock lock = session.lock(1);
+        lockAndUnlock(lock);
+        lock.lock();
+        return lock;
+    }
+
+    @Test
+    void shouldNotWaitForItsUnlockAndSendNothingMoreForIt() {
+        assumeFalse(LockDevice.isReal(), "a real device does not stop in an atomic");
+        Semaphore go = new Semaphore(0);
+        // Whose thread does not run: what is counted is the session's thread's.
+        try (LockFinisher finisher = new LockFinisher(new Waiting(true))) {
+            ALock lock = heldToBeFinished(ownLink, finisher);
+            sent.reset();
+            faults.insideAtomics(go::acquireUninterruptibly);
+            lock.unlock();
+            assertThat(last(1)).as("the lock is not free yet").isNotZero();
+            assertThat(lock.isHeld()).isFalse();
+            faults.insideAtomics(() -> {});
+            go.release();
+            lock.lock();
+            // One W of each says that the descriptor before is free.
+            assertThat(sent.counts()).isEqualTo("2 trips: 2 W, 2 C, 1 R");
+            sent.reset();
+            lock.unlock();
+            await(() -> last(1) == 0);
+            assertThat(sent.counts()).isEqualTo("1 trips: 1 W, 1 C, 0 R");
+        }
+    }
+
+    @Test
+    void shouldHandOverThoughTheThreadDoesNotComeBack() throws Exception {
+        try (LockFinisher finisher = LockFinisher.start()) {
+            for (int i = 0; i < 3; i++) {
+                // A new session: one that was in somebody's way waits for its next unlocks.
+                ALock held = heldToBeFinished(home.newLink(), finisher);
+                long first = last(1);
+                LockSession session = LockTable.remoteSession(
+                        home.newLink(), 2, new LockBell(NODE, waiters.region(), 8), LockPeers.create());
+                Future<?> waiter = threads.submit(() -> {
+                    lockAndUnlock(session.lock(1));
+                    session.close();
+                });
+                awaitFollower(first);
+                // Nothing is open: the finisher sleeps until it is woken, and this unlock does.
+                await(finisher::isAsleep);
+                held.unlock();
+                waiter.get(30, TimeUnit.SECONDS);
+                await(() -> last(1) == 0);
+            }
+        }
+    }
+
+    @Test
+    void shouldSendNothingWhileItWaitsForItsBell() throws Exception {
+        LockLink holderLink = CountingQueuePair.in(home.newLink());
+        ALock held = new LockSession(
+                        new RdmaWords(holderLink, Optional.empty(), peers()),
+                        new Waiting(true),
+                        1,
+                        LockTable.REMOTE_BUDGET,
+                        table.sizes())
+                .lock(1);
+        held.lock();
+        NeverLooking waiting = new NeverLooking();
+        ALock lock = patient(waiting).lock(1);
+        long first = last(1);
+        Future<?> waiter = threads.submit(() -> lockAndUnlock(lock));
+        awaitFollower(first);
+        long looks = waiting.pauses.get();
+        long before = sent.requests();
+        await(() -> waiting.pauses.get() > looks + 1000);
+        assertThat(sent.requests()).as("what the waiter has sent").isEqualTo(before);
+        CountingQueuePair.of(holderLink).reset();
+        held.unlock();
+        waiter.get(30, TimeUnit.SECONDS);
+        // Nobody was there when it entered: first the guess that this is still so, then a look; then the hand-over.
+        assertThat(CountingQueuePair.of(holderLink).counts()).isEqualTo("3 trips: 0 W, 2 C, 2 R");
+    }
+
+    /** Waits for its bell alone. */
+    private LockSession patient(NeverLooking waiting) {
+        return new LockSession(
+                new RdmaWords(ownLink, Optional.of(bell), LockPeers.create()),
+                waiting,
+                2,
+                LockTable.REMOTE_BUDGET,
+                table.sizes());
+    }
+
+    @Test
+    void shouldBeRungByTheKeeperThatTakesTheDeadOut() throws Exception {
+        LockLink holderLink = home.newLink();
+        LockHome.Accepted holderEnd = home.last();
+        LockTable.remoteSession(holderLink, 1).lock(1).lock();
+        long first = last(1);
+        LockSession session = patient(new NeverLooking());
+        Future<?> waiter = threads.submit(() -> lockAndUnlock(session.lock(1)));
+        awaitFollower(first);
+        holderEnd.cut();
+        try (LockKeeper keeper = table.keeper(home.newLoopback(), peers(), 1000, owner -> false)) {
+            assertThat(keeper.recover(owner -> owner == 1)).isZero();
+            waiter.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void shouldSayWhomItCannotRingAndRingThemOverAnotherQueuePair() throws Exception {
+        LockLink broken = waiters.newLink();
+        LockPeers peers = LockPeers.create();
+        assertThat(peers.isReachable(NODE)).as("nobody was added").isFalse();
+        peers.add(NODE, broken.queuePair(), broken.completions());
+        assertThat(peers.isReachable(NODE)).isTrue();
+        peers.ring(NODE, waiters.region().address(), waiters.region().remoteKey(), 17);
+        await(() -> new ProcessorWords(waiters.region().memory()).load(0) == 17);
+        assertThat(peers.isReachable(NODE)).isTrue();
+        broken.queuePair().toError();
+        peers.ring(NODE, waiters.region().address(), waiters.region().remoteKey(), 18);
+        await(() -> !peers.isReachable(NODE));
+        LockLink link = waiters.newLink();
+        peers.add(NODE, link.queuePair(), link.completions());
+        assertThat(peers.isReachable(NODE)).isTrue();
+        assertThat(peers.isReachable(NODE + 1)).isFalse();
+        ALock held = LockTable.remoteSession(home.newLink(), 1, new LockBell(NODE, waiters.region(), 40), peers)
+                .lock(1);
+        held.lock();
+        long first = last(1);
+        LockSession session = patient(new NeverLooking());
+        Future<?> waiter = threads.submit(() -> lockAndUnlock(session.lock(1)));
+        awaitFollower(first);
+        held.unlock();
+        waiter.get(30, TimeUnit.SECONDS);
+        assertThat(peers.isReachable(NODE)).isTrue();
+    }
+
+    @Test
+    void shouldExcludeThreadsThatRingEachOther() throws Exception {
+        List<Future<Integer>> results = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            LockSession session = i == 3
+                    ? table.localSession(1)
+                    : LockTable.remoteSession(
+                            home.newLink(), 1, new LockBell(NODE, waiters.region(), 32 + 8 * i), peers());
+            Random random = new Random(i);
+            Callable<Integer> work = () -> {
+                int had = 0;
+                ALock lock = session.lock(0);
+                for (int round = 0; round < ROUNDS; round++) {
+                    if (random.nextInt(4) != 0) {
+                        lock.lock();
+                    } else if (!lock.tryLock(random.nextInt(300), TimeUnit.MICROSECONDS)) {
+                        continue;
+                    }
+                    int seen = counter;
+                    Thread.onSpinWait();
+                    counter = seen + 1;
+                    had++;
+                    lock.unlock();
+                }
+                session.close();
+                return had;
+            };
+            results.add(threads.submit(work));
+        }
+        int had = 0;
+        for (Future<Integer> result : results) {
+            had += result.get();
+        }
+        assertThat(counter).isEqualTo(had);
+        assertThat(table.localSession(1).lock(0).tryLock())
+                .as("the lock is free")
+                .isTrue();
+    }
+
+    @Test
+    void shouldFindOutByItselfWhatNobodyCouldRing() throws Exception {
+        LockLink dead = waiters.newLink();
+        waiters.last().cut();
+        LockPeers broken = LockPeers.create().add(NODE, dead.queuePair(), dead.completions());
+        for (LockPeers peers : new LockPeers[] {LockPeers.create(), broken, broken}) {
+            LockSession holder =
+                    LockTable.remoteSession(home.newLink(), 1, new LockBell(NODE + 1, waiters.region(), 16), peers);
+            ALock held = holder.lock(0);
+            held.lock();
+            LockLink link = home.newLink();
+            LockSession session = LockTable.remoteSession(link, 2, new LockBell(NODE, waiters.region(), 24), peers());
+            long first = last(0);
+            Future<?> waiter = threads.submit(() -> lockAndUnlock(session.lock(0)));
+            awaitFollower(first);
+            held.unlock();
+            waiter.get(30, TimeUnit.SECONDS);
+            assertThat(held.tryLock(10, TimeUnit.SECONDS))
+                    .as("the holder's session lives")
+                    .isTrue();
+            held.unlock();
+            holder.close();
+        }
+    }
+
+    @Test
+    void shouldNotTakeAnEarlierRingForItsOwn() {
+        long own = LockLayout.reference(5, 9);
+        long ring = LockLayout.ring(own, 3);
+        assertThat(LockLayout.isRingFor(ring, own)).isTrue();
+        assertThat(LockLayout.budgetOfRing(ring)).isEqualTo(3);
+        assertThat(LockLayout.isRingFor(ring, LockLayout.reference(6, 9))).isFalse();
+        assertThat(LockLayout.isRingFor(ring, LockLayout.reference(5, 8))).isFalse();
+        assertThat(LockLayout.isRingFor(0, LockLayout.reference(0, 1))).isFalse();
+    }
+
+    @Test
+    void shouldRefuseABellOutsideItsRegion() {
+        assertThatThrownBy(() -> new LockBell(0, waiters.region(), 4)).hasMessageContaining("multiple of 8");
+        assertThatThrownBy(() -> new LockBell(0, waiters.region(), 64)).hasMessageContaining("within its region");
+        assertThatThrownBy(() -> new LockBell(0, waiters.region(), -8)).isInstanceOf(IllegalArgumentException.class);
+    }
+}

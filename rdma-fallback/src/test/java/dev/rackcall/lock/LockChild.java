@@ -1,0 +1,92 @@
+package dev.rackcall.lock;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A process that takes locks until it is killed, or is told to end by the end of its input. Each time it has the lock it writes its number behind the last one in a list
+ * that the lock guards. Arguments: file, then local, or remote or finished (which does not wait for its unlocks) and the owner that was claimed for it.
+ */
+final class LockChild {
+    /** Behind the lock table: how many entries the list has, then its entries. */
+    static final long LIST_BYTES = 8L * 16_000_000;
+
+    static final int DESCRIPTORS = 16;
+    static final long COUNT_AT = LockTable.bytes(DESCRIPTORS, 1);
+    static final long ENTRIES_AT = COUNT_AT + Long.BYTES;
+
+    private static final long PAUSE_NANOS = 50_000;
+
+    private LockChild() {}
+
+    static MemorySegment map(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            return channel.map(FileChannel.MapMode.READ_WRITE, 0, COUNT_AT + LIST_BYTES, Arena.global());
+        }
+    }
+
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        Path file = Path.of(arguments[0]);
+        BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        LockWords words;
+        LockSession session;
+        boolean finished = arguments[1].equals("finished");
+        if (finished || arguments[1].equals("remote")) {
+            LockEnd end = LockEnd.stranger();
+            System.out.println(end.describe());
+            end.connectTo(orders.readLine());
+            words = new RdmaWords(end.link());
+            long owner = Long.parseLong(arguments[2]);
+            session = finished
+                    ? LockTable.remoteSession(end.link(), owner, LockFinisher.start())
+                    : LockTable.remoteSession(end.link(), owner);
+        } else {
+            // Its locks end with this process, however it ends: that is how others know.
+            LockOwners owners = LockOwners.of(file);
+            long owner = owners.claim();
+            System.out.println(owner);
+            MemorySegment memory = map(file);
+            words = new ProcessorWords(memory);
+            session = LockTable.attach(memory).localSession(owner);
+        }
+        work(session.lock(0), words, session.owner(), orders);
+        session.close();
+    }
+
+    private static void work(ALock lock, LockWords words, long owner, BufferedReader orders)
+            throws IOException, InterruptedException {
+        Random random = new Random(owner);
+        long mine = 0;
+        while (!orders.ready()) {
+            if (random.nextInt(4) == 0) {
+                if (!lock.tryLock(random.nextInt(300), TimeUnit.MICROSECONDS)) {
+                    continue;
+                }
+            } else {
+                lock.lock();
+            }
+            long count = words.load(COUNT_AT);
+            words.store(ENTRIES_AT + Long.BYTES * count, owner);
+            words.store(COUNT_AT, count + 1);
+            // On the same queue pair as what the lock sends, so it is there before the next holder looks.
+            words.flush();
+            lock.unlock();
+            mine++;
+            if (random.nextBoolean()) {
+                // The list is long, but not endless.
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+        System.out.println(mine);
+    }
+}

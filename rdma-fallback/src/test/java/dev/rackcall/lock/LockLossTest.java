@@ -1,0 +1,391 @@
+package dev.rackcall.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import dev.rackcall.shm.Pool;
+import dev.rackcall.shm.SharedBytes;
+import dev.rackcall.verbs.soft.FaultPlan;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What becomes of those whose connection or whose memory is lost while they hold a lock or wait for it, and of those who are interrupted there. */
+@SuppressWarnings("LockNotBeforeTry")
+@Timeout(60)
+class LockLossTest {
+    private static final int DESCRIPTORS = 8;
+    private static final int NODE = 3;
+    private static final long HOLDER = 1;
+    private static final long WAITER = 2;
+    private static final long KEEPER = 1000;
+    private static final long PATIENCE_SECONDS = 30;
+
+    private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 1), 64);
+    private final LockTable table = LockTable.createWithReaders(memory, DESCRIPTORS, 1);
+    private final LockWords words = new ProcessorWords(memory);
+    private final LockHome home = new LockHome(memory);
+    private final LockHome waiters = new LockHome(Arena.ofAuto().allocate(64, 64));
+    /** A session belongs to the thread that used it first: all work here is one thread's. */
+    private final ExecutorService waiter = Executors.newSingleThreadExecutor(work -> {
+        Thread thread = new Thread(work, "waiter");
+        waiterThread = thread;
+        return thread;
+    });
+
+    private Thread waiterThread;
+
+    @AfterEach
+    void close() {
+        waiter.close();
+        home.close();
+        waiters.close();
+    }
+
+    private LockSession remote(long owner) {
+        return LockTable.remoteSession(home.newLink(), owner);
+    }
+
+    private LockSession remoteWithBell(LockLink link) {
+        return LockTable.remoteSession(link, WAITER, new LockBell(NODE, waiters.region(), 8), LockPeers.create());
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long start = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - start)
+                    .as("nanoseconds waited")
+                    .isLessThan(TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS));
+            Thread.onSpinWait();
+        }
+    }
+
+    private long last() {
+        return words.load(LockLayout.lock(DESCRIPTORS, 0) + LockLayout.REMOTE_TAIL);
+    }
+
+    /** Until somebody stands behind this one in the queue of remote threads. */
+    private void awaitFollower(long first) {
+        await(() -> words.load(LockLayout.descriptorOf(first) + LockLayout.NEXT) != 0);
+    }
+
+    private <T> T get(Callable<T> work) throws Exception {
+        return waiter.submit(work).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldSayThatTheConnectionIsLostWhileItWaitsForItsBell() throws Exception {
+        ALock held = remote(HOLDER).lock(0);
+        held.lock();
+        long first = last();
+        LockLink link = home.newLink();
+        LockSession session = remoteWithBell(link);
+        ALock lock = session.lock(0);
+        Future<?> waiting = waiter.submit(lock::lock);
+        awaitFollower(first);
+        link.queuePair().toError();
+        assertThatThrownBy(() -> waiting.get(PATIENCE_SECONDS, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(LockConnectionException.class);
+        assertThatThrownBy(() -> get(lock::tryLock))
+                .hasCauseInstanceOf(LockConnectionException.class)
+                .hasMessageContaining("lost");
+        get(() -> {
+            session.close();
+            return true;
+        });
+        // He counts as dead: the holder finds him gone, and the lock is free afterwards.
+        try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
+            keeper.recover(owner -> owner == WAITER);
+            held.unlock();
+            // That he was skipped the holder has only sent off.
+            await(() -> keeper.recover(owner -> owner == WAITER) == 0);
+            assertThat(held.tryLock()).isTrue();
+            held.unlock();
+        }
+    }
+
+    @Test
+    void shouldSayThatTheConnectionIsLostWhenItUnlocks() throws InterruptedException {
+        LockLink link = home.newLink();
+        LockSession session = LockTable.remoteSession(link, HOLDER);
+        ALock held = session.lock(0);
+        held.lock();
+        link.queuePair().toError();
+        assertThatThrownBy(held::unlock)
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining("cannot be reached");
+        assertThat(held.isHeld()).isFalse();
+        assertThatThrownBy(held::lock)
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining("lost")
+                .hasCauseInstanceOf(LockConnectionException.class);
+        session.close();
+        ALock next = table.localSession(WAITER).lock(0);
+        assertThat(next.tryLock(1, TimeUnit.MILLISECONDS))
+                .as("it is still held")
+                .isFalse();
+        try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
+            assertThat(keeper.recover(owner -> owner == HOLDER)).isZero();
+            assertThat(next.tryLock()).isTrue();
+        }
+    }
+
+    /** As users write it: what `finally` does must not hide what has happened. */
+    @Test
+    void shouldSayThatTheConnectionIsLostThroughTheUnlockOfAFinallyBlock() {
+        LockLink link = home.newLink();
+        LockSession session = LockTable.remoteSession(link, HOLDER);
+        ALock held = session.lock(0);
+        assertThatThrownBy(() -> {
+                    held.lock();
+                    try {
+                        link.queuePair().toError();
+                        held.token();
+                    } finally {
+                        held.unlock();
+                    }
+                })
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining("lost")
+                .cause()
+                .isInstanceOf(LockConnectionException.class)
+                .hasMessageContaining("cannot be reached");
+        session.close();
+    }
+
+    /** An unlock was sent, and its answer will not come: the next call says so, whether the finisher has seen it by then or not. */
+    @Test
+    void shouldSayAtTheNextCallThatTheConnectionWasLostWhileAnUnlockWasOpen() throws InterruptedException {
+        assumeFalse(LockDevice.isReal(), "a real device does not stop in an atomic");
+        for (boolean known : new boolean[] {true, false}) {
+            FaultPlan faults = FaultPlan.none();
+            MemorySegment its = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 1), 64);
+            LockTable other = LockTable.create(its, DESCRIPTORS, 1);
+            Semaphore stop = new Semaphore(0);
+            try (LockFinisher finisher = LockFinisher.start();
+                    LockHome host = new LockHome(its, faults)) {
+                LockLink link = host.newLink();
+                LockHome.Accepted end = host.last();
+                LockSession session = LockTable.remoteSession(link, HOLDER, finisher);
+                ALock held = session.lock(0);
+                held.lock();
+                faults.insideAtomics(stop::acquireUninterruptibly);
+                held.unlock();
+                link.queuePair().toError();
+                if (known) {
+                    await(session::isLost);
+                }
+                assertThatThrownBy(held::lock)
+                        .isInstanceOf(LockConnectionException.class)
+                        .hasMessageContaining("cannot be reached");
+                assertThat(held.isHeld()).isFalse();
+                assertThatThrownBy(held::lock)
+                        .isInstanceOf(LockConnectionException.class)
+                        .hasMessageContaining("lost");
+                session.close();
+                faults.insideAtomics(() -> {});
+                stop.release(100);
+                end.cut();
+                // Whether its unlock has arrived or not, the keeper takes out what is left of it.
+                try (LockKeeper keeper = other.keeper(host.newLoopback(), KEEPER, owner -> false)) {
+                    await(() -> keeper.recover(owner -> owner == HOLDER) == 0);
+                    ALock next = other.localSession(WAITER).lock(0);
+                    assertThat(next.tryLock(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldHandOverWhatTheDeadHasLeftOpen() throws Exception {
+        LockLink link = home.newLink();
+        LockHome.Accepted end = home.last();
+        // Its thread never runs, as if it had died just then, too.
+        LockFinisher finisher = new LockFinisher(new Waiting(true));
+        LockSession session = LockTable.remoteSession(link, HOLDER, finisher);
+        ALock held = session.lock(0);
+        held.lock();
+        long first = last();
+        ALock next = remote(WAITER).lock(0);
+        Future<?> waiting = waiter.submit(next::lock);
+        awaitFollower(first);
+        held.unlock();
+        end.cut();
+        try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
+            assertThat(waiting.isDone()).as("nobody has handed over").isFalse();
+            assertThat(keeper.recover(owner -> owner == HOLDER)).isZero();
+            waiting.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        }
+        get(() -> {
+            next.unlock();
+            return true;
+        });
+    }
+
+    @Test
+    void shouldSayThatTheConnectionIsLostWhileItWaitsForReaders() throws Exception {
+        Lock reader = table.localSession(HOLDER).readLock(0);
+        reader.lock();
+        LockLink link = home.newLink();
+        ALock lock = remoteWithBell(link).lock(0);
+        Future<?> waiting = waiter.submit(lock::lock);
+        await(() -> last() != 0);
+        link.queuePair().toError();
+        assertThatThrownBy(() -> waiting.get(PATIENCE_SECONDS, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(LockConnectionException.class);
+        reader.unlock();
+        try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
+            assertThat(keeper.recover(owner -> owner == WAITER)).isZero();
+            assertThat(reader.tryLock()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldSayThatTheTableIsNoLongerReachableWhereItsMemoryIsWithdrawn() {
+        MemorySegment other = Arena.ofAuto().allocate(LockTable.bytes(1, 1), 64);
+        LockTable.create(other, 1, 1);
+        try (LockHome gone = new LockHome(other)) {
+            ALock lock = LockTable.remoteSession(gone.newLink(), HOLDER).lock(0);
+            lock.lock();
+            lock.unlock();
+            gone.region().close();
+            assertThatThrownBy(lock::lock)
+                    .isInstanceOf(LockConnectionException.class)
+                    .hasMessageContaining("cannot be reached");
+        }
+    }
+
+    @Test
+    void shouldRefuseTheLocksOfAnArenaThatIsClosed() {
+        Pool pool = Pool.memfd("locks", 1 << 20);
+        long bytes = LockTable.bytes(1, 1);
+        MemorySegment object = SharedBytes.copyOf(pool.arena().newScope(), new byte[(int) bytes + 64])
+                .segment();
+        MemorySegment lines = object.asSlice(-object.address() & 63, bytes);
+        LockSession session = LockTable.create(lines, 1, 1).localSession(HOLDER);
+        ALock held = session.lock(0);
+        held.lock();
+        pool.close();
+        assertThatThrownBy(held::unlock).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> LockTable.attach(lines)).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void shouldRefuseToUnlockByRdmaWhatIsNotHeld() throws Exception {
+        LockSession session = remote(HOLDER);
+        ALock lock = session.lock(0);
+        assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
+        lock.lock();
+        assertThatThrownBy(lock::lock).isInstanceOf(IllegalMonitorStateException.class);
+        assertThatThrownBy(session.lock(0)::unlock).isInstanceOf(IllegalMonitorStateException.class);
+        assertThatThrownBy(() -> get(() -> {
+                    lock.unlock();
+                    return true;
+                }))
+                .hasCauseInstanceOf(IllegalMonitorStateException.class);
+        lock.unlock();
+        assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
+        session.close();
+        assertThatThrownBy(lock::tryLock)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("closed");
+    }
+
+    private static boolean isInterrupted(Callable<?> wait) throws Exception {
+        try {
+            wait.call();
+            return false;
+        } catch (InterruptedException e) {
+            return true;
+        }
+    }
+
+    @Test
+    void shouldLeaveTheQueueWhenItIsInterruptedWhileItWaitsForItsBell() throws Exception {
+        ALock held = remote(HOLDER).lock(0);
+        held.lock();
+        long first = last();
+        LockSession session = remoteWithBell(home.newLink());
+        ALock lock = session.lock(0);
+        Future<Boolean> interrupted = waiter.submit(() -> isInterrupted(() -> lock.tryLock(1, TimeUnit.DAYS)));
+        awaitFollower(first);
+        waiterThread.interrupt();
+        assertThat(interrupted.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+        held.unlock();
+        assertThat((boolean) get(lock::tryLock)).as("he was skipped").isTrue();
+        get(() -> {
+            lock.unlock();
+            session.close();
+            return true;
+        });
+        assertThat(held.tryLock(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+        held.unlock();
+    }
+
+    @Test
+    void shouldHandTheLockOnWhenItIsInterruptedWhileItWaitsForReaders() throws Exception {
+        for (boolean local : new boolean[] {true, false}) {
+            LockSession readers = table.localSession(HOLDER);
+            Lock reader = readers.readLock(0);
+            reader.lock();
+            LockSession session = local ? table.localSession(WAITER) : remoteWithBell(home.newLink());
+            ALock lock = session.lock(0);
+            Future<Boolean> interrupted = waiter.submit(() -> isInterrupted(() -> {
+                lock.lockInterruptibly();
+                return true;
+            }));
+            long tail = LockLayout.lock(DESCRIPTORS, 0) + (local ? LockLayout.LOCAL_TAIL : LockLayout.REMOTE_TAIL);
+            await(() -> words.load(tail) != 0);
+            waiterThread.interrupt();
+            assertThat(interrupted.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            Lock another = table.localSession(KEEPER).readLock(0);
+            assertThat(another.tryLock(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            another.unlock();
+            reader.unlock();
+            assertThat(get(() -> lock.tryLock(PATIENCE_SECONDS, TimeUnit.SECONDS)))
+                    .isTrue();
+            get(() -> {
+                lock.unlock();
+                session.close();
+                return true;
+            });
+            readers.close();
+        }
+    }
+
+    @Test
+    void shouldLetAReaderGoThatIsInterruptedWhileItWaits() throws Exception {
+        ALock held = remote(HOLDER).lock(0);
+        held.lock();
+        long first = last();
+        LockSession session = remoteWithBell(home.newLink());
+        ALockReader reader = session.readLock(0);
+        Future<Boolean> interrupted = waiter.submit(() -> isInterrupted(() -> {
+            reader.lockInterruptibly();
+            return true;
+        }));
+        awaitFollower(first);
+        waiterThread.interrupt();
+        assertThat(interrupted.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(reader.isHeld()).isFalse();
+        held.unlock();
+        assertThat((boolean) get(reader::tryLock)).isTrue();
+        assertThat(held.tryLock()).as("it is read").isFalse();
+        get(() -> {
+            reader.unlock();
+            session.close();
+            return true;
+        });
+    }
+}

@@ -1,0 +1,139 @@
+package dev.rackcall.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Random;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** The code itself, one memory access at a time, in an order that a seed decides; with threads that give up and threads that die.
+ * {@code -Drackcall.schedules} says how many orders, {@code -Drackcall.seed} which. Its methods run two at a time, as each case computes on one thread at a time and shares nothing with others. */
+@Timeout(900)
+class ScheduledLockTest {
+    private static final int CASES = Integer.getInteger("rackcall.schedules", 240);
+
+    /** How often finishers went to sleep. */
+    private int sleeps;
+
+    /** Returns how many readers were there at a time, at most. */
+    private int explore(int cases, boolean givesUp, boolean reads, int deaths) throws InterruptedException {
+        return explore(cases, givesUp, reads, deaths, ScheduledLockTest::addAlone);
+    }
+
+    /** Local and remote threads, each a process of its own. */
+    private static void addAlone(ScheduledCase one, Random shape) {
+        int locals = shape.nextInt(5);
+        for (int owner = 1; owner <= 4; owner++) {
+            boolean remote = owner > locals;
+            one.add(owner, remote, 1 + shape.nextInt(2), remote && shape.nextInt(4) != 0);
+        }
+    }
+
+    /** Local threads, and remote ones of which most do not wait for their unlocks: of one process or of two. */
+    private static void addFinished(ScheduledCase one, Random shape) {
+        int locals = shape.nextInt(3);
+        List<ScheduledCase.OneProcess> processes = List.of(one.new OneProcess(), one.new OneProcess());
+        for (int owner = 1; owner <= 4; owner++) {
+            boolean remote = owner > locals;
+            ScheduledCase.OneProcess process = remote ? processes.get(shape.nextInt(2)) : one.new OneProcess();
+            one.add(
+                    owner,
+                    remote,
+                    1 + shape.nextInt(2),
+                    remote && shape.nextInt(4) != 0,
+                    process,
+                    remote && shape.nextInt(5) != 0);
+        }
+        processes.forEach(ScheduledCase.OneProcess::finish);
+    }
+
+    /** Threads of one process that seldom meet, so that most of their unlocks are open for a while. */
+    private static void addApart(ScheduledCase one, Random shape) {
+        one.keepApart();
+        ScheduledCase.OneProcess process = one.new OneProcess();
+        int threads = 2 + shape.nextInt(2);
+        for (int owner = 1; owner <= threads; owner++) {
+            one.add(owner, true, 1, false, process, true);
+        }
+        process.finish();
+    }
+
+    private int explore(int cases, boolean givesUp, boolean reads, int deaths, BiConsumer<ScheduledCase, Random> adding)
+            throws InterruptedException {
+        long first = Long.getLong("rackcall.seed", System.nanoTime());
+        int readers = 0;
+        for (int i = 0; i < cases; i++) {
+            long seed = first + i;
+            ScheduledCase one = new ScheduledCase(seed, givesUp, reads, deaths);
+            adding.accept(one, new Random(seed));
+            one.addKeepers(deaths == 0 ? 0 : 1);
+            try {
+                one.run();
+                readers = Math.max(readers, one.readersAtMost());
+                sleeps += one.sleeps();
+            } catch (AssertionError error) {
+                throw new AssertionError("case " + i + "; repeat with -Drackcall.seed=" + seed, error);
+            }
+        }
+        return readers;
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void shouldExcludeInAnyOrder() throws InterruptedException {
+        explore(CASES, false, false, 0);
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void shouldStayWholeWhenWaitersGiveUp() throws InterruptedException {
+        explore(CASES, true, false, 0);
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void shouldTakeTheDeadOutInAnyOrder() throws InterruptedException {
+        explore(CASES, true, false, 3);
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void shouldExcludeInAnyOrderWhenUnlocksAreNotWaitedFor() throws InterruptedException {
+        // Fewer: each takes ten times as long as one in which somebody dies.
+        explore(CASES / 5, false, false, 0, ScheduledLockTest::addFinished);
+        explore(CASES / 5, true, false, 0, ScheduledLockTest::addFinished);
+        explore(CASES / 10, true, true, 0, ScheduledLockTest::addFinished);
+        assertThat(sleeps).as("how often finishers went to sleep").isPositive();
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void shouldNotSleepOrEndBesideAnOpenUnlock() throws InterruptedException {
+        explore(CASES / 5, false, false, 0, ScheduledLockTest::addApart);
+        assertThat(sleeps).as("how often finishers went to sleep").isGreaterThan(CASES);
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void shouldTakeOutTheDeadWhoseUnlocksAreOpen() throws InterruptedException {
+        explore(CASES, true, false, 3, ScheduledLockTest::addFinished);
+        explore(CASES / 5, true, true, 3, ScheduledLockTest::addFinished);
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void shouldLetReadersInTogetherAndNobodyBesideThem() throws InterruptedException {
+        assertThat(explore(CASES / 5, false, true, 0)).as("readers at a time").isGreaterThan(1);
+        explore(CASES / 5, true, true, 0);
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void shouldTakeDeadReadersOut() throws InterruptedException {
+        explore(CASES / 5, true, true, 3);
+    }
+}
