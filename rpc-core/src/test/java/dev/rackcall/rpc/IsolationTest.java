@@ -11,6 +11,7 @@ import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeException;
 import dev.rackcall.shm.SharedType;
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;

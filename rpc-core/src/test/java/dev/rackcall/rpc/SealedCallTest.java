@@ -13,6 +13,7 @@ import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SealedScopeException;
+import dev.rackcall.testkit.Await;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;

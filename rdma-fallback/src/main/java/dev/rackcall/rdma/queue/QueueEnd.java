@@ -10,8 +10,8 @@ import dev.rackcall.rdma.end.PeerMemory;
 import dev.rackcall.rpc.spi.CarrierProvider.Memory;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.verbs.Access;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -122,7 +122,7 @@ final class QueueEnd extends EndMemory {
         PassingMemory own = withoutInterrupts(() -> PassingMemory.of(tenant, file, EnumSet.of(Access.LOCAL_WRITE)));
         if (!keepIfOpen(own)) {
             closeQuietly(own);
-            throw new VerbsException("registering " + file, Errno.EINVAL, "its connection is closed");
+            throw new VerbsException("registering " + file, VerbsErrno.EINVAL, "its connection is closed");
         }
         return own.region();
     }
