@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * One run of a {@link DeepCopy}. An object is copied whole when the first reference to it is seen, and put on a stack of copies whose
+ * One run of a {@code DeepCopy}. An object is copied whole when the first reference to it is seen, and put on a stack of copies whose
  * own references still lead to the originals. References are read from the copies, so a peer that changes the originals
  * meanwhile changes nothing that was checked.
  */
@@ -13,7 +13,8 @@ final class GraphCopy {
 
     private final RefSpace source;
     private final Scope target;
-    private final DeepCopy limits;
+    private final long maxObjects;
+    private final long maxBytes;
     private final RefMap copies = new RefMap();
     private long copiedBytes;
 
@@ -22,10 +23,11 @@ final class GraphCopy {
     private SharedType<?>[] openTypes = new SharedType<?>[FIRST_CAPACITY];
     private int open;
 
-    GraphCopy(RefSpace source, Scope target, DeepCopy limits) {
+    GraphCopy(RefSpace source, Scope target, long maxObjects, long maxBytes) {
         this.source = source;
         this.target = target;
-        this.limits = limits;
+        this.maxObjects = maxObjects;
+        this.maxBytes = maxBytes;
     }
 
     /** Copies everything that can be reached from an object; returns the Ref of its copy. */
@@ -69,9 +71,9 @@ final class GraphCopy {
 
     private void count(SharedType<?> type, long ref, int bytes) {
         copiedBytes += bytes;
-        if (copies.size() >= limits.maxObjects() || copiedBytes > limits.maxBytes()) {
-            throw new SharedDataException("the graph is larger than " + limits.maxObjects() + " objects or "
-                    + limits.maxBytes() + " bytes, found at a " + type.name() + " at " + Ref.describe(ref)
+        if (copies.size() >= maxObjects || copiedBytes > maxBytes) {
+            throw new SharedDataException("the graph is larger than " + maxObjects + " objects or "
+                    + maxBytes + " bytes, found at a " + type.name() + " at " + Ref.describe(ref)
                     + "; if that is expected, copy with a larger DeepCopy.limitedTo");
         }
     }

@@ -11,8 +11,7 @@ import java.util.Objects;
  *
  * @param <A> the array of elements
  */
-abstract sealed class GrowableList<A extends SharedSequence> extends SharedObject
-        permits SharedList, SharedIntList, SharedLongList, SharedDoubleList {
+abstract class GrowableList<A extends SharedSequence> extends SharedObject {
     private static final int FIRST_CAPACITY = 8;
 
     private final Type<?, A> type;

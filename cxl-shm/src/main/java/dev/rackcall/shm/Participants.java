@@ -21,7 +21,7 @@ final class Participants {
 
     /** Of a pool that only one host uses. */
     Participants(SharedFile file, MemorySegment memory) {
-        this(file, memory, 1, PageEntry.MAX_OWNER);
+        this(file, memory, 1, ArenaSpec.MAX_PARTICIPANT);
     }
 
     /** Of a pool that several hosts use: those of one host, who are the only ones that its kernel knows. They have the numbers {@code first} to {@code last}. */

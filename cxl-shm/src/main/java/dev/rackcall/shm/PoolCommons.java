@@ -64,12 +64,12 @@ public final class PoolCommons {
      * @throws OutOfArenaException if the pool is full
      */
     public long takeForHost(long bytes) {
-        return remember(asHost, asHost.allocateRun(bytes), ArenaLayout.PAGE);
+        return remember(asHost, asHost.allocateRun(bytes), Arena.PAGE_BYTES);
     }
 
     /** As {@link #takeForHost}, of memory that is nobody's and stays as long as the pool, unless who took it gives it back. */
     public long takeForPool(long bytes) {
-        return remember(asPool, asPool.allocateRun(bytes), ArenaLayout.PAGE);
+        return remember(asPool, asPool.allocateRun(bytes), Arena.PAGE_BYTES);
     }
 
     /** As {@link #takeForHost}, of memory that can be mapped by itself: whole pages of the device. */

@@ -13,9 +13,9 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class PoolHosts {
     /** The number for what is the pool's and no host's. */
-    static final int POOL = PageEntry.MAX_OWNER;
+    static final int POOL = ArenaSpec.MAX_PARTICIPANT;
 
-    private static final int NUMBERS = PageEntry.MAX_OWNER / PoolLayout.HOSTS;
+    private static final int NUMBERS = ArenaSpec.MAX_PARTICIPANT / PoolLayout.HOSTS;
     private static final long MAKING_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 

@@ -94,7 +94,7 @@ final class PoolJoiner {
 
     /** Maps a file that should be a pool, having looked at its length and its header. */
     static Mapping mapPool(SharedFile file) {
-        if (file.bytes() < PoolLayout.MIN_BYTES || file.bytes() % ArenaLayout.PAGE != 0) {
+        if (file.bytes() < PoolLayout.MIN_BYTES || file.bytes() % Arena.PAGE_BYTES != 0) {
             throw new PoolException("pool " + file + " cannot be used: " + file.bytes()
                     + " bytes are too few or no whole pages, so it is no pool or was damaged; remove it");
         }

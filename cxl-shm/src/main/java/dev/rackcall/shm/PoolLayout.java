@@ -28,9 +28,9 @@ final class PoolLayout {
     static final int VERSION = 2;
     static final int HOSTS = 64;
     /** Where the arena starts. */
-    static final long ARENA = ArenaLayout.PAGE;
+    static final long ARENA = Arena.PAGE_BYTES;
 
-    static final long MIN_BYTES = ARENA + 4 * ArenaLayout.PAGE;
+    static final long MIN_BYTES = ARENA + 4 * Arena.PAGE_BYTES;
     static final long MAX_BYTES = Ref.MAX_OFFSET + 1;
     static final long LOCKS = 1L << 60;
 
@@ -114,7 +114,7 @@ final class PoolLayout {
 
     /** Pairs with the release in {@link #raiseParticipants}; whatever stands there, it is a possible number. */
     static int participants(MemorySegment memory) {
-        return Math.clamp((int) INT.getAcquire(memory, PARTICIPANTS_OFFSET), 0, PageEntry.MAX_OWNER);
+        return Math.clamp((int) INT.getAcquire(memory, PARTICIPANTS_OFFSET), 0, ArenaSpec.MAX_PARTICIPANT);
     }
 
     /** By compare-and-set, since the gate keeps out others of this host only. */

@@ -100,7 +100,7 @@ final class PoolMaker {
         try (Mapping mapping = file.map()) {
             file.reserve(0, file.bytes());
             long arena = file.bytes() - PoolLayout.ARENA;
-            long table = Math.min(arena, ArenaLayout.firstPage(TableHome.SHARED, arena));
+            long table = Math.min(arena, Arena.pagesAt(TableHome.SHARED, arena));
             mapping.memory().asSlice(PoolLayout.ARENA, table).fill((byte) 0);
         }
         return create(file, file.bytes(), PoolOptions.create(), who);

@@ -1,24 +1,28 @@
 package dev.rackcall.shm;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
 
 /** Collects the reference fields of a type. Generated code tells it; users have no use for it. */
 public final class ReferenceFields {
-    private final List<Integer> offsets = new ArrayList<>();
-    private final List<SharedType<?>> types = new ArrayList<>();
+    private int[] offsets = new int[4];
+    private SharedType<?>[] types = new SharedType<?>[4];
+    private int count;
 
     ReferenceFields() {}
 
     /** A field that holds a Ref to an object of that type. */
     public void reference(long offset, SharedType<?> type) {
-        offsets.add(Math.toIntExact(offset));
-        types.add(type);
+        if (count == offsets.length) {
+            offsets = Arrays.copyOf(offsets, 2 * count);
+            types = Arrays.copyOf(types, 2 * count);
+        }
+        offsets[count] = Math.toIntExact(offset);
+        types[count++] = type;
     }
 
     /** The fields of a type that lies in this record without its header. */
     public void embedded(long offset, SharedType<?> type) {
-        References inner = type.references();
+        ReferenceFields inner = type.references();
         for (int i = 0; i < inner.count(); i++) {
             reference(offset - ObjectLayout.HEADER_BYTES + inner.offset(i), inner.type(i));
         }
@@ -32,8 +36,16 @@ public final class ReferenceFields {
         }
     }
 
-    References collected() {
-        return new References(
-                offsets.stream().mapToInt(Integer::intValue).toArray(), types.toArray(new SharedType<?>[0]));
+    int count() {
+        return count;
+    }
+
+    /** From the start of the record. */
+    int offset(int field) {
+        return offsets[field];
+    }
+
+    SharedType<?> type(int field) {
+        return types[field];
     }
 }

@@ -31,6 +31,11 @@ public final class SharedList<T> extends GrowableList<SharedArray<T>> implements
         return new ListType<>(elementType);
     }
 
+    /** As {@link #create(Scope, SharedType)}, of a {@link Shared} interface. */
+    public static <T> SharedList<T> create(Scope scope, Class<T> elements) {
+        return create(scope, SharedType.of(elements));
+    }
+
     /** An empty list in a scope. */
     public static <T> SharedList<T> create(Scope scope, SharedType<T> elementType) {
         return new ListType<>(elementType).create(scope);

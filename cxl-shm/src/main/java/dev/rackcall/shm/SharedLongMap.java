@@ -23,6 +23,11 @@ public final class SharedLongMap<V> extends SharedMap<V> {
         return new MapType<>(valueType);
     }
 
+    /** As {@link #create(Scope, SharedType)}, of a {@link Shared} interface. */
+    public static <V> SharedLongMap<V> create(Scope scope, Class<V> values) {
+        return create(scope, SharedType.of(values));
+    }
+
     /** An empty map in a scope. */
     public static <V> SharedLongMap<V> create(Scope scope, SharedType<V> valueType) {
         return new MapType<>(valueType).create(scope);

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  *
  * @param <V> a shared type or container
  */
-public abstract sealed class SharedMap<V> extends SharedObject permits SharedStringMap, SharedLongMap {
+public abstract class SharedMap<V> extends SharedObject {
     /**
      * At three quarters full, linear probing over n slots has runs of up to about ln(n) / 0.038 slots: 540 for a billion.
      * (Knuth, The Art of Computer Programming 3, 6.4.)

@@ -48,6 +48,11 @@ public abstract class SharedObject {
         return object.ref;
     }
 
+    /** The Ref of a shared object, typed; throws as {@link #refOf}. */
+    public static <T> Ref<T> toRef(T sharedObject) {
+        return new Ref<>(refOf(sharedObject));
+    }
+
     /**
      * The Ref of a shared object whose scope is still open. For whoever passes the Ref to somebody who cannot tell.
      *
@@ -86,7 +91,7 @@ public abstract class SharedObject {
     /** The scope that a shared object was created in, or is attached with; what is allocated for the object goes there. */
     public static Optional<Scope> scopeOf(Object sharedObject) {
         Scope scope = of(sharedObject).scope;
-        return scope == null ? Optional.empty() : scope.present;
+        return scope == null ? Optional.empty() : scope.present();
     }
 
     /** The type of a shared object. */
@@ -200,8 +205,8 @@ public abstract class SharedObject {
      */
     final MemorySegment writable() {
         Scope owner = scope;
-        if (owner != null && owner.hasSeal() && owner.refusesStore(ref, objectBytes())) {
-            throw owner.sealed();
+        if (owner != null && owner.hasSeal()) {
+            owner.checkStore(ref, objectBytes());
         }
         return memory();
     }
@@ -216,7 +221,7 @@ public abstract class SharedObject {
         memory();
         if (scope == null) {
             throw new ScopeException(what + ": " + this + " was not created here, so there is no scope to allocate in;"
-                    + " attach it with a scope, or copy it with scope.copy");
+                    + " attach it with a scope, or copy it with DeepCopy.DEFAULT.copy");
         }
         return scope;
     }

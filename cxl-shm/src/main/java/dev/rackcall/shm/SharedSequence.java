@@ -7,15 +7,7 @@ import java.util.Objects;
  * Elements of one size behind each other, fixed in number: text, bytes and arrays. The number follows from the size in the header,
  * which is checked once, when the flyweight is put onto the object, and kept in the Java heap, out of a peer's reach.
  */
-public abstract sealed class SharedSequence extends SharedObject
-        permits SharedString,
-                SharedBytes,
-                SharedIntArray,
-                SharedLongArray,
-                SharedFloatArray,
-                SharedDoubleArray,
-                SharedArray,
-                MapSlots {
+public abstract class SharedSequence extends SharedObject {
     private final int elementBytes;
     private int length;
 

@@ -22,6 +22,11 @@ public final class SharedStringMap<V> extends SharedMap<V> {
         return new MapType<>(valueType);
     }
 
+    /** As {@link #create(Scope, SharedType)}, of a {@link Shared} interface. */
+    public static <V> SharedStringMap<V> create(Scope scope, Class<V> values) {
+        return create(scope, SharedType.of(values));
+    }
+
     /** An empty map in a scope. */
     public static <V> SharedStringMap<V> create(Scope scope, SharedType<V> valueType) {
         return new MapType<>(valueType).create(scope);

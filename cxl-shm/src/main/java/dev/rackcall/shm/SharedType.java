@@ -10,14 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * @param <T> the interface or container
  */
-public abstract class SharedType<T> {
-    private static final ClassValue<SharedType<?>> BY_CLASS = new ClassValue<>() {
-        @Override
-        protected SharedType<?> computeValue(Class<?> type) {
-            return GeneratedTypes.find(type);
-        }
-    };
-
+public abstract class SharedType<T> extends SharedFactory<T> {
     /** Names for messages. Holds no classes, so it keeps no class loader alive. */
     private static final Map<Integer, String> NAMES = new ConcurrentHashMap<>();
 
@@ -27,7 +20,7 @@ public abstract class SharedType<T> {
     private final long fingerprint;
     private final int bytes;
     private final String description;
-    private volatile References references;
+    private volatile ReferenceFields references;
 
     /** For generated code. */
     protected SharedType(
@@ -47,12 +40,11 @@ public abstract class SharedType<T> {
      *
      * @throws IllegalArgumentException if there is no generated class for it; the message says what to add to the build
      */
-    @SuppressWarnings("unchecked") // GeneratedTypes checks that the type object is the class's own
     public static <T> SharedType<T> of(Class<T> type) {
-        return (SharedType<T>) BY_CLASS.get(type);
+        return (SharedType<T>) SharedFactory.of(type);
     }
 
-    /** The interface or container class. */
+    @Override
     public final Class<? super T> type() {
         return type;
     }
@@ -87,6 +79,7 @@ public abstract class SharedType<T> {
      *
      * @throws ScopeException if the scope is closed or belongs to another thread
      */
+    @Override
     public final T create(Scope scope) {
         return create(scope, bytes);
     }
@@ -160,12 +153,11 @@ public abstract class SharedType<T> {
     /** Called once, when an object of this type is first copied: names every field that holds a reference. */
     protected abstract void references(ReferenceFields fields);
 
-    final References references() {
-        References known = references;
+    final ReferenceFields references() {
+        ReferenceFields known = references;
         if (known == null) {
-            ReferenceFields fields = new ReferenceFields();
-            references(fields);
-            known = fields.collected();
+            known = new ReferenceFields();
+            references(known);
             references = known;
         }
         return known;
@@ -173,7 +165,7 @@ public abstract class SharedType<T> {
 
     /** Replaces the references in a copied record by those of the copies that they lead to. */
     void forward(GraphCopy copy, MemorySegment memory, long base, int objectBytes) {
-        References fields = references();
+        ReferenceFields fields = references();
         for (int i = 0; i < fields.count(); i++) {
             copy.forward(memory, base + fields.offset(i), fields.type(i));
         }

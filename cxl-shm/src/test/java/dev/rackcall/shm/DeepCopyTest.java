@@ -50,7 +50,7 @@ class DeepCopyTest {
         assertThat(copy.author().name()).isEqualTo("Ada");
         assertThat(copy.editor()).contains(copy.author());
         assertThat(copy.tags().orElseThrow().get(0)).hasToString("tag");
-        assertThat(copy.next()).isEqualTo(Ref.to(copy));
+        assertThat(copy.next()).isEqualTo(SharedObject.toRef(copy));
         assertThat(copy.neighbours().get(1)).isEqualTo(copy);
         assertThat(copy.children().get(0)).isEqualTo(copy);
         assertThat(copy.byName().get("self")).contains(copy);
@@ -69,8 +69,8 @@ class DeepCopyTest {
         Document bottom = DOCUMENT.create(scope).title("bottom");
         top.neighbours().set(0, left);
         top.neighbours().set(1, right);
-        left.next(Ref.to(bottom));
-        right.next(Ref.to(bottom));
+        left.next(SharedObject.toRef(bottom));
+        right.next(SharedObject.toRef(bottom));
 
         Document copy = DeepCopy.DEFAULT.copy(top, target);
         assertThat(copy.neighbours().get(0).next())
@@ -83,13 +83,13 @@ class DeepCopyTest {
     @Test
     void shouldCopyACycle() {
         Document first = DOCUMENT.create(scope).id(1);
-        Document second = DOCUMENT.create(scope).id(2).next(Ref.to(first));
-        first.next(Ref.to(second));
+        Document second = DOCUMENT.create(scope).id(2).next(SharedObject.toRef(first));
+        first.next(SharedObject.toRef(second));
 
         Document copy = DeepCopy.DEFAULT.copy(first, target);
         Document cursor = DOCUMENT.attach(target, copy.next());
         assertThat(cursor.id()).isEqualTo(2);
-        assertThat(cursor.next()).isEqualTo(Ref.to(copy));
+        assertThat(cursor.next()).isEqualTo(SharedObject.toRef(copy));
     }
 
     @Test
@@ -99,7 +99,7 @@ class DeepCopyTest {
         Document last = head;
         for (int i = 1; i < length; i++) {
             Document next = DOCUMENT.create(scope).id(i);
-            last.next(Ref.to(next));
+            last.next(SharedObject.toRef(next));
             last = next;
         }
         Document cursor = DeepCopy.DEFAULT.copy(head, target);
@@ -114,8 +114,8 @@ class DeepCopyTest {
     @Test
     void shouldStopAtTheLimits() {
         Document first = DOCUMENT.create(scope);
-        Document second = DOCUMENT.create(scope).next(Ref.to(first));
-        first.next(Ref.to(second));
+        Document second = DOCUMENT.create(scope).next(SharedObject.toRef(first));
+        first.next(SharedObject.toRef(second));
         assertThat(DeepCopy.limitedTo(2, 2L * DOCUMENT.bytes())
                         .copy(first, target)
                         .next()
@@ -134,7 +134,7 @@ class DeepCopyTest {
     @Test
     void shouldNotCopyAReferenceOfAnotherType() {
         Document document = DOCUMENT.create(scope);
-        document.next(Ref.to(document));
+        document.next(SharedObject.toRef(document));
         RefSpace space = scope.space();
         long ref = SharedObject.refOf(document);
         long authorField = TestMemory.offsetOf(DOCUMENT, "author");
@@ -177,7 +177,7 @@ class DeepCopyTest {
         SharedList<SharedString> tags = SharedList.create(scope, SharedString.TYPE);
         tags.add(SharedString.create(scope, "tag"));
         document.tags(Optional.of(tags));
-        document.next(Ref.to(document));
+        document.next(SharedObject.toRef(document));
         document.neighbours().set(1, document);
         document.byName(SharedStringMap.create(scope, DOCUMENT));
         document.byName().put("self", document);

@@ -95,7 +95,7 @@ class FlyweightTest {
         document.subtitle(Optional.of("sub"));
         document.thumbnail(Optional.of(new byte[1]));
         document.editor(Optional.of(AUTHOR.create(scope)));
-        document.next(Ref.to(document));
+        document.next(SharedObject.toRef(document));
 
         document.subtitle(Optional.empty());
         document.thumbnail(Optional.empty());
@@ -143,12 +143,12 @@ class FlyweightTest {
         Author author = AUTHOR.create(scope).name("Ada");
         document.author(author);
         document.editor(Optional.of(author));
-        document.next(Ref.to(document));
+        document.next(SharedObject.toRef(document));
 
         Document received = received();
         assertThat(received.author().name()).isEqualTo("Ada");
         assertThat(received.editor()).contains(author);
-        assertThat(received.next()).isEqualTo(Ref.to(document));
+        assertThat(received.next()).isEqualTo(SharedObject.toRef(document));
         Author cursor = AUTHOR.flyweight();
         assertThat(received.editor(cursor)).isTrue();
         assertThat(cursor).isEqualTo(author);
@@ -217,7 +217,7 @@ class FlyweightTest {
         received.id(5).year(6);
         received.color(Color.GREEN);
         received.code("code");
-        received.next(Ref.to(received));
+        received.next(SharedObject.toRef(received));
         assertThat(document.id()).isEqualTo(5);
         assertThat(document.code()).isEqualTo("code");
         assertThatExceptionOfType(ScopeException.class)
@@ -231,7 +231,7 @@ class FlyweightTest {
     void shouldAllocateInTheScopeOfTheFlyweightThatLedThere() {
         document.author(AUTHOR.create(scope));
         document.author().name("Grace");
-        Document attached = DOCUMENT.attach(scope, Ref.to(document));
+        Document attached = DOCUMENT.attach(scope, SharedObject.toRef(document));
         attached.title("given");
         assertThat(document.author().name()).isEqualTo("Grace");
         assertThat(document.title()).isEqualTo("given");
@@ -348,14 +348,14 @@ class FlyweightTest {
 
     @Test
     void shouldMakeObjectsThroughTheScope() {
-        document.body(scope.string("text"));
-        document.children(scope.list(Document.class));
+        document.body(SharedString.create(scope, "text"));
+        document.children(SharedList.create(scope, Document.class));
         document.children().add(document);
-        document.byName(scope.stringMap(Document.class));
+        document.byName(SharedStringMap.create(scope, Document.class));
         document.byName().put("self", document);
-        SharedLongMap<Document> byId = scope.longMap(Document.class);
+        SharedLongMap<Document> byId = SharedLongMap.create(scope, Document.class);
         byId.put(7, document);
-        Document copy = scope.copy(document);
+        Document copy = DeepCopy.DEFAULT.copy(document, scope);
         assertThat(copy).isNotEqualTo(document);
         assertThat(copy.body()).hasToString("text");
         assertThat(copy.children()).containsExactly(copy);

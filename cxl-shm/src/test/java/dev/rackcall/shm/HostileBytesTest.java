@@ -50,7 +50,7 @@ class HostileBytesTest {
         SharedLongMap<SharedList<Document>> byYear = SharedLongMap.create(scope, SharedList.typeOf(DOCUMENT));
         root.byYear(byYear);
         for (int i = 1; i <= 12; i++) {
-            Document child = document(i).next(Ref.to(root));
+            Document child = document(i).next(SharedObject.toRef(root));
             children.add(child);
             root.byName().put("child" + i, child);
             byYear.put(i, children);

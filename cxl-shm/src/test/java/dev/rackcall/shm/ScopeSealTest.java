@@ -64,11 +64,11 @@ class ScopeSealTest {
         SharedBytes bytes = SharedBytes.copyOf(scope, new byte[] {1, 2, 3});
         SharedLongArray longs = SharedLongArray.copyOf(scope, 1, 2, 3);
         SharedDoubleArray doubles = SharedDoubleArray.copyOf(scope, 1, 2, 3);
-        SharedList<Point> list = scope.list(Point.class);
+        SharedList<Point> list = SharedList.create(scope, Point.class);
         list.add(scope.create(Point.class));
-        SharedStringMap<Point> map = scope.stringMap(Point.class);
+        SharedStringMap<Point> map = SharedStringMap.create(scope, Point.class);
         map.put("a", list.get(0));
-        SharedLongMap<Point> numbers = scope.longMap(Point.class);
+        SharedLongMap<Point> numbers = SharedLongMap.create(scope, Point.class);
         numbers.put(7, list.get(0));
         Map<String, Runnable> changes = new LinkedHashMap<>();
         changes.put("set int", () -> ints.set(0, 9));
@@ -87,7 +87,7 @@ class ScopeSealTest {
         changes.put("put number", () -> numbers.put(8, list.get(0)));
         changes.put("remove number", () -> numbers.remove(7));
         changes.put("create", () -> scope.create(Point.class));
-        changes.put("string", () -> scope.string("text"));
+        changes.put("string", () -> SharedString.create(scope, "text"));
         changes.put("allocate", () -> scope.allocate(8));
         changes.put("reset", scope::reset);
         changes.put("detach", scope::detach);

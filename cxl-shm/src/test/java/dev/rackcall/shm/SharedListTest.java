@@ -125,7 +125,7 @@ class SharedListTest {
     @Test
     void shouldShowOneListThroughAllItsFlyweights() {
         SharedIntList first = SharedIntList.create(scope);
-        SharedIntList second = SharedIntList.TYPE.attach(scope, Ref.to(first));
+        SharedIntList second = SharedIntList.TYPE.attach(scope, SharedObject.toRef(first));
         for (int i = 0; i < 100; i++) {
             (i % 2 == 0 ? first : second).add(i);
             assertThat(first.get(i)).isEqualTo(i);
@@ -140,7 +140,7 @@ class SharedListTest {
         SharedIntList second = SharedIntList.create(scope);
         SharedIntList cursor = SharedIntList.TYPE.attach(scope.space(), SharedObject.refOf(first));
         assertThat(cursor.get(0)).isEqualTo(1);
-        SharedIntList.TYPE.move(cursor, Ref.to(second));
+        SharedIntList.TYPE.move(cursor, SharedObject.toRef(second));
         assertThat(cursor.isEmpty()).isTrue();
     }
 

@@ -122,7 +122,7 @@ class SharedSequenceTest {
         Point cursor = pointType.flyweight();
         assertThat(received.length()).isEqualTo(2);
         assertThat(received.get(1)).isEqualTo(point);
-        assertThat(received.ref(1)).isEqualTo(Ref.to(point));
+        assertThat(received.ref(1)).isEqualTo(SharedObject.toRef(point));
         assertThat(received.get(0, cursor)).isFalse();
         assertThat(received.get(1, cursor)).isTrue();
         assertThat(cursor.x()).isEqualTo(5);

@@ -27,7 +27,7 @@ class WalkAllocationTest {
             Document document = DOCUMENT.create(scope).id(i).year(1);
             list.add(document);
             if (previous != null) {
-                previous.next(Ref.to(document));
+                previous.next(SharedObject.toRef(document));
             }
             previous = document;
         }

@@ -44,7 +44,7 @@ class RdmaTamperTest {
                 Scope scope = channel.newScope()) {
             Forest.Tree first = tree(scope, 1);
             Forest.Tree second = tree(scope, 2);
-            first.next(Ref.to(second));
+            first.next(SharedObject.toRef(second));
             Forest forest = channel.stub(Forest.class, CallOptions.DEFAULT.withIsolation(isolation));
             CompletableFuture<Long> sum = CompletableFuture.supplyAsync(() -> forest.walkTwice(first, 2));
             assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();

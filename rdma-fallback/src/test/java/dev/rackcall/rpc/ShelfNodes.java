@@ -88,7 +88,7 @@ abstract class ShelfNodes {
         Collections.shuffle(pages, new Random(SEED));
         for (int i = 0; i < count; i++) {
             pages.get(i).number(from + i);
-            pages.get(i).next(i + 1 < count ? Ref.to(pages.get(i + 1)) : Ref.nullRef());
+            pages.get(i).next(i + 1 < count ? SharedObject.toRef(pages.get(i + 1)) : Ref.nullRef());
         }
         return pages;
     }

@@ -36,7 +36,7 @@ final class LibraryService implements Library {
     static Book fill(Scope scope, String title, int pages) {
         Book book = scope.create(Book.class);
         book.title(title);
-        SharedList<Page> list = scope.list(Page.class);
+        SharedList<Page> list = SharedList.create(scope, Page.class);
         for (int i = 0; i < pages; i++) {
             Page page = scope.create(Page.class);
             page.number(i);

@@ -60,7 +60,7 @@ class SharedCallTest {
         for (int i = 0; i < pages; i++) {
             Page page = scope.create(Page.class);
             page.number(i);
-            page.next(first == null ? Ref.nullRef() : Ref.to(first));
+            page.next(first == null ? Ref.nullRef() : SharedObject.toRef(first));
             first = page;
         }
         return first;
@@ -152,7 +152,7 @@ class SharedCallTest {
                 // Passed by itself, so that it travels to peers that have memory of their own, too.
                 Page other = chain(closed, 3);
                 assertThat(library.sum(other)).isEqualTo(3);
-                first.next(Ref.to(other));
+                first.next(SharedObject.toRef(other));
                 assertThat(library.sum(first)).isEqualTo(8);
             }
             assertIsStale(first);
@@ -161,7 +161,7 @@ class SharedCallTest {
                 Page other = chain(later, 3);
                 assertThat(library.sum(other)).isEqualTo(3);
                 assertIsStale(first);
-                first.next(Ref.to(other));
+                first.next(SharedObject.toRef(other));
                 assertThat(library.sum(first)).isEqualTo(8);
             }
         }
@@ -175,7 +175,7 @@ class SharedCallTest {
             // Of several runs, the last of them long.
             Page deep = chain(reset, 3_000);
             assertThat(library.sum(deep)).isEqualTo(4_498_500);
-            first.next(Ref.to(deep));
+            first.next(SharedObject.toRef(deep));
             assertThat(library.sum(first)).isEqualTo(4_498_500);
             reset.reset();
             assertIsStale(first);
@@ -193,7 +193,7 @@ class SharedCallTest {
     @Test
     void shouldNotFollowARefIntoAResultThatWasReleased() {
         Book released = library.write("released", 2);
-        Ref<Book> ref = Ref.to(released);
+        Ref<Book> ref = SharedObject.toRef(released);
         RefSpace space = SharedObject.spaceOf(released);
         assertThat(released.pages().get(1).number()).isEqualTo(1);
         channel.release(released);

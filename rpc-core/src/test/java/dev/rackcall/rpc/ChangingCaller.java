@@ -2,6 +2,7 @@ package dev.rackcall.rpc;
 
 import dev.rackcall.rpc.Vault.Coin;
 import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.Scope;
 import java.nio.file.Path;
 
@@ -27,7 +28,7 @@ public final class ChangingCaller {
             first.next(Ref.nullRef());
             for (int i = 1; i < COINS; i++) {
                 Coin coin = scope.create(Coin.class);
-                coin.next(Ref.to(first));
+                coin.next(SharedObject.toRef(first));
                 first = coin;
             }
             for (int i = 0; i < CALLS; i++) {

@@ -11,6 +11,7 @@ import dev.rackcall.sandbox.Seals;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SealedScopeException;
 import java.lang.foreign.MemorySegment;
@@ -413,7 +414,7 @@ class SealedCallTest {
     @Test
     void shouldKeepTheSandboxAroundASealedScope() {
         try (Scope other = channel.newScope()) {
-            coin.next(Ref.to(other.create(Coin.class)));
+            coin.next(SharedObject.toRef(other.create(Coin.class)));
             assertThat(vault().value(coin)).isEqualTo(5);
             assertThatCode(() -> coin.value(5)).doesNotThrowAnyException();
         }

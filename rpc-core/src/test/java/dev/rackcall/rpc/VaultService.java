@@ -112,7 +112,7 @@ final class VaultService implements Vault {
     @Override
     public long largest(Coin first) {
         temporary = RpcContext.current().orElseThrow().temporaryScope();
-        SharedList<Coin> all = temporary.list(Coin.class);
+        SharedList<Coin> all = SharedList.create(temporary, Coin.class);
         all.add(first);
         Coin coin = COIN.flyweight();
         boolean more = first.next(coin);

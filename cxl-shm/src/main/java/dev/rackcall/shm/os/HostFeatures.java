@@ -65,18 +65,18 @@ public final class HostFeatures {
     public static Trial protectionKeys() {
         CallState state = CallState.current();
         MemorySegment errno = state.errnoSegment();
-        long key = LibcProcess.syscall(errno, Abi.current().pkeyAlloc(), 0, 0, 0);
+        long key = Linkage.syscall(errno, Abi.current().pkeyAlloc(), 0, 0, 0, 0, 0);
         if (key < 0) {
             return Trial.failure("pkey_alloc: " + Errno.name(state.errno()));
         }
-        LibcProcess.syscall(errno, Abi.current().pkeyFree(), key, 0, 0);
+        Linkage.syscall(errno, Abi.current().pkeyFree(), key, 0, 0, 0, 0);
         return Trial.success();
     }
 
     /** Seals no memory at all, which only a kernel that has mseal(2) does. */
     public static Trial memorySeals() {
         CallState state = CallState.current();
-        return LibcProcess.syscall(state.errnoSegment(), Abi.SYS_MSEAL, 0, 0, 0) == 0
+        return Linkage.syscall(state.errnoSegment(), Abi.SYS_MSEAL, 0, 0, 0, 0, 0) == 0
                 ? Trial.success()
                 : Trial.failure("mseal: " + Errno.name(state.errno()));
     }

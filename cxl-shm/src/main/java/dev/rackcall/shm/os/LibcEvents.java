@@ -3,7 +3,7 @@ package dev.rackcall.shm.os;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** C mirror: epoll, eventfd and futex. The first argument of each function takes errno; -1 means that it was set. */
+/** C mirror: epoll and eventfd. The first argument of each function takes errno; -1 means that it was set. */
 final class LibcEvents {
     static final int EPOLL_CLOEXEC = 0x80000;
     static final int EPOLL_CTL_ADD = 1;
@@ -14,8 +14,6 @@ final class LibcEvents {
     static final int EPOLLRDHUP = 0x2000;
     static final int EFD_CLOEXEC = 0x80000;
     static final int EFD_NONBLOCK = 0x800;
-    static final int FUTEX_WAIT = 0;
-    static final int FUTEX_WAKE = 1;
 
     private static final MethodHandle EPOLL_CREATE1 = Linkage.libc("epoll_create1");
     private static final MethodHandle EPOLL_CTL = Linkage.libc("epoll_ctl");
@@ -23,7 +21,6 @@ final class LibcEvents {
     private static final MethodHandle EVENTFD = Linkage.libc("eventfd");
     private static final MethodHandle EVENTFD_READ = Linkage.libc("eventfd_read");
     private static final MethodHandle EVENTFD_WRITE = Linkage.libc("eventfd_write");
-    private static final MethodHandle SYSCALL = Linkage.libc("syscall");
 
     private LibcEvents() {}
 
@@ -41,8 +38,7 @@ final class LibcEvents {
 
     /** epoll_pwait2(2) by number, since glibc before 2.35 does not have it. No signal mask, so the kernel does not ask for its size. */
     static int epollPwait2(MemorySegment errno, int epoll, MemorySegment events, int capacity, MemorySegment timespec) {
-        return (int) Linkage.call(
-                SYSCALL,
+        return (int) Linkage.syscall(
                 errno,
                 Abi.SYS_EPOLL_PWAIT2,
                 epoll,
@@ -62,11 +58,5 @@ final class LibcEvents {
 
     static int eventfdWrite(MemorySegment errno, int fd, long value) {
         return (int) Linkage.call(EVENTFD_WRITE, errno, fd, value);
-    }
-
-    /** futex(2): the word is an address, so that a sleeper does not keep its mapping from being closed. */
-    static int futex(MemorySegment errno, long word, int operation, int value, MemorySegment timespec) {
-        return (int) Linkage.call(
-                SYSCALL, errno, Abi.current().futex(), word, operation, value, Linkage.address(timespec), 0);
     }
 }

@@ -5,6 +5,7 @@ import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.DeepCopy;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeEnd;
 import dev.rackcall.shm.ScopeRuns;
@@ -211,6 +212,6 @@ final class ChannelScopes {
     private static <T> void move(T argument, Scope target) {
         @SuppressWarnings("unchecked") // a flyweight's type object makes flyweights of the same class
         SharedType<T> type = (SharedType<T>) SharedObject.typeOf(argument);
-        type.move(argument, target.space(), SharedObject.refOf(target.copy(argument)));
+        type.move(argument, target.space(), SharedObject.refOf(DeepCopy.DEFAULT.copy(argument, target)));
     }
 }

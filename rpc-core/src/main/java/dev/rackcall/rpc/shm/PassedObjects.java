@@ -49,7 +49,7 @@ final class PassedObjects {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
                             "%s: argument '%s' lives in arena %d, which is not of this channel's connection; build it in"
-                                    + " channel.newScope() or copy it there with scope.copy",
+                                    + " channel.newScope() or copy it there with DeepCopy.DEFAULT.copy",
                             method, argument, Ref.arenaId(ref))
                     .asException();
         }

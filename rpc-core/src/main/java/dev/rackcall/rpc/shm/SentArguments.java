@@ -55,7 +55,7 @@ final class SentArguments {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
                             "%s: argument '%s' lies in another scope than the ones before it; an isolated call passes one scope:"
-                                    + " create all its arguments in it, or copy them there with scope.copy",
+                                    + " create all its arguments in it, or copy them there with DeepCopy.DEFAULT.copy",
                             method, argument)
                     .asException();
         }

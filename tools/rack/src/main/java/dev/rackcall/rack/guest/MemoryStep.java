@@ -50,7 +50,7 @@ final class MemoryStep implements GuestStep {
     private static void readWhatAnotherBuilt(Guest guest, Arena arena) {
         Scope scope = arena.newScope();
         Crate top = scope.create(Crate.class).id(CRATES).label("top of " + guest.name());
-        SharedList<Crate> inside = scope.list(Crate.class);
+        SharedList<Crate> inside = SharedList.create(scope, Crate.class);
         Crate above = top;
         for (int i = CRATES - 1; i >= 0; i--) {
             Crate crate = scope.create(Crate.class).id(i).label("crate " + i + " of " + guest.name());
