@@ -1,5 +1,8 @@
 package dev.rackcall.shm;
 
+import dev.rackcall.shm.alloc.PageAllocator;
+import dev.rackcall.shm.alloc.PageRun;
+import dev.rackcall.shm.alloc.PageTable;
 import dev.rackcall.shm.os.ByteSize;
 import java.lang.foreign.MemorySegment;
 

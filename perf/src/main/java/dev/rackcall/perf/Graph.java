@@ -3,7 +3,7 @@ package dev.rackcall.perf;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedList;
+import dev.rackcall.shm.types.SharedList;
 
 /**
  * A pointer-rich argument: a tree of nodes, each with a text and a list of children, in one scope of the connection's arena.

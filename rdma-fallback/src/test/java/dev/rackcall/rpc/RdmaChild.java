@@ -1,8 +1,8 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.SharedObject;
 import java.io.IOException;
 import java.net.URI;
 

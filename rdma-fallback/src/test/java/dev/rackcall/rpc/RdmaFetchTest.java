@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rdma.Faults;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedBytes;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedBytes;
+import dev.rackcall.shm.types.SharedObject;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -8,7 +8,7 @@ import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.rpc.shm.ArenaNumbers;
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

@@ -1,9 +1,9 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,7 +1,7 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedList;
+import dev.rackcall.shm.types.SharedList;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,13 +1,13 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.shm.DeepCopy;
-import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedList;
-import dev.rackcall.shm.SharedString;
-import dev.rackcall.shm.SharedIntList;
-import dev.rackcall.shm.SharedLongMap;
-import dev.rackcall.shm.SharedStringMap;
+import dev.rackcall.shm.types.DeepCopy;
+import dev.rackcall.shm.types.SharedIntList;
+import dev.rackcall.shm.types.SharedList;
+import dev.rackcall.shm.types.SharedLongMap;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedString;
+import dev.rackcall.shm.types.SharedStringMap;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;

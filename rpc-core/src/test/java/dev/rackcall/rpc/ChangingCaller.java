@@ -2,8 +2,8 @@ package dev.rackcall.rpc;
 
 import dev.rackcall.rpc.Vault.Coin;
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.SharedObject;
 import java.nio.file.Path;
 
 /** A caller that lets AUTO choose, and changes its argument between its calls. Argument: where the server is. Says how many calls were answered. */

@@ -1,9 +1,9 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedList;
-import dev.rackcall.shm.SharedObject;
-import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.types.SharedList;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
 import java.util.AbstractList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

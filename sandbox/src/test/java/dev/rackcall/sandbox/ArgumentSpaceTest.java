@@ -8,16 +8,16 @@ import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedString;
 import dev.rackcall.shm.ScopeRuns;
-import dev.rackcall.shm.SharedType;
 import dev.rackcall.shm.TableHome;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedString;
+import dev.rackcall.shm.types.SharedType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicLong;
@@ -162,7 +162,7 @@ class ArgumentSpaceTest {
             enter(copied, string);
 
             assertThatThrownBy(() ->
-                            SharedType.of(dev.rackcall.shm.SharedString.class).attach(space, string))
+                            SharedType.of(dev.rackcall.shm.types.SharedString.class).attach(space, string))
                     .isInstanceOf(RefException.class)
                     .hasMessageContaining("2000 bytes");
         }

@@ -5,7 +5,7 @@ import dev.rackcall.cp.Tenant;
 import dev.rackcall.rdma.sending.ConnectionMemory;
 import dev.rackcall.rdma.sending.PeerMemory;
 import dev.rackcall.rpc.spi.CarrierProvider.Memory;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.MemoryRegion;

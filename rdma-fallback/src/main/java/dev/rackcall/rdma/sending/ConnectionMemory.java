@@ -1,6 +1,6 @@
 package dev.rackcall.rdma.sending;
 
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.MemoryRegion;
 
 /** What the device knows of one end's memory. Thread-safe. */

@@ -1,7 +1,7 @@
 package dev.rackcall.rdma.sending;
 
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.VerbsException;
 import java.util.concurrent.locks.LockSupport;

@@ -1,7 +1,7 @@
 package dev.rackcall.rdma.sending;
 
 import dev.rackcall.rpc.spi.Carrier;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,6 +1,6 @@
 package dev.rackcall.rdma.sending;
 
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.MemoryRegion;
 
 /** A {@link Shadow} of a connection's memory that the device may send from. With the lock of the {@link Sending} that has it, but for its making. */

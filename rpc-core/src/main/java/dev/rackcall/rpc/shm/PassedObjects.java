@@ -4,7 +4,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.Set;

@@ -17,7 +17,7 @@ import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeException;
-import dev.rackcall.shm.SharedDataException;
+import dev.rackcall.shm.types.SharedDataException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -1,10 +1,10 @@
 package dev.rackcall.samples.documents;
 
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedArray;
-import dev.rackcall.shm.SharedString;
+import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedString;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -3,10 +3,10 @@ package dev.rackcall.samples.documents;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedArray;
-import dev.rackcall.shm.SharedDataException;
+import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedDataException;
+import dev.rackcall.shm.types.SharedObject;
 import java.io.StringWriter;
 import java.util.List;
 import java.util.stream.Stream;

@@ -2,13 +2,13 @@ package dev.rackcall.rack.guest;
 
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaTable;
-import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedList;
-import dev.rackcall.shm.SharedObject;
-import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.types.SharedList;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
