@@ -18,7 +18,8 @@ final class InstallCommand implements Callable<Integer> {
     public Integer call() {
         spec.commandLine()
                 .getErr()
-                .println("rackcall: install needs the source tree; in a clone of the repository run: ./rackcall install");
+                .println(
+                        "rackcall: install needs the source tree; in a clone of the repository run: ./rackcall install");
         return 1;
     }
 }

@@ -34,7 +34,8 @@ public abstract class SharedFactory<T> {
 
     private static SharedFactory<?> find(Class<?> type) {
         if (!type.isInterface()) {
-            String remedy = type.getName() + " has no type of its own: a shared type is an interface with @Shared, and a container"
+            String remedy = type.getName()
+                    + " has no type of its own: a shared type is an interface with @Shared, and a container"
                     + " has one for each type of element, for example SharedList.typeOf(SharedType.of(Document.class))";
             return constant(type, type, remedy);
         }

@@ -102,7 +102,11 @@ class HostileArenaTest {
                 long ref = Ref.of(ID, random.nextInt(3), (long) random.nextInt(PAGES) << ArenaLayout.PAGE_SHIFT);
                 memory.set(ValueLayout.JAVA_LONG, (page << ArenaLayout.PAGE_SHIFT) + 8L * random.nextInt(2), ref);
             }
-            default -> memory.set(ValueLayout.JAVA_LONG, ArenaLayout.TABLE + page * Long.BYTES, SteppedTable.hostileEntry(random));
+            default ->
+                memory.set(
+                        ValueLayout.JAVA_LONG,
+                        ArenaLayout.TABLE + page * Long.BYTES,
+                        SteppedTable.hostileEntry(random));
         }
     }
 

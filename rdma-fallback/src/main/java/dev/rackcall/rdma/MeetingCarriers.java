@@ -4,7 +4,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
-import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import java.io.EOFException;
 import java.io.IOException;
@@ -134,7 +134,7 @@ abstract sealed class MeetingCarriers implements CarrierProvider permits RdmaCar
 
     /** What it is to a call: a port that is down may come up again. */
     static Status.Code code(VerbsException e) {
-        return e.errno() == Errno.ENETDOWN ? Status.Code.UNAVAILABLE : Status.Code.FAILED_PRECONDITION;
+        return e.errno() == VerbsErrno.ENETDOWN ? Status.Code.UNAVAILABLE : Status.Code.FAILED_PRECONDITION;
     }
 
     private static RpcException failure(URI address, Duration timeout, Exception cause) {

@@ -7,7 +7,6 @@ import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.AddressVector;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.ProtectionDomain;
@@ -16,6 +15,7 @@ import dev.rackcall.verbs.QueuePairSpec;
 import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -135,7 +135,7 @@ final class RdmaEnd implements ConnectionMemory {
     @Override
     public synchronized MemoryRegion own(SharedFile file) {
         if (closed) {
-            throw new VerbsException("registering " + file, Errno.EINVAL, "its connection is closed");
+            throw new VerbsException("registering " + file, VerbsErrno.EINVAL, "its connection is closed");
         }
         Mapping mapping = keep(file.map());
         return keep(domain.register(mapping.memory(), EnumSet.of(Access.LOCAL_WRITE)));

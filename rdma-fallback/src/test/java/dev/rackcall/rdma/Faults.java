@@ -1,6 +1,6 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.rpc.Await;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.soft.FaultPlan;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.EchoServer;
@@ -12,6 +11,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.Gid;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -3,7 +3,6 @@ package dev.rackcall.rdma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.EchoServer;
@@ -11,6 +10,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.net.InetAddress;
 import java.nio.file.Path;

@@ -5,6 +5,7 @@ import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.rdma.queue.QueueHosts;
 import dev.rackcall.rdma.queue.QueueSettings;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,14 +45,10 @@ final class AgentProcess implements AutoCloseable {
     }
 
     void start() throws InterruptedException {
-        process = ChildJvm.start(
-                QueueHosts.flags(),
-                QueueChild.class,
-                folder,
-                "agent",
-                folder.toString(),
-                host,
-                meta.address().toString());
+        process = ChildJvm.of(QueueChild.class, "agent", folder, host, meta.address())
+                .flags(QueueHosts.flags())
+                .directory(folder)
+                .start();
         process.awaitLine("agent", START_BOUND);
     }
 

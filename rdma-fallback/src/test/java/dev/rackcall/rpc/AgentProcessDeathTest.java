@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rdma.queue.QueueHosts;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;

@@ -1,7 +1,8 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.rdma.FreePort;
 import dev.rackcall.rdma.queue.QueueHosts;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.FreePort;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

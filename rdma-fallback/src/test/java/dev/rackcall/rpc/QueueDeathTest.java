@@ -1,6 +1,8 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.rdma.queue.QueueHosts;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import java.net.URI;
 import org.junit.jupiter.api.AfterEach;
 

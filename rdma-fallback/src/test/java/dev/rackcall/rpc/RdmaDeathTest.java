@@ -1,7 +1,9 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.rdma.Faults;
-import dev.rackcall.rdma.FreePort;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import dev.rackcall.testkit.FreePort;
 import java.net.URI;
 
 /** {@code kill -9} of a peer over RDMA. */

@@ -9,6 +9,8 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

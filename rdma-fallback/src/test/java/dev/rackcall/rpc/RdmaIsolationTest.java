@@ -3,8 +3,8 @@ package dev.rackcall.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rdma.FreePort;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.FreePort;
 import java.net.URI;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;

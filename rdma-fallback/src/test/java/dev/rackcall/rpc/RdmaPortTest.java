@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rdma.Faults;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

@@ -3,7 +3,8 @@ package dev.rackcall.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rdma.FreePort;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.FreePort;
 import dev.rackcall.verbs.Context;
 import dev.rackcall.verbs.Devices;
 import dev.rackcall.verbs.PortState;

@@ -1,6 +1,7 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.rdma.queue.QueueHosts;
+import dev.rackcall.testkit.ChildJvm;
 import java.net.URI;
 
 /** {@code kill -9} of a peer whose agent is another process and goes on. Nobody has told that peer of the agent: it finds it in the runtime folder. */

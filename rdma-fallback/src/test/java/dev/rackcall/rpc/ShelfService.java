@@ -4,6 +4,7 @@ import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.shm.types.SharedType;
+import dev.rackcall.testkit.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -11,6 +11,7 @@ import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.PoolOptions.Wish;
+import dev.rackcall.testkit.ChildJvm;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -10,6 +10,8 @@ import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.PoolOptions.Wish;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

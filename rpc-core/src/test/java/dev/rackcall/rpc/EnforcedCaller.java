@@ -128,7 +128,7 @@ public final class EnforcedCaller {
     private static boolean isRefused(MemorySegment memory, long offset) {
         try {
             memory.set(ValueLayout.JAVA_LONG, offset, 1);
-            dev.rackcall.sandbox.os.Settle.now();
+            dev.rackcall.sandbox.os.StoreBarrier.now();
             return false;
         } catch (InternalError e) {
             return true;

@@ -13,6 +13,7 @@ import dev.rackcall.shm.ScopeException;
 import dev.rackcall.shm.types.DeepCopy;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.shm.types.SharedType;
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;

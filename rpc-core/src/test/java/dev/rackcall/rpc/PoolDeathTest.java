@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.pool.TwoHosts;
+import dev.rackcall.testkit.Await;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;

@@ -14,6 +14,7 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SealedScopeException;
 import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.testkit.Await;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.rackcall.sandbox.SealSession.Invitation;
 import dev.rackcall.sandbox.os.Raw;
-import dev.rackcall.sandbox.os.Settle;
+import dev.rackcall.sandbox.os.StoreBarrier;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.Ref;
@@ -295,7 +295,7 @@ final class EnforcedProbe {
         try {
             memory.set(JAVA_INT, offset + 16, 1);
             memory.set(JAVA_BYTE, offset + 24, (byte) 1);
-            Settle.now();
+            StoreBarrier.now();
             return false;
         } catch (InternalError e) {
             return true;

@@ -18,8 +18,8 @@ final class LibcProcess {
 
     /** futex(2): the word is an address, so that a sleeping thread does not keep its mapping from being closed. */
     static int futex(MemorySegment errno, long word, int operation, int value, MemorySegment timespec) {
-        return (int) Linkage.syscall(
-                errno, Abi.current().futex(), word, operation, value, Linkage.address(timespec), 0);
+        return (int)
+                Linkage.syscall(errno, Abi.current().futex(), word, operation, value, Linkage.address(timespec), 0);
     }
 
     static int geteuid(MemorySegment errno) {

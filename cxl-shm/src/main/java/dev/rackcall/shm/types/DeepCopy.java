@@ -40,7 +40,8 @@ public record DeepCopy(long maxObjects, long maxBytes) {
     public <T> T copy(T root, Scope target) {
         @SuppressWarnings("unchecked") // a flyweight's type object makes flyweights of the same class
         SharedType<T> type = (SharedType<T>) SharedObject.typeOf(root);
-        long copy = new GraphCopy(SharedObject.spaceOf(root), target, maxObjects, maxBytes).run(type, SharedObject.refOf(root));
+        long copy = new GraphCopy(SharedObject.spaceOf(root), target, maxObjects, maxBytes)
+                .run(type, SharedObject.refOf(root));
         return type.attach(target.space(), target, copy);
     }
 }

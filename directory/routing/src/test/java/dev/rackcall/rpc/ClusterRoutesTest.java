@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assertions.assertTimeout;
 
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.Directory;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;

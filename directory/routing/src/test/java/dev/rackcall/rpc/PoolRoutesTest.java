@@ -7,6 +7,7 @@ import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
 import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.pool.TwoHosts;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -22,6 +22,8 @@ import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.os.file.OwnerLock;
 import dev.rackcall.shm.os.socket.UnixSocket;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.soft.FaultPlan;
 import dev.rackcall.verbs.soft.SoftDevice;
@@ -428,11 +430,10 @@ class QueueRoutesTest {
         String classPath = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(entry -> !entry.contains("krcore-cp"))
                 .collect(Collectors.joining(File.pathSeparator));
-        ChildJvm caller = keep(ChildJvm.start(
-                List.of("-cp", classPath),
-                NumbersCaller.class,
-                folder.resolve("caller"),
-                members().toString()));
+        ChildJvm caller = keep(ChildJvm.of(NumbersCaller.class, members())
+                .flags("-cp", classPath)
+                .directory(folder.resolve("caller"))
+                .start());
 
         assertThat(caller.awaitLine("ANSWER")).isEqualTo("ANSWER one");
         caller.awaitLine(

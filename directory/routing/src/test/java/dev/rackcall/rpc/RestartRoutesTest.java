@@ -10,6 +10,8 @@ import dev.rackcall.cp.Tenant;
 import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.nio.file.Files;

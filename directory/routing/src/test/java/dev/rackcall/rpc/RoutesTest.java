@@ -14,6 +14,8 @@ import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.TwoHosts;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

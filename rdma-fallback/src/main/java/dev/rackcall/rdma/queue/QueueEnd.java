@@ -7,8 +7,8 @@ import dev.rackcall.rdma.sending.PeerMemory;
 import dev.rackcall.rpc.spi.CarrierProvider.Memory;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -143,7 +143,7 @@ final class QueueEnd implements ConnectionMemory {
         PassingMemory own = withoutInterrupts(() -> PassingMemory.of(tenant, file, EnumSet.of(Access.LOCAL_WRITE)));
         if (!keepOpen(own)) {
             closePart(own);
-            throw new VerbsException("registering " + file, Errno.EINVAL, "its connection is closed");
+            throw new VerbsException("registering " + file, VerbsErrno.EINVAL, "its connection is closed");
         }
         return own.region();
     }

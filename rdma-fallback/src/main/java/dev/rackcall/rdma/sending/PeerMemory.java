@@ -1,6 +1,6 @@
 package dev.rackcall.rdma.sending;
 
-import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 
 /**
@@ -20,7 +20,7 @@ public record PeerMemory(long address, int key, long bytes) {
         if (offset > bytes - length) {
             throw new VerbsException(
                     "writing " + length + " bytes at " + offset,
-                    Errno.EINVAL,
+                    VerbsErrno.EINVAL,
                     "the peer has only " + bytes + " bytes, fewer than the connection needs");
         }
         return address + offset;

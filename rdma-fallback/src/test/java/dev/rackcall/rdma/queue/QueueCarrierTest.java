@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rdma.CarrierContract;
 import dev.rackcall.rdma.sending.SendingLocks;
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.testkit.Await;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.time.Duration;

@@ -5,7 +5,7 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.sandbox.ProtectionKeys;
 import dev.rackcall.sandbox.SandboxException;
-import dev.rackcall.sandbox.os.Settle;
+import dev.rackcall.sandbox.os.StoreBarrier;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.shm.pool.PoolOptions.Wish;
 import java.lang.foreign.MemorySegment;
@@ -106,7 +106,7 @@ final class HandlerWalls {
             int before = enter();
             try {
                 service.handle(call);
-                Settle.now();
+                StoreBarrier.now();
             } catch (InternalError e) {
                 throw region.explain(e);
             } finally {

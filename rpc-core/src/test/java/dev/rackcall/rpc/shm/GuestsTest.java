@@ -3,7 +3,6 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.EchoService;
@@ -16,6 +15,7 @@ import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

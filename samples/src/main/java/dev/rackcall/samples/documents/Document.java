@@ -9,7 +9,7 @@ public interface Document {
 
     Document number(long value);
 
-    Json content();
+    JsonValue content();
 
-    Document content(Json value);
+    Document content(JsonValue value);
 }

@@ -146,7 +146,7 @@ public final class Store implements AutoCloseable {
                 return new Found(0, List.of());
             }
             Lowest lowest = new Lowest(numberOf, Math.clamp(limit, 0, MAX_LIMIT));
-            return found(index.collect(Numbers.sortable(low), Numbers.sortable(high), lowest), lowest);
+            return found(index.collect(JsonNumbers.sortable(low), JsonNumbers.sortable(high), lowest), lowest);
         } finally {
             lock.readLock().unlock();
         }

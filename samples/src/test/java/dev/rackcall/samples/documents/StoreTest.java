@@ -122,7 +122,7 @@ class StoreTest {
         DocumentWriter writer = new DocumentWriter();
         writer.begin(scope);
         Batch batch = writer.write(documents("{\"a\":\"good\"}", "{\"a\":[0]}"));
-        SharedArray<Json> members = SharedTypes.CHILDREN.flyweight();
+        SharedArray<JsonValue> members = SharedTypes.CHILDREN.flyweight();
         assertThat(batch.documents().get(1).content().children(members)).isTrue();
         members.get(0).children(Ref.nullRef());
         scope.detach();

@@ -91,7 +91,7 @@ final class GuardProbe {
         require(guard.takeFault().isEmpty(), "no fault before one");
         try {
             memory.set(JAVA_LONG, PAGE + 24, 1);
-            Settle.now();
+            StoreBarrier.now();
             throw new AssertionError("not refused");
         } catch (InternalError e) {
             require(guard.takeFault().orElseThrow() == memory.address() + PAGE + 24, "the address");

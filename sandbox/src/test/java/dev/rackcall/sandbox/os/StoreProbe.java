@@ -93,7 +93,7 @@ final class StoreProbe {
         boolean raised = false;
         try {
             store.accept(memory);
-            Settle.now();
+            StoreBarrier.now();
         } catch (InternalError e) {
             raised = true;
         }

@@ -233,7 +233,7 @@ class UserfaultTest {
     private static boolean isRefused(MemorySegment memory, long offset) {
         try {
             memory.set(JAVA_LONG, offset, 1);
-            Settle.now();
+            StoreBarrier.now();
             return false;
         } catch (InternalError e) {
             return true;

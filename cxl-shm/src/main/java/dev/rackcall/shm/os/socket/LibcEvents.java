@@ -41,13 +41,7 @@ final class LibcEvents {
     /** epoll_pwait2(2) by number, since glibc before 2.35 does not have it. No signal mask, so the kernel does not ask for its size. */
     static int epollPwait2(MemorySegment errno, int epoll, MemorySegment events, int capacity, MemorySegment timespec) {
         return (int) Linkage.syscall(
-                errno,
-                Abi.SYS_EPOLL_PWAIT2,
-                epoll,
-                Linkage.address(events),
-                capacity,
-                Linkage.address(timespec),
-                0);
+                errno, Abi.SYS_EPOLL_PWAIT2, epoll, Linkage.address(events), capacity, Linkage.address(timespec), 0);
     }
 
     static int eventfd(MemorySegment errno, int initial, int flags) {
