@@ -1,9 +1,9 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.sandbox.ArgumentSpace;
 import dev.rackcall.sandbox.IsolationEvents;
 import dev.rackcall.sandbox.SealException;

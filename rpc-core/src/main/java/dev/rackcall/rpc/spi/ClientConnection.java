@@ -3,6 +3,7 @@ package dev.rackcall.rpc.spi;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.Pool;

@@ -281,10 +281,10 @@ class LyingWelcomeTest {
 
     @Test
     void shouldRefuseServersOfOtherUsers() {
-        ShmTransport.requireOwn(new PeerCredentials(1, Uid.current(), 1), "/test/echo");
+        Transports.requireOwn(new PeerCredentials(1, Uid.current(), 1), "/test/echo");
         RpcException refused = catchThrowableOfType(
                 RpcException.class,
-                () -> ShmTransport.requireOwn(new PeerCredentials(77, Uid.current() + 1, 1), "/test/echo"));
+                () -> Transports.requireOwn(new PeerCredentials(77, Uid.current() + 1, 1), "/test/echo"));
         assertThat(refused.code()).isEqualTo(Status.Code.PERMISSION_DENIED);
         assertThat(refused).hasMessageContaining("pid 77").hasMessageContaining("RACKCALL_DIR");
     }

@@ -1,6 +1,6 @@
 package dev.rackcall.verbs.soft;
 
-import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -18,7 +18,7 @@ final class Children {
     void add() {
         if (count.incrementAndGet() < 0) {
             count.decrementAndGet();
-            throw new VerbsException(what + " is closed", Errno.EINVAL, "make a new one");
+            throw new VerbsException(what + " is closed", VerbsErrno.EINVAL, "make a new one");
         }
     }
 
@@ -35,7 +35,9 @@ final class Children {
             }
             if (left > 0) {
                 throw new VerbsException(
-                        "closing " + what + " with " + left + " objects left in it", Errno.EBUSY, "close those first");
+                        "closing " + what + " with " + left + " objects left in it",
+                        VerbsErrno.EBUSY,
+                        "close those first");
             }
             if (count.compareAndSet(0, CLOSED)) {
                 return true;

@@ -1,6 +1,6 @@
 package dev.rackcall.verbs.soft;
 
-import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -76,7 +76,7 @@ final class Network implements AutoCloseable {
     private static VerbsException unusable(TlsOptions options, Exception cause) {
         return new VerbsException(
                 "opening a software device with " + options,
-                Errno.EINVAL,
+                VerbsErrno.EINVAL,
                 "give PEM files: a certificate chain, its PKCS#8 key, the authority (" + cause.getMessage() + ")",
                 cause);
     }
@@ -109,7 +109,7 @@ final class Network implements AutoCloseable {
         if (!bound.isSuccess()) {
             throw new VerbsException(
                     "listening at " + address + " (" + bound.cause().getMessage() + ")",
-                    Errno.EADDRINUSE,
+                    VerbsErrno.EADDRINUSE,
                     "choose a free port (0 finds one) and an address of this host",
                     bound.cause());
         }

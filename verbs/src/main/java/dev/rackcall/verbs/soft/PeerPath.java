@@ -1,10 +1,10 @@
 package dev.rackcall.verbs.soft;
 
 import dev.rackcall.verbs.Access;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.ReadyToReceive;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 
 /** What a queue pair was told about its peer and what the peer may do; a connected one's connection. Written with its monitor. */
@@ -29,7 +29,7 @@ final class PeerPath {
                 .path()
                 .orElseThrow(() -> new VerbsException(
                         "RC queue pair " + number + " has no peer",
-                        Errno.EINVAL,
+                        VerbsErrno.EINVAL,
                         "use ReadyToReceive.from(path, peer)"))
                 .gid();
         link = context.linkTo(gid);

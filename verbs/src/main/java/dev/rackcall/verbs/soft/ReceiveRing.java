@@ -1,7 +1,7 @@
 package dev.rackcall.verbs.soft;
 
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.ReceiveRequest;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 
 /** Posted receive requests, first in, first out; of one queue pair or shared. */
@@ -29,7 +29,7 @@ final class ReceiveRing {
         if (request.segments() > maxSegments) {
             throw new VerbsException(
                     "posting a receive request of " + request.segments() + " segments to a queue for " + maxSegments,
-                    Errno.EINVAL,
+                    VerbsErrno.EINVAL,
                     "make the queue for more segments");
         }
         if (posted - taken == capacity) {

@@ -1,9 +1,9 @@
 package dev.rackcall.verbs.soft;
 
 import dev.rackcall.verbs.CompletionStatus;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToSend;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
 
@@ -72,7 +72,7 @@ final class SendQueue {
                 throw new VerbsException(
                         "posting a send request to " + owner.type() + " queue pair " + owner.number() + " in state "
                                 + owner.state(),
-                        Errno.EINVAL,
+                        VerbsErrno.EINVAL,
                         "bring it to READY_TO_SEND first");
         }
         return true;

@@ -6,7 +6,7 @@ import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
-import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import java.util.Optional;
 
@@ -72,7 +72,7 @@ final class SoftCompletionQueue implements CompletionQueue {
         if (channel.isEmpty()) {
             throw new VerbsException(
                     "asking for announcements of a completion queue that has no channel",
-                    Errno.EINVAL,
+                    VerbsErrno.EINVAL,
                     "make it with CompletionQueueSpec.on(channel)");
         }
         synchronized (this) {

@@ -7,12 +7,12 @@ import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Context;
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.DeviceAttributes;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.Mtu;
 import dev.rackcall.verbs.PortAttributes;
 import dev.rackcall.verbs.PortState;
 import dev.rackcall.verbs.ProtectionDomain;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import io.netty.channel.EventLoop;
 import java.lang.foreign.MemorySegment;
@@ -76,7 +76,7 @@ final class SoftContext implements Context {
 
     static void checkPort(int port) {
         if (port != PORT) {
-            throw new VerbsException("port " + port + " of a software device", Errno.EINVAL, "it has port 1 only");
+            throw new VerbsException("port " + port + " of a software device", VerbsErrno.EINVAL, "it has port 1 only");
         }
     }
 

@@ -1,7 +1,7 @@
 package dev.rackcall.verbs.soft;
 
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -23,7 +23,9 @@ final class SoftGid {
     static Gid of(InetSocketAddress address) {
         if (!(address.getAddress() instanceof Inet4Address ipv4)) {
             throw new VerbsException(
-                    "a software device at " + address, Errno.EADDRNOTAVAIL, "give it an IPv4 address of this host");
+                    "a software device at " + address,
+                    VerbsErrno.EADDRNOTAVAIL,
+                    "give it an IPv4 address of this host");
         }
         long instance = RANDOM.nextLong();
         long high = Integer.toUnsignedLong(PREFIX) << 32 | (long) address.getPort() << 16 | instance >>> 48;
@@ -36,7 +38,9 @@ final class SoftGid {
         int port = (int) (gid.high() >>> 16) & 0xFFFF;
         if (gid.high() >>> 32 != Integer.toUnsignedLong(PREFIX) || port == 0) {
             throw new VerbsException(
-                    gid + " is not a software device's GID", Errno.EINVAL, "exchange GIDs between devices of one kind");
+                    gid + " is not a software device's GID",
+                    VerbsErrno.EINVAL,
+                    "exchange GIDs between devices of one kind");
         }
         try {
             byte[] ipv4 = ByteBuffer.allocate(4).putInt((int) gid.low()).array();

@@ -1,7 +1,7 @@
 package dev.rackcall.verbs.soft;
 
 import dev.rackcall.verbs.DeviceAttributes;
-import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 
 /** What the software device can do. */
@@ -37,7 +37,7 @@ final class SoftLimits {
         if (value < 0 || value > most) {
             throw new VerbsException(
                     "asking the software device for " + value + " " + what,
-                    Errno.EINVAL,
+                    VerbsErrno.EINVAL,
                     "it has " + most + " at most");
         }
     }

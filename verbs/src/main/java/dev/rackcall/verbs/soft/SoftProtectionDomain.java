@@ -3,12 +3,12 @@ package dev.rackcall.verbs.soft;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.AddressHandle;
 import dev.rackcall.verbs.AddressVector;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.ProtectionDomain;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairSpec;
 import dev.rackcall.verbs.SharedReceiveQueue;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
@@ -40,21 +40,23 @@ final class SoftProtectionDomain implements ProtectionDomain {
     public MemoryRegion register(MemorySegment memory, Set<Access> rights) {
         String what = "registering " + memory.byteSize() + " bytes with rights " + rights;
         if (!memory.isNative() || memory.byteSize() == 0 || memory.isReadOnly()) {
-            throw new VerbsException(what, Errno.EFAULT, "register native, writable memory of 1 byte at least");
+            throw new VerbsException(what, VerbsErrno.EFAULT, "register native, writable memory of 1 byte at least");
         }
         if (!memory.isAccessibleBy(context.anyOtherThread())) {
             throw new VerbsException(
-                    what, Errno.EFAULT, "the device's threads must reach the memory: allocate it in a shared arena");
+                    what,
+                    VerbsErrno.EFAULT,
+                    "the device's threads must reach the memory: allocate it in a shared arena");
         }
         if (!rights.contains(Access.LOCAL_WRITE)
                 && (rights.contains(Access.REMOTE_WRITE) || rights.contains(Access.REMOTE_ATOMIC))) {
-            throw new VerbsException(what, Errno.EINVAL, "add LOCAL_WRITE");
+            throw new VerbsException(what, VerbsErrno.EINVAL, "add LOCAL_WRITE");
         }
         children.add();
         int key = context.regions().reserve();
         if (key == 0) {
             children.remove();
-            throw new VerbsException(what, Errno.ENOMEM, "the device has no memory region left: close some");
+            throw new VerbsException(what, VerbsErrno.ENOMEM, "the device has no memory region left: close some");
         }
         SoftMemoryRegion region = new SoftMemoryRegion(this, memory, Access.bits(rights), key);
         context.regions().put(key, region);
@@ -74,7 +76,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
         SoftLimits.check("bytes inline", spec.maxInline(), SoftLimits.MAX_INLINE);
         int number = context.queuePairs().reserve();
         if (number == 0) {
-            throw new VerbsException("making a queue pair", Errno.ENOMEM, "the device has none left: close some");
+            throw new VerbsException("making a queue pair", VerbsErrno.ENOMEM, "the device has none left: close some");
         }
         SoftQueuePair made = new SoftQueuePair(this, spec, number);
         made.attach();

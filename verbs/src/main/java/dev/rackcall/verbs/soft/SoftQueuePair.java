@@ -3,7 +3,6 @@ package dev.rackcall.verbs.soft;
 import dev.rackcall.verbs.AsyncEvent;
 import dev.rackcall.verbs.CompletionOpcode;
 import dev.rackcall.verbs.CompletionStatus;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.Mtu;
 import dev.rackcall.verbs.QueuePair;
@@ -13,6 +12,7 @@ import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.ReceiveRequest;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
 
@@ -205,7 +205,7 @@ final class SoftQueuePair implements QueuePair {
         if (spec.shared().isPresent() || !type().receives() || state == QueuePairState.RESET) {
             throw new VerbsException(
                     "posting a receive request to " + type() + " queue pair " + number + " in state " + state,
-                    Errno.EINVAL,
+                    VerbsErrno.EINVAL,
                     spec.shared().isPresent()
                             ? "post to its shared receive queue"
                             : "only queue pairs that receive take them, from INIT on");

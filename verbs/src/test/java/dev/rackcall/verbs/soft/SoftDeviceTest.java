@@ -12,7 +12,6 @@ import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.Connected;
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.Devices;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.MemoryRegion;
@@ -23,6 +22,7 @@ import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.ReceiveRequest;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.Arena;
@@ -88,7 +88,7 @@ class SoftDeviceTest {
                 Arena confined = Arena.ofConfined()) {
             assertThatThrownBy(() -> a.register(MemorySegment.ofArray(new byte[8]), EnumSet.of(Access.LOCAL_WRITE)))
                     .isInstanceOfSatisfying(
-                            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EFAULT));
+                            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsErrno.EFAULT));
             assertThatThrownBy(() -> a.register(confined.allocate(64), EnumSet.of(Access.LOCAL_WRITE)))
                     .isInstanceOf(VerbsException.class)
                     .hasMessageContaining("shared arena");
