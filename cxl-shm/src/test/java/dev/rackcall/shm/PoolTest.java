@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.NamedFile;
 import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -96,7 +97,7 @@ class PoolTest {
     void shouldFreeWhatAKilledProcessHad() throws Exception {
         try (Pool pool = Pool.file(path, BYTES);
                 Scope kept = pool.arena().newScope()) {
-            try (PoolUser other = PoolUser.start("open", path)) {
+            try (ChildJvm other = PoolUser.start("open", path)) {
                 assertThat(pool.others()).isEqualTo(1);
                 assertThat(pool.reclaimDead()).isZero();
                 assertThat(pool.arena().usedBytes()).isGreaterThan(50_000);
@@ -112,7 +113,7 @@ class PoolTest {
     void shouldEmptyAPoolWhoseUsersAreAllDead() throws Exception {
         PoolUser.start("file", path).kill();
         long before;
-        try (PoolUser user = PoolUser.start("open", path);
+        try (ChildJvm user = PoolUser.start("open", path);
                 Pool pool = Pool.open(path)) {
             before = pool.instanceId();
             assertThat(pool.others()).isEqualTo(1);
@@ -130,7 +131,7 @@ class PoolTest {
 
     @Test
     void shouldReplaceAPoolWhoseUsersAreAllDead() throws Exception {
-        PoolUser user = PoolUser.start("file", path);
+        ChildJvm user = PoolUser.start("file", path);
         assertRefused(() -> Pool.file(path, BYTES), path.toString(), "in use by 1", "Pool.open");
         user.kill();
         try (Pool pool = Pool.file(path, 2 * BYTES)) {

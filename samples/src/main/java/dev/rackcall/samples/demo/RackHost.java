@@ -130,8 +130,7 @@ final class RackHost {
     }
 
     private void serve(boolean overQueues) throws InterruptedException {
-        RdmaSettings.greetingTimeout(PATIENCE);
-        QueueSettings.greetingTimeout(PATIENCE);
+        RdmaSettings.helloTimeout(PATIENCE);
         Optional<Pool> pool = openPool();
         Store store = new Store();
         RpcServer.Builder server = RpcServer.builder()

@@ -1,7 +1,5 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Await;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -13,6 +11,7 @@ import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedObject;
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
