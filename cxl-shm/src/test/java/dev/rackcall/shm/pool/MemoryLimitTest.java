@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -20,7 +18,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A process in a control group of the kernel's, which takes shared memory until there is no more: it gets an exception, not the out-of-memory killer. */
 class MemoryLimitTest {
     private static final long LIMIT = 192 << 20;
-    private static final int MAX_WAIT_SECONDS = 60;
 
     private Path group;
 
@@ -64,37 +61,18 @@ class MemoryLimitTest {
 
     @ParameterizedTest
     @ValueSource(ints = {64 << 10, 1 << 20, 16 << 20})
-    void shouldRefuseWhatTheGroupDoesNotHave(int bytesAtATime) throws Exception {
-        List<String> command = new ArrayList<>(List.of(
-                "/bin/sh",
-                "-c",
-                "echo $$ >" + group.resolve("cgroup.procs") + " && exec \"$@\"",
-                "sh",
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx24m"));
-        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(argument -> argument.startsWith("--"))
-                .forEach(command::add);
-        command.addAll(List.of(
-                "-cp", System.getProperty("java.class.path"), Taker.class.getName(), Integer.toString(bytesAtATime)));
-        Path output = Files.createTempFile("memory-limit", ".log");
-        Process process = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        try {
-            assertThat(process.waitFor(MAX_WAIT_SECONDS, TimeUnit.SECONDS)).isTrue();
-            assertThat(process.exitValue())
-                    .as("137 is the out-of-memory killer; %s", Files.readString(output))
-                    .isZero();
-            assertThat(Files.readString(output))
-                    .contains("more from the host")
-                    .contains("free memory")
-                    .contains("alive");
-        } finally {
-            process.destroyForcibly().waitFor();
-            Files.delete(output);
-        }
+    void shouldRefuseWhatTheGroupDoesNotHave(int bytesAtATime) {
+        ChildJvm.Result result = ChildJvm.of(Taker.class, bytesAtATime)
+                .behind(List.of("/bin/sh", "-c", "echo $$ >" + group.resolve("cgroup.procs") + " && exec \"$@\"", "sh"))
+                .flags("-Xmx24m")
+                .run();
+        assertThat(result.exitCode())
+                .as("137 is the out-of-memory killer; %s", result.output())
+                .isZero();
+        assertThat(result.output())
+                .contains("more from the host")
+                .contains("free memory")
+                .contains("alive");
     }
 
     /** The process in the group. */

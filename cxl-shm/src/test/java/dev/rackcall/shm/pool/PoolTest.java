@@ -12,6 +12,7 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.NamedFile;
 import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -99,7 +100,7 @@ class PoolTest {
     void shouldFreeWhatAKilledProcessHad() throws Exception {
         try (Pool pool = Pool.file(path, BYTES);
                 Scope kept = pool.arena().newScope()) {
-            try (PoolUser other = PoolUser.start("open", path)) {
+            try (ChildJvm other = PoolUser.start("open", path)) {
                 assertThat(pool.others()).isEqualTo(1);
                 assertThat(pool.reclaimDead()).isZero();
                 assertThat(pool.arena().usedBytes()).isGreaterThan(50_000);
@@ -115,7 +116,7 @@ class PoolTest {
     void shouldEmptyAPoolWhoseUsersAreAllDead() throws Exception {
         PoolUser.start("file", path).kill();
         long before;
-        try (PoolUser user = PoolUser.start("open", path);
+        try (ChildJvm user = PoolUser.start("open", path);
                 Pool pool = Pool.open(path)) {
             before = pool.instanceId();
             assertThat(pool.others()).isEqualTo(1);
@@ -133,7 +134,7 @@ class PoolTest {
 
     @Test
     void shouldReplaceAPoolWhoseUsersAreAllDead() throws Exception {
-        PoolUser user = PoolUser.start("file", path);
+        ChildJvm user = PoolUser.start("file", path);
         assertRefused(() -> Pool.file(path, BYTES), path.toString(), "in use by 1", "Pool.open");
         user.kill();
         try (Pool pool = Pool.file(path, 2 * BYTES)) {
