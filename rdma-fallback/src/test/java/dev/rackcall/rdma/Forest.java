@@ -3,8 +3,8 @@ package dev.rackcall.rdma;
 import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.Shared;
-import dev.rackcall.shm.SharedBytes;
+import dev.rackcall.shm.types.Shared;
+import dev.rackcall.shm.types.SharedBytes;
 
 /** A service whose arguments are large, and whose handlers look at little of them. */
 @RpcService("/test/forest")

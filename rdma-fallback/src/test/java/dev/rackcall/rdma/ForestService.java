@@ -2,7 +2,7 @@ package dev.rackcall.rdma;
 
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.shm.SharedBytes;
+import dev.rackcall.shm.types.SharedBytes;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 

@@ -10,7 +10,7 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.ArenaNumbers;
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.testkit.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -8,7 +8,7 @@ import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.testkit.Await;
 import java.time.Duration;
 import java.util.ArrayList;

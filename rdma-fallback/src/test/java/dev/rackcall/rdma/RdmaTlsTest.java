@@ -36,7 +36,7 @@ class RdmaTlsTest {
     private static TestCertificate stranger;
 
     @BeforeAll
-    static void makeCertificates() throws Exception {
+    static void makeCertificates() {
         server = TestCertificate.make(folder, "server");
         client = TestCertificate.make(folder, "client");
         stranger = TestCertificate.make(folder, "stranger");

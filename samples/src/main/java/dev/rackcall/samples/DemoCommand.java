@@ -33,7 +33,7 @@ import tools.jackson.databind.json.JsonMapper;
         footer =
                 "Ends by itself and leaves nothing behind. Exit code 1 if something is left, or if the two ways disagree.",
         sortOptions = false,
-        subcommands = RackDemoCommand.class)
+        subcommands = {RackDemoCommand.class, SampleCommand.class})
 public final class DemoCommand implements Callable<Integer> {
     private static final int MAX_CLIENTS = 64;
     private static final int MAX_BATCH = 10_000;

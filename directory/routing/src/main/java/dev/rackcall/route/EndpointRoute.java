@@ -11,7 +11,7 @@ import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.shm.Pool;
+import dev.rackcall.shm.pool.Pool;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
