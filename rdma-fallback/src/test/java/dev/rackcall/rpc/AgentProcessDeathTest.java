@@ -84,7 +84,7 @@ class AgentProcessDeathTest {
         }
         server.close();
         Await.until("the memory is unmapped", () -> QueueHosts.mappings() <= mappings);
-        Await.equal("exchanges that are open", 0, QueueHosts::openExchanges);
+        Await.equal("open hubs", 0, QueueHosts::openHubs);
         assertThat(agents.near.end()).isEqualTo(ONLY_A_TENANT);
         assertThat(agents.far.end()).isEqualTo(ONLY_A_TENANT);
     }
@@ -106,7 +106,7 @@ class AgentProcessDeathTest {
             assertThat(channel.stub(Echo.class).add(1, 1)).isEqualTo(2);
         }
         server.close();
-        Await.equal("exchanges that are open", 0, QueueHosts::openExchanges);
+        Await.equal("open hubs", 0, QueueHosts::openHubs);
         assertThat(agents.far.end()).isEqualTo(ONLY_A_TENANT);
     }
 }

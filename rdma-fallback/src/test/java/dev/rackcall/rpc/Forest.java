@@ -1,8 +1,8 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.Shared;
-import dev.rackcall.shm.SharedBytes;
+import dev.rackcall.shm.types.Shared;
+import dev.rackcall.shm.types.SharedBytes;
 
 /** A service whose arguments are large, and whose handlers look at little of them. */
 @RpcService("/test/forest")

@@ -1,6 +1,6 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.shm.SharedBytes;
+import dev.rackcall.shm.types.SharedBytes;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 

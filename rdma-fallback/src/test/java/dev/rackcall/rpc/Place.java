@@ -67,7 +67,7 @@ final class Place implements BeforeAllCallback, AfterAllCallback {
 
     @Override
     public void afterAll(ExtensionContext context) throws Exception {
-        Await.equal("exchanges that are open", 0, QueueHosts::openExchanges);
+        Await.equal("open hubs", 0, QueueHosts::openHubs);
         hosts.close();
     }
 

@@ -47,12 +47,12 @@ class QueueDeathTest extends DeathContract {
                 hosts.meta().address().toString());
     }
 
-    /** The server's exchange goes on. */
+    /** The server's hub goes on. */
     @Override
     void checkThatNoConnectionIsLeft() {}
 
     @Override
     void checkThatNothingIsLeft() {
-        Await.equal("exchanges that are open", 0, QueueHosts::openExchanges);
+        Await.equal("open hubs", 0, QueueHosts::openHubs);
     }
 }

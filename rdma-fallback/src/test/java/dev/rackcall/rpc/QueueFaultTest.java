@@ -45,6 +45,6 @@ class QueueFaultTest extends FaultContract {
 
     @Override
     void checkThatNothingIsLeft() {
-        until("no exchange is open", () -> QueueHosts.openExchanges() == 0);
+        until("no hub is open", () -> QueueHosts.openHubs() == 0);
     }
 }

@@ -2,6 +2,7 @@ package dev.rackcall.rpc;
 
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.SharedObject;
 import java.io.IOException;
 import java.net.URI;
 
@@ -35,7 +36,7 @@ final class RdmaChild {
             for (int number = 9; number >= 0; number--) {
                 Library.Page page = scope.create(Library.Page.class);
                 page.number(number);
-                page.next(first == null ? Ref.nullRef() : Ref.to(first));
+                page.next(first == null ? Ref.nullRef() : SharedObject.toRef(first));
                 first = page;
             }
             channel.stub(Shelf.class).put(1, first);

@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rdma.Faults;
-import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedBytes;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedBytes;
+import dev.rackcall.shm.types.SharedObject;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -75,7 +74,7 @@ class RdmaFetchTest {
         }
         Collections.shuffle(trees, new Random(SEED));
         for (int i = 0; i + 1 < nodes; i++) {
-            trees.get(i).next(Ref.to(trees.get(i + 1)));
+            trees.get(i).next(SharedObject.toRef(trees.get(i + 1)));
         }
         way.addAll(trees);
         return trees.getFirst();
@@ -113,7 +112,7 @@ class RdmaFetchTest {
         Forest.Tree elsewhere = closed.create(Forest.Tree.class);
         elsewhere.number(7);
         elsewhere.text("tree 7");
-        way.get(4).next(Ref.to(elsewhere));
+        way.get(4).next(SharedObject.toRef(elsewhere));
         assertThat(forest.walk(first, 6)).isEqualTo(sum(5) + 7);
         closed.close();
         assertThatThrownBy(() -> forest.walk(first, 6))
@@ -137,7 +136,7 @@ class RdmaFetchTest {
             elsewhere.number(7);
             elsewhere.text("tree 7");
             // On a page that the handler has not seen yet.
-            way.get(4).next(Ref.to(elsewhere));
+            way.get(4).next(SharedObject.toRef(elsewhere));
             service.goOn.release();
             assertThat(call.join()).isEqualTo(first.number() + sum(5) + 7);
             assertThat(forest.walk(first, 6)).isEqualTo(sum(5) + 7);

@@ -8,7 +8,7 @@ import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.nio.file.Path;
@@ -86,7 +86,7 @@ class RdmaHoldersTest extends ShelfNodes {
             Page last = pages.getLast();
             for (int round = 0; round < 5; round++) {
                 List<Page> more = chain(scope, 300, 1000);
-                last.next(Ref.to(more.getFirst()));
+                last.next(SharedObject.toRef(more.getFirst()));
                 last = more.getLast();
                 written.put(1, pages.getFirst());
                 assertThat(ShelfService.numbers(read.get(1), 10_000)).hasSize(500 + 300 * (round + 1));
@@ -109,8 +109,8 @@ class RdmaHoldersTest extends ShelfNodes {
             Page held = read.get(1);
             Page child = scope.create(Page.class);
             child.number(2);
-            parent.next(Ref.to(child));
-            before.next(Ref.to(child));
+            parent.next(SharedObject.toRef(child));
+            before.next(SharedObject.toRef(child));
             written.put(1, parent);
             Ref<Page> later = read.get(1).next();
             try (Scope mine = reader.newSharedScope()) {
@@ -206,7 +206,7 @@ class RdmaHoldersTest extends ShelfNodes {
                 Scope mine = reader.newSharedScope()) {
             written.put(1, chain(scope, 100, 1).getFirst());
             Page head = mine.create(Page.class);
-            head.next(Ref.to(read.get(1)));
+            head.next(SharedObject.toRef(read.get(1)));
             assertThat(ShelfService.numbers(ShelfService.another(head), 101)).isEqualTo(numbers(0, 101));
             read.put(2, head);
             assertThat(read.read(head, 101)).isEqualTo(numbers(0, 101));
@@ -254,7 +254,7 @@ class RdmaHoldersTest extends ShelfNodes {
                 Scope own = writer.newScope()) {
             Page first = chain(scope, 1, 0).getFirst();
             Page secret = chain(own, 1, 99).getFirst();
-            first.next(Ref.to(secret));
+            first.next(SharedObject.toRef(secret));
             written.put(1, first);
             assertThat(written.read(secret, 1)).isEqualTo(numbers(99, 1));
             Page found = read.get(1);

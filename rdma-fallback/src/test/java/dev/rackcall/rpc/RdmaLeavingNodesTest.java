@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.rpc.shm.ArenaNumbers;
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.testkit.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;

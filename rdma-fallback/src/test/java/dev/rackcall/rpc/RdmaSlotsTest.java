@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.testkit.Await;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -4,7 +4,7 @@ import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -88,7 +88,7 @@ abstract class ShelfNodes {
         Collections.shuffle(pages, new Random(SEED));
         for (int i = 0; i < count; i++) {
             pages.get(i).number(from + i);
-            pages.get(i).next(i + 1 < count ? Ref.to(pages.get(i + 1)) : Ref.nullRef());
+            pages.get(i).next(i + 1 < count ? SharedObject.toRef(pages.get(i + 1)) : Ref.nullRef());
         }
         return pages;
     }

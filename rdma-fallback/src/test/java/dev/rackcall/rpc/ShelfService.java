@@ -2,8 +2,8 @@ package dev.rackcall.rpc;
 
 import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
-import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
 import dev.rackcall.testkit.Await;
 import java.util.ArrayList;
 import java.util.List;

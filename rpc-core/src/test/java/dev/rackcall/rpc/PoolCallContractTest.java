@@ -2,7 +2,7 @@ package dev.rackcall.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.shm.TwoHosts;
+import dev.rackcall.shm.pool.TwoHosts;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;

@@ -1,6 +1,6 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.shm.TwoHosts;
+import dev.rackcall.shm.pool.TwoHosts;
 import org.junit.jupiter.api.AfterEach;
 
 /** Shared objects by pointer, between two hosts that share a pool and nothing else. */

@@ -1,13 +1,13 @@
 package dev.rackcall.route;
 
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.shm.RefException;
-import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadWriter;
+import dev.rackcall.shm.types.SharedObject;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
-import dev.rackcall.shm.Pool;
-import dev.rackcall.shm.TwoHosts;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.pool.TwoHosts;
 import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.nio.file.Path;

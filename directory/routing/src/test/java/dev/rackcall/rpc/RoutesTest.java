@@ -13,7 +13,7 @@ import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.TwoHosts;
+import dev.rackcall.shm.pool.TwoHosts;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;

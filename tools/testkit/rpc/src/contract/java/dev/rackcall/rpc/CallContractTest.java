@@ -1,12 +1,11 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Await;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

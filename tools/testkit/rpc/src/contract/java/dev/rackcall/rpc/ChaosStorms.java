@@ -1,13 +1,10 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Usage;
-
-import dev.rackcall.testkit.Await;
-
-import dev.rackcall.testkit.ChildJvm;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import dev.rackcall.testkit.Usage;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
