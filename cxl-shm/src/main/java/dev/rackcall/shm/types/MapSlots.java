@@ -25,6 +25,7 @@ import java.lang.foreign.MemorySegment;
 final class MapSlots extends SharedSequence {
     /** Offsets in the head of the map. */
     static final int MAP_SIZE = 8;
+
     static final int MAP_TABLE = 16;
     static final int MAP_SEED = 24;
     static final int MAP_BYTES = 32;

@@ -4,12 +4,13 @@ import dev.rackcall.shm.Scope;
 
 /** {@code double} values in an arena, fixed in number; zero at first. Not thread-safe. */
 public final class SharedDoubleArray extends PrimitiveArray<double[]> {
-    static final Type<SharedDoubleArray, double[]> ARRAY_TYPE = new Type<>(SharedDoubleArray.class, ObjectLayout.DOUBLE) {
-        @Override
-        public SharedDoubleArray flyweight() {
-            return new SharedDoubleArray();
-        }
-    };
+    static final Type<SharedDoubleArray, double[]> ARRAY_TYPE =
+            new Type<>(SharedDoubleArray.class, ObjectLayout.DOUBLE) {
+                @Override
+                public SharedDoubleArray flyweight() {
+                    return new SharedDoubleArray();
+                }
+            };
     public static final SharedType<SharedDoubleArray> TYPE = ARRAY_TYPE;
 
     private SharedDoubleArray() {

@@ -4,12 +4,13 @@ import dev.rackcall.shm.Scope;
 
 /** A growing list of {@code double} in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries. */
 public final class SharedDoubleList extends GrowableList<SharedDoubleArray> {
-    private static final Type<SharedDoubleList, SharedDoubleArray> LIST_TYPE = new Type<>(SharedDoubleList.class, "SharedDoubleList", SharedDoubleArray.ARRAY_TYPE) {
-        @Override
-        public SharedDoubleList flyweight() {
-            return new SharedDoubleList();
-        }
-    };
+    private static final Type<SharedDoubleList, SharedDoubleArray> LIST_TYPE =
+            new Type<>(SharedDoubleList.class, "SharedDoubleList", SharedDoubleArray.ARRAY_TYPE) {
+                @Override
+                public SharedDoubleList flyweight() {
+                    return new SharedDoubleList();
+                }
+            };
     public static final SharedType<SharedDoubleList> TYPE = LIST_TYPE;
 
     private SharedDoubleList() {

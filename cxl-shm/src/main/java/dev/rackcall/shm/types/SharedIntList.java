@@ -4,12 +4,13 @@ import dev.rackcall.shm.Scope;
 
 /** A growing list of {@code int} in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries. */
 public final class SharedIntList extends GrowableList<SharedIntArray> {
-    private static final Type<SharedIntList, SharedIntArray> LIST_TYPE = new Type<>(SharedIntList.class, "SharedIntList", SharedIntArray.ARRAY_TYPE) {
-        @Override
-        public SharedIntList flyweight() {
-            return new SharedIntList();
-        }
-    };
+    private static final Type<SharedIntList, SharedIntArray> LIST_TYPE =
+            new Type<>(SharedIntList.class, "SharedIntList", SharedIntArray.ARRAY_TYPE) {
+                @Override
+                public SharedIntList flyweight() {
+                    return new SharedIntList();
+                }
+            };
     public static final SharedType<SharedIntList> TYPE = LIST_TYPE;
 
     private SharedIntList() {

@@ -4,12 +4,13 @@ import dev.rackcall.shm.Scope;
 
 /** A growing list of {@code long} in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries. */
 public final class SharedLongList extends GrowableList<SharedLongArray> {
-    private static final Type<SharedLongList, SharedLongArray> LIST_TYPE = new Type<>(SharedLongList.class, "SharedLongList", SharedLongArray.ARRAY_TYPE) {
-        @Override
-        public SharedLongList flyweight() {
-            return new SharedLongList();
-        }
-    };
+    private static final Type<SharedLongList, SharedLongArray> LIST_TYPE =
+            new Type<>(SharedLongList.class, "SharedLongList", SharedLongArray.ARRAY_TYPE) {
+                @Override
+                public SharedLongList flyweight() {
+                    return new SharedLongList();
+                }
+            };
     public static final SharedType<SharedLongList> TYPE = LIST_TYPE;
 
     private SharedLongList() {

@@ -1,8 +1,8 @@
 package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.Scope;
 import java.lang.foreign.MemorySegment;
 import java.util.ConcurrentModificationException;
 import java.util.NoSuchElementException;
@@ -285,7 +285,11 @@ public abstract class SharedMap<V> extends SharedObject {
         private final SharedType<V> valueType;
 
         Type(Class<? super T> type, String name, SharedSequence.Type<MapSlots> slotsType, SharedType<V> valueType) {
-            super(type, name, MapSlots.MAP_BYTES, name + "{size:int@8, table:->" + slotsType.name() + "@16, seed:long@24}:32");
+            super(
+                    type,
+                    name,
+                    MapSlots.MAP_BYTES,
+                    name + "{size:int@8, table:->" + slotsType.name() + "@16, seed:long@24}:32");
             this.slotsType = slotsType;
             this.valueType = valueType;
         }
