@@ -12,7 +12,7 @@ final class Admission {
     private static final int MAX_TENANTS = 256;
     /** Each has a thread; more wait in the socket's backlog. */
     private static final int MAX_NEWCOMERS = 64;
-    /** A newcomer waits for the agent's answer for longer than this, also behind others in the backlog: {@link Attachment}. */
+    /** A newcomer waits for the agent's answer for longer than this, also behind others in the backlog: its handshake. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     private final int most;

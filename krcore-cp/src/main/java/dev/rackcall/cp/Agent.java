@@ -4,10 +4,11 @@ import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Device;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -25,31 +26,36 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class Agent implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
-    private static final Duration PATIENCE = Duration.ofSeconds(2);
     private static final Duration FAREWELL = Duration.ofMillis(300);
-    /** For registrations under way when it is closed; after that the device has to see to it. */
+    /** The time that registrations in progress have to end when the agent is closed. */
     private static final Duration REGION_TIME = Duration.ofSeconds(5);
-    /** Peers to which no virtual queue leads that keep their address handle. */
+    /** Peers without a virtual queue that stay connected. */
     private static final int KEPT_IDLE = 128;
+    /** Messages in flight. */
+    private static final int SENDS = 512;
 
     private final AgentOptions options;
     private final DeviceEnd end;
     private final RecordTable regions;
     private final Messages messages;
     private final Peers peers;
+    private final PeerLookup lookup;
     private final Lanes lanes;
     private final OwnQueuePairs own;
     private final ConnectedCallers callers;
-    private final MetadataCache cache = new MetadataCache();
     private final ControlPort port;
     private final Optional<MetaClient> meta;
     private final HostRecord self;
     private final Registration registration;
-    private final Tenants tenants = new Tenants();
+    private final LocalTenant.Services services;
     private final RegionsInHand regionsInHand = new RegionsInHand();
     private final MissingCallers missing = new MissingCallers();
+    /** Guarded by itself. */
+    private final List<LocalTenant> tenants = new ArrayList<>();
+
     private final AtomicLong tenantNumbers = new AtomicLong();
-    private final AtomicLong queueNumbers = new AtomicLong();
+    /** Sends replies to messages; made with the first one. Guarded by {@link Answers}. */
+    private Optional<LocalTenant> itself = Optional.empty();
 
     private Agent(Device device, AgentOptions options) {
         this.options = options;
@@ -60,27 +66,30 @@ public final class Agent implements AutoCloseable {
                     "the table of " + options.host() + "'s memory regions",
                     RegionRecord.RECORD_BYTES,
                     options.tableRegions(),
-                    Epoch.next(RANDOM)));
-            messages = new Messages(this, end);
+                    RecordTable.drawEpoch(RANDOM)));
+            MessageReceives receives = new MessageReceives(end);
+            MessageSlots sends = new MessageSlots(end, SENDS);
             int targetKey = RANDOM.nextInt();
             int target = end.isDynamic()
-                    ? end.target(targetKey, EnumSet.allOf(Access.class), messages.completions(), messages.receives())
+                    ? end.target(targetKey, EnumSet.allOf(Access.class), receives.completions(), receives.queue())
                             .number()
                     : HostRecord.NO_TARGET;
+            HostLife life = new HostLife(options.host(), regions.location().epoch());
             callers = new ConnectedCallers(
                     end,
-                    options.host(),
-                    regions.location().epoch(),
+                    life,
                     EnumSet.allOf(Access.class),
-                    spec -> spec.withReceiveQueue(messages.completions()).withShared(messages.receives()),
-                    life -> true);
+                    spec -> spec.withReceiveQueue(receives.completions()).withShared(receives.queue()),
+                    any -> true);
             Optional<TableReader> reader = end.isDynamic() ? Optional.of(TableReader.ofAll(end)) : Optional.empty();
             peers = end.keep(new Peers(KEPT_IDLE));
             port = new ControlPort(end, device.name(), this::answer, this::sweep);
             self = new HostRecord(end.gid(), target, targetKey, port.address().number(), regions.location());
-            meta = options.meta()
-                    .map(address -> end.keep(new MetaClient(end, port, reader, options.host(), self, address)));
-            lanes = new Lanes(end, port, reader, self, options, this::doubt);
+            meta = options.meta().map(address -> end.keep(new MetaClient(end, port, reader, life, address)));
+            lanes = new Lanes(end, port, reader, life, options.laneOptions(), this::doubt);
+            lookup = new PeerLookup(port, meta, lanes, peers);
+            messages = new Messages(options.host(), self, receives, sends, lanes::pollIfBusy, this::connectItself);
+            services = new LocalTenant.Services(options.host(), end, regions, regionsInHand, lookup, lanes);
             own = new OwnQueuePairs(options.ownQueuePairs(), options.busyRequests(), lanes::own);
             registration = new Registration(options.host(), self, meta, options.renewal(), this::checkACaller);
         } catch (RuntimeException e) {
@@ -90,7 +99,7 @@ public final class Agent implements AutoCloseable {
     }
 
     /**
-     * Opens the device and registers the host. If the meta server does not answer, the agent works without and goes on trying.
+     * Opens the device and registers the host. If the meta server does not answer, the agent works without and keeps trying.
      *
      * @throws dev.rackcall.verbs.VerbsException if the device cannot be opened; ENETDOWN if its port is down
      * @throws ControlPlaneException REFUSED if the meta server refuses, for example because its table is full
@@ -122,19 +131,41 @@ public final class Agent implements AutoCloseable {
         return port.address();
     }
 
-    /** Lets somebody use it. The name is for messages and need not be unique. */
+    AgentOptions options() {
+        return options;
+    }
+
+    /** Admits a tenant. The name appears in messages and need not be unique. */
     public Tenant admit(String name) {
         return admitHere(name);
     }
 
-    /** For what the agent itself does, without regard to what tenants may have. */
-    LocalTenant admitItself(int maxQueues) {
-        return tenants.add(new LocalTenant(this, "agent of " + host(), tenantNumbers.incrementAndGet(), maxQueues, 1));
+    LocalTenant admitHere(String name) {
+        return admit(name, options);
     }
 
-    LocalTenant admitHere(String name) {
-        return tenants.add(new LocalTenant(
-                this, name, tenantNumbers.incrementAndGet(), options.maxQueues(), options.maxRegions()));
+    private LocalTenant admit(String name, AgentOptions limits) {
+        LocalTenant[] made = new LocalTenant[1];
+        made[0] = new LocalTenant(
+                services, messages, name, tenantNumbers.incrementAndGet(), limits, () -> dismissed(made[0]));
+        synchronized (tenants) {
+            tenants.add(made[0]);
+        }
+        return made[0];
+    }
+
+    private void dismissed(LocalTenant tenant) {
+        synchronized (tenants) {
+            tenants.remove(tenant);
+        }
+    }
+
+    /** A virtual queue of the agent's own, whatever tenants may have. */
+    private LocalQueue connectItself(HostId host, HostRecord record) {
+        if (itself.isEmpty()) {
+            itself = Optional.of(admit("agent of " + host(), options.withQuota(2 * Answers.KEPT, 1)));
+        }
+        return itself.get().connectTo(host, record);
     }
 
     /** Why the meta server does not know this host, if so. */
@@ -142,7 +173,7 @@ public final class Agent implements AutoCloseable {
         return registration.problem();
     }
 
-    /** Queue pairs of the device that this agent has, for everybody together. */
+    /** Queue pairs of the device that this agent has, for all tenants together. */
     public int queuePairs() {
         return end.queuePairs()
                 + lanes.ownQueuePairs()
@@ -150,138 +181,44 @@ public final class Agent implements AutoCloseable {
                 + meta.map(MetaClient::queuePairs).orElse(0);
     }
 
-    /** How often the shared queue pair was brought back after a failed request. */
+    /** How often a shared queue pair was restarted after a failed request. */
     public long recoveries() {
         return lanes.recoveries();
     }
 
-    /** Hosts whose metadata is known here. */
+    /** Hosts whose records are cached. */
     public int knownHosts() {
-        return cache.count();
+        return lookup.cache().count();
     }
 
-    /** Bytes of that metadata, with its index. */
+    /** Bytes of that cache, with its index. */
     public long knownHostsBytes() {
-        return cache.byteSize();
+        return lookup.cache().byteSize();
     }
 
     /**
-     * Forgets what is known of a host, so that the next connection asks anew. Virtual queues to it go on. The way to it that there is, a queue pair of its own if the device
-     * has no dynamically connected ones, stays for that next connection, if it turns out to be the same life.
+     * Forgets what is known of a host, so that the next connection looks it up again. Virtual queues to it continue. On a device without dynamically connected queue pairs the queue pair to
+     * the host stays, and the next connection uses it if the host has not restarted.
      */
     public void forget(HostId host) {
-        cache.find(host).ifPresent(record -> cache.remove(host, record.epoch()));
-        peers.forget(host);
+        lookup.forget(host);
     }
 
-    /** As {@link #forget}, and closes the way to the host if no virtual queue leads there, so that the next connection is as the first one ever. */
+    /** As {@link #forget}, and closes the queue pair to the host if no virtual queue uses it, so that the next connection is like the very first. */
     public void disconnect(HostId host) {
-        cache.find(host).ifPresent(record -> cache.remove(host, record.epoch()));
-        peers.disconnect(host);
-    }
-
-    DeviceEnd end() {
-        return end;
-    }
-
-    RecordTable regions() {
-        return regions;
-    }
-
-    RegionsInHand regionsInHand() {
-        return regionsInHand;
+        lookup.disconnect(host);
     }
 
     OwnQueuePairs ownQueuePairs() {
         return own;
     }
 
-    HostRecord self() {
-        return self;
-    }
-
     Messages messages() {
         return messages;
     }
 
-    long nextQueueNumber() {
-        return queueNumbers.incrementAndGet();
-    }
-
     Lanes lanes() {
         return lanes;
-    }
-
-    Peers peers() {
-        return peers;
-    }
-
-    int queueDepth() {
-        return options.queueDepth();
-    }
-
-    AgentOptions options() {
-        return options;
-    }
-
-    /** The peer, for one more virtual queue, if nobody need be asked for it. */
-    Optional<Peer> knownPeer(HostId host) {
-        Optional<Peer> known = peers.acquire(host);
-        return known.isPresent() ? known : cache.find(host).map(record -> peer(host, record));
-    }
-
-    /** The peer, for one more virtual queue. */
-    Peer peer(HostId host, Optional<ControlAddress> address) {
-        Optional<Peer> known = knownPeer(host);
-        return known.isPresent() ? known.get() : peer(host, lookUp(host, address));
-    }
-
-    /** The peer that has said itself what it is reached by, for one more virtual queue. */
-    Peer peerOf(HostId host, HostRecord record) {
-        Peer known = peer(host, record);
-        if (known.record().epoch() == record.epoch()) {
-            return known;
-        }
-        // An earlier life than that which we know, or a later one: that will turn out with the next request to it.
-        peers.release(known);
-        return peers.acquireFormer(host, record.epoch(), name -> lanes.to(name, record));
-    }
-
-    private Peer peer(HostId host, HostRecord record) {
-        return peers.acquire(host, record, name -> lanes.to(name, record));
-    }
-
-    private HostRecord lookUp(HostId host, Optional<ControlAddress> address) {
-        Optional<HostRecord> found = Optional.empty();
-        if (meta.isPresent()) {
-            try {
-                found = meta.get().find(host);
-            } catch (ControlPlaneException e) {
-                if (address.isEmpty()) {
-                    throw e;
-                }
-            }
-        }
-        if (found.isEmpty()) {
-            found = Optional.of(handshake(
-                    host,
-                    address.orElseThrow(() -> new ControlPlaneException(
-                            Kind.UNKNOWN_HOST,
-                            (meta.isPresent()
-                                            ? "the meta server does not know "
-                                            : "there is no meta server to ask for ")
-                                    + host + "; look whether its agent runs, or connect with its control address"))));
-        }
-        cache.put(host, found.get());
-        return found.get();
-    }
-
-    private HostRecord handshake(HostId host, ControlAddress address) {
-        byte[] name = ByteBuffer.allocate(Long.BYTES)
-                .order(ByteOrder.nativeOrder())
-                .putLong(host.value())
-                .array();
-        return HostRecord.read(port.ask(address, ControlMessage.DESCRIBE, name, PATIENCE));
     }
 
     private void sweep() {
@@ -314,9 +251,9 @@ public final class Agent implements AutoCloseable {
         return regions.get(RegionRecord.keyOf(key)).orElse(new byte[0]);
     }
 
-    /** Lets go of the connection of a host that is gone for good and has not said so. */
+    /** Closes the connection of a host that is gone and has not said so. */
     private void checkACaller() {
-        Optional<ConnectedCallers.Life> oldest = callers.next();
+        Optional<HostLife> oldest = callers.next();
         if (oldest.isPresent()) {
             Optional<HostRecord> now = meta.orElseThrow().find(oldest.get().host());
             if (missing.isGone(oldest.get(), now.map(HostRecord::epoch), System.nanoTime())) {
@@ -325,29 +262,24 @@ public final class Agent implements AutoCloseable {
         }
     }
 
-    void dismissed(LocalTenant tenant) {
-        tenants.remove(tenant);
+    private void doubt(PeerHost peer) {
+        lookup.doubt(peer);
     }
 
-    /** Something went wrong with this life of a peer: the next connection to the host asks anew. */
-    void doubt(Peer peer) {
-        peer.regions().clear();
-        // In this order: who connects meanwhile finds either this peer or what is asked anew.
-        meta.ifPresent(MetaClient::doubt);
-        cache.remove(peer.host(), peer.record().epoch());
-        peers.retire(peer);
-    }
-
-    /** Closes all tenants, tells the meta server as far as it answers at once, and closes the device. */
+    /** Closes all tenants, tells the meta server if it answers at once, and closes the device. */
     @Override
     public void close() {
-        tenants.close();
+        List<LocalTenant> open;
+        synchronized (tenants) {
+            open = List.copyOf(tenants);
+        }
+        open.forEach(LocalTenant::close);
         messages.close();
         lanes.stopConnecting();
         own.close();
         lanes.sayGoodbye();
         registration.end(FAREWELL);
-        // All tenants are closed: nobody begins another.
+        // All tenants are closed: no other registration begins.
         regionsInHand.awaitNone(REGION_TIME);
         end.close();
     }

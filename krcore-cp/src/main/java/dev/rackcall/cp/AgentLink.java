@@ -1,9 +1,7 @@
 package dev.rackcall.cp;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.OwnerLock;
 import java.nio.file.Path;
 import java.util.function.Supplier;
 
@@ -46,7 +44,7 @@ public final class AgentLink {
             }
         }
         Agent agent = embedded.get();
-        return agent.admitHere(name).endingWith(agent);
+        return agent.admitHere(name).andThen(agent::close);
     }
 
     /**
@@ -55,13 +53,6 @@ public final class AgentLink {
      * @throws OsException if this process has no descriptors left to look with
      */
     public static boolean isServed(Path folder) {
-        try {
-            return OwnerLock.isHeld(AgentServer.ownerIn(folder));
-        } catch (OsException e) {
-            return switch (e.errno()) {
-                case Errno.EACCES, Errno.EPERM, Errno.ENOTDIR, Errno.ELOOP -> false;
-                default -> throw e;
-            };
-        }
+        return SessionFiles.isServed(folder);
     }
 }

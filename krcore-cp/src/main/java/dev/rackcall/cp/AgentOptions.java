@@ -78,6 +78,10 @@ public record AgentOptions(
                 4096);
     }
 
+    Lanes.Options laneOptions() {
+        return new Lanes.Options(lanes, laneDepth, validity);
+    }
+
     /** The same with a meta server. */
     public AgentOptions withMeta(Supplier<ControlAddress> address) {
         return changed(copy -> copy.meta = Optional.of(address));

@@ -24,15 +24,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lets processes of this user, on this host, use an agent: they say hello on a Unix socket in a folder and then talk to it through shared memory.
- * {@code ./rackcall agent} is such a process; {@link AgentLink} is the other end. Any thread may use it.
+ * {@code ./rackcall agent} is such a process; {@code AgentFolder.join} is the other end. Any thread may use it.
  *
  * <p>A tenant whose process ends, by whatever cause, loses its queues and regions within about a second. There are 256 tenants at most; who comes then waits 2 s for somebody to leave and is
  * refused if nobody does. If this process is killed, the kernel tells all tenants at once, and they look for the next agent in the same folder.
  */
 public final class AgentServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AgentServer.class);
-    private static final String SOCKET = "control-plane.agent";
-    private static final String OWNER = "control-plane.owner";
     private static final int BACKLOG = 64;
     private static final int RING_ENTRIES = 256;
     /** Of memory that one tenant shares. */
@@ -91,14 +89,14 @@ public final class AgentServer implements AutoCloseable {
 
     private static AgentServer open(
             Agent agent, Path folder, int uid, long maxBytes, Admission admission, BooleanSupplier device) {
-        Path owned = ownerIn(folder);
+        Path owned = SessionFiles.ownerIn(folder);
         OwnerLock owner = OwnerLock.tryAcquire(owned)
                 .orElseThrow(() -> new ControlPlaneException(
                         Kind.REFUSED,
                         "another agent works for " + folder + " (" + text(owned)
                                 + "); use it, end it, or choose another folder"));
         try {
-            Path path = socketIn(folder);
+            Path path = SessionFiles.socketIn(folder);
             // The last agent was killed: nobody else can have the lock and the socket.
             Files.deleteIfExists(path);
             UnixSocket socket = UnixSocket.listen(path, BACKLOG);
@@ -117,16 +115,6 @@ public final class AgentServer implements AutoCloseable {
             owner.close();
             throw e;
         }
-    }
-
-    /** Where tenants say hello. */
-    static Path socketIn(Path folder) {
-        return folder.toAbsolutePath().resolve(SOCKET);
-    }
-
-    /** The lock that an agent process holds. */
-    static Path ownerIn(Path folder) {
-        return folder.toAbsolutePath().resolve(OWNER);
     }
 
     private static String text(Path path) {

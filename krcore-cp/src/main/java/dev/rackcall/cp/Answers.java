@@ -8,14 +8,13 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
 
 /** What senders of messages are to be told, each by a queue to its host, which lasts. Any thread may use it. */
 final class Answers {
-    private static final int KEPT = 128;
+    static final int KEPT = 128;
     /** A queue may fail with its lane's peer and not because of the host. */
     private static final int TRIES = 3;
-
-    private record Life(HostId host, int epoch) {}
 
     private static final class Way {
         final HostRecord record;
@@ -28,22 +27,25 @@ final class Answers {
         }
     }
 
-    private final Agent agent;
+    private final HostId host;
+    private final HostRecord self;
+    private final BiFunction<HostId, HostRecord, LocalQueue> connector;
     /** In the order of their last use; guarded by the monitor. */
-    private final Map<Life, Way> ways = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<HostLife, Way> ways = new LinkedHashMap<>(16, 0.75f, true);
 
-    private Optional<LocalTenant> tenant = Optional.empty();
     private int waiting;
 
-    Answers(Agent agent) {
-        this.agent = agent;
+    Answers(HostId host, HostRecord self, BiFunction<HostId, HostRecord, LocalQueue> connector) {
+        this.host = host;
+        this.self = self;
+        this.connector = connector;
     }
 
     synchronized void add(PortMessage message, CompletionStatus status) {
-        Life life = new Life(message.host(), message.record().epoch());
+        HostLife life = new HostLife(message.host(), message.record().epoch());
         Way way = ways.computeIfAbsent(life, key -> new Way(message.record()));
         way.pending.add(PortMessage.about(
-                PortMessage.ANSWER, status.code(), message.queue(), message.number(), agent.host(), agent.self()));
+                PortMessage.ANSWER, status.code(), message.queue(), message.number(), host, self));
         waiting++;
         if (!send(life, way)) {
             ways.remove(life);
@@ -64,7 +66,7 @@ final class Answers {
     }
 
     /** Returns false if the host is gone. */
-    private boolean send(Life life, Way way) {
+    private boolean send(HostLife life, Way way) {
         try {
             while (!way.pending.isEmpty()) {
                 LocalQueue queue = queue(life, way);
@@ -93,12 +95,9 @@ final class Answers {
         }
     }
 
-    private LocalQueue queue(Life life, Way way) {
+    private LocalQueue queue(HostLife life, Way way) {
         if (way.queue.isEmpty()) {
-            if (tenant.isEmpty()) {
-                tenant = Optional.of(agent.admitItself(2 * KEPT));
-            }
-            way.queue = Optional.of(tenant.get().connectTo(life.host(), way.record));
+            way.queue = Optional.of(connector.apply(life.host(), way.record));
         }
         return way.queue.get();
     }

@@ -16,10 +16,13 @@ import java.util.Optional;
  * request meanwhile changes nothing. Belongs to the thread that pushes.
  */
 final class CheckedRequest {
-    static final int MAX_SEGMENTS = 4;
-    static final int MAX_INLINE = 64;
+    static final int MAX_SEGMENTS = SessionLayout.MAX_SEGMENTS;
+    static final int MAX_INLINE = SessionLayout.MAX_INLINE;
     /** Longer requests would keep those of others waiting; a program posts several. */
     static final int MAX_BYTES = 1 << 20;
+
+    /** Bytes of a message that travel with it; a longer payload is fetched by a READ. */
+    static final int MAX_COPIED = 512;
 
     private static final Opcode[] OPCODES = Opcode.values();
     private static final int UNKNOWN_OPCODE = -1;
@@ -81,7 +84,7 @@ final class CheckedRequest {
 
     /** Whether a message's payload travels with it. */
     boolean isSmall() {
-        return bytes <= PortMessage.MAX_PAYLOAD;
+        return bytes <= MAX_COPIED;
     }
 
     /** Where a payload lies that is to be fetched. */
@@ -95,7 +98,7 @@ final class CheckedRequest {
     }
 
     /** Copies a small message's payload; returns false if the memory is gone. */
-    boolean gather(LocalTenant tenant, byte[] into) {
+    boolean gather(TenantMemory memory, byte[] into) {
         if (isInline()) {
             System.arraycopy(inline, 0, into, 0, bytes);
             return true;
@@ -103,7 +106,7 @@ final class CheckedRequest {
         int at = 0;
         boolean isThere = true;
         for (int i = 0; i < segments; i++) {
-            isThere &= tenant.read(keys[i], addresses[i], into, at, lengths[i]);
+            isThere &= memory.read(keys[i], addresses[i], into, at, lengths[i]);
             at += lengths[i];
         }
         return isThere;
@@ -136,7 +139,7 @@ final class CheckedRequest {
     }
 
     /** Whether {@link #check} asks nobody. */
-    boolean isKnown(Peer peer) {
+    boolean isKnown(PeerHost peer) {
         if (isMessage()) {
             return true;
         }
@@ -198,10 +201,10 @@ final class CheckedRequest {
     }
 
     /** Checks the copy. */
-    CompletionStatus check(LocalTenant tenant, Peer peer) {
+    CompletionStatus check(TenantMemory memory, PeerHost peer) {
         CompletionStatus status = checkForm();
         if (status == CompletionStatus.SUCCESS) {
-            status = checkLocal(tenant);
+            status = checkLocal(memory);
         }
         return status == CompletionStatus.SUCCESS ? checkRemote(peer) : status;
     }
@@ -251,7 +254,7 @@ final class CheckedRequest {
         return (flags & WorkRequest.INLINE) != 0;
     }
 
-    private CompletionStatus checkLocal(LocalTenant tenant) {
+    private CompletionStatus checkLocal(TenantMemory memory) {
         if (opcode().isAtomic() && (bytes != ATOMIC_BYTES || (remoteAddress & (ATOMIC_BYTES - 1)) != 0)) {
             return refuse(
                     CompletionStatus.REMOTE_INVALID_REQUEST,
@@ -265,24 +268,24 @@ final class CheckedRequest {
             return refuse(
                     CompletionStatus.LOCAL_LENGTH_ERROR,
                     "a message of " + bytes + " bytes in " + segments + " segments; one that is longer than "
-                            + PortMessage.MAX_PAYLOAD + " is fetched from one");
+                            + MAX_COPIED + " is fetched from one");
         }
         int right = opcode().isReadOrAtomic()
                 ? Access.LOCAL_WRITE.bit()
                 : isMessage() && !isSmall() ? Access.REMOTE_READ.bit() : 0;
         for (int i = 0; i < segments; i++) {
-            if (!tenant.allows(keys[i], addresses[i], lengths[i], right)) {
+            if (!memory.allows(keys[i], addresses[i], lengths[i], right)) {
                 return refuse(
                         CompletionStatus.LOCAL_PROTECTION_ERROR,
                         lengths[i] + " bytes at " + Long.toHexString(addresses[i]) + " with local key "
-                                + Integer.toHexString(keys[i]) + " are not tenant " + tenant.name() + "'s to use"
+                                + Integer.toHexString(keys[i]) + " are not tenant " + memory.tenant() + "'s to use"
                                 + (right == Access.REMOTE_READ.bit() ? " for a message that its receiver READs" : ""));
             }
         }
         return CompletionStatus.SUCCESS;
     }
 
-    private CompletionStatus checkRemote(Peer peer) {
+    private CompletionStatus checkRemote(PeerHost peer) {
         if (peer.isSilent()) {
             return refuse(CompletionStatus.RETRY_EXCEEDED, peer + " does not answer; connect again");
         }

@@ -40,10 +40,7 @@ final class ConnectedCallers implements AutoCloseable {
 
     private record Name(Gid gid, int number) {}
 
-    /** One life of a host. */
-    record Life(HostId host, int epoch) {}
-
-    private record Caller(Life life, long question, QueuePair queuePair, int firstPacket) {
+    private record Caller(HostLife life, long question, QueuePair queuePair, int firstPacket) {
         byte[] answer() {
             return ByteBuffer.allocate(2 * Integer.BYTES)
                     .order(ByteOrder.nativeOrder())
@@ -54,32 +51,29 @@ final class ConnectedCallers implements AutoCloseable {
     }
 
     private final DeviceEnd end;
-    private final HostId host;
-    private final int epoch;
+    private final HostLife self;
     private final EnumSet<Access> rights;
     private final UnaryOperator<QueuePairSpec> receiving;
-    private final Predicate<Life> isKnown;
+    private final Predicate<HostLife> isKnown;
     private final SecureRandom random = new SecureRandom();
     private final CompletionQueue completions;
     /** In the order of their making. */
     private final LinkedHashMap<Name, Caller> callers = new LinkedHashMap<>();
 
     /**
-     * @param host who answers, and in which life
+     * @param self the life of this host that callers must mean
      * @param rights of callers
      * @param receiving says where what is sent there goes
      * @param isKnown whether this life of a host may have connections
      */
     ConnectedCallers(
             DeviceEnd end,
-            HostId host,
-            int epoch,
+            HostLife self,
             EnumSet<Access> rights,
             UnaryOperator<QueuePairSpec> receiving,
-            Predicate<Life> isKnown) {
+            Predicate<HostLife> isKnown) {
         this.end = end;
-        this.host = host;
-        this.epoch = epoch;
+        this.self = self;
         this.rights = rights;
         this.receiving = receiving;
         this.isKnown = isKnown;
@@ -92,15 +86,12 @@ final class ConnectedCallers implements AutoCloseable {
     }
 
     synchronized byte[] connect(ByteBuffer body) {
-        HostId asked = new HostId(body.getLong());
-        int askedEpoch = body.getInt();
-        if (!asked.equals(host) || askedEpoch != epoch) {
+        HostLife asked = new HostLife(new HostId(body.getLong()), body.getInt());
+        if (!asked.equals(self)) {
             throw new ControlPlaneException(
-                    Kind.REFUSED,
-                    "this is " + host + ", epoch " + Integer.toHexString(epoch) + ", not " + asked + ", epoch "
-                            + Integer.toHexString(askedEpoch));
+                    Kind.REFUSED, "this is " + self + ", not " + asked);
         }
-        Life caller = new Life(new HostId(body.getLong()), body.getInt());
+        HostLife caller = new HostLife(new HostId(body.getLong()), body.getInt());
         Name name = new Name(new Gid(body.getLong(), body.getLong()), body.getInt());
         int packet = body.getInt() & PACKET_MASK;
         long question = body.getLong();
@@ -114,21 +105,20 @@ final class ConnectedCallers implements AutoCloseable {
         if (!isKnown.test(caller)) {
             throw new ControlPlaneException(
                     Kind.REFUSED,
-                    caller.host() + ", epoch " + Integer.toHexString(caller.epoch())
-                            + ", is not registered here; its next renewal registers it");
+                    caller + ", is not registered here; its next renewal registers it");
         }
         closeAll(life -> life.host().equals(caller.host()) && !life.equals(caller));
         if (callers.size() >= MAX_CALLERS) {
             throw new ControlPlaneException(
                     Kind.QUOTA_EXCEEDED,
-                    host + " has " + callers.size() + " connections of other hosts and takes no more; end some there");
+                    self.host() + " has " + callers.size() + " connections of other hosts and takes no more; end some there");
         }
         Caller made = make(caller, name, packet, question);
         callers.put(name, made);
         return made.answer();
     }
 
-    private Caller make(Life caller, Name name, int packet, long question) {
+    private Caller make(HostLife caller, Name name, int packet, long question) {
         QueuePair queuePair = end.domain()
                 .createQueuePair(receiving.apply(
                         QueuePairSpec.of(QueuePairType.RC, completions).withDepth(1, 1)));
@@ -159,18 +149,18 @@ final class ConnectedCallers implements AutoCloseable {
     }
 
     /** One that may be looked at, in turn. */
-    synchronized Optional<Life> next() {
+    synchronized Optional<HostLife> next() {
         Optional<Map.Entry<Name, Caller>> oldest = callers.entrySet().stream().findFirst();
         oldest.ifPresent(entry -> callers.putLast(entry.getKey(), entry.getValue()));
         return oldest.map(entry -> entry.getValue().life());
     }
 
     /** Closes the connections of this life of a host. */
-    synchronized void close(Life gone) {
+    synchronized void close(HostLife gone) {
         closeAll(gone::equals);
     }
 
-    private void closeAll(Predicate<Life> whose) {
+    private void closeAll(Predicate<HostLife> whose) {
         Iterator<Caller> all = callers.values().iterator();
         while (all.hasNext()) {
             Caller caller = all.next();

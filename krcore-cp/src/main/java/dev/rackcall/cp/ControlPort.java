@@ -18,6 +18,19 @@ import org.slf4j.LoggerFactory;
 
 /** Questions and answers between hosts, for what is seldom: sent again, after longer and longer pauses, until answered. Any thread may ask; one thread of its own answers. */
 final class ControlPort implements AutoCloseable {
+    /** Replies to control messages. */
+    @FunctionalInterface
+    interface Handler {
+        /**
+         * Makes a reply, on the control port's thread. A request may arrive twice, since its reply may get lost: the second time must do no harm.
+         *
+         * @param operation a number of {@link ControlMessage}
+         * @param body in the machine's byte order; its position moves
+         * @throws ControlPlaneException whose message the requester gets
+         */
+        byte[] answer(int operation, ByteBuffer body);
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(ControlPort.class);
     private static final long RESEND_NANOS = 50_000_000;
     private static final Duration TICK = Duration.ofMillis(50);
@@ -25,7 +38,7 @@ final class ControlPort implements AutoCloseable {
 
     private final DeviceEnd end;
     private final Datagrams datagrams;
-    private final ControlHandler handler;
+    private final Handler handler;
     private final Runnable tick;
     private final SecureRandom random = new SecureRandom();
     private final Map<Long, BlockingQueue<ControlMessage>> asked = new ConcurrentHashMap<>();
@@ -33,7 +46,7 @@ final class ControlPort implements AutoCloseable {
     private volatile boolean closed;
 
     /** @param tick what is to be done now and then, on the port's thread */
-    ControlPort(DeviceEnd end, String name, ControlHandler handler, Runnable tick) {
+    ControlPort(DeviceEnd end, String name, Handler handler, Runnable tick) {
         this.end = end;
         datagrams = new Datagrams(end);
         this.handler = handler;

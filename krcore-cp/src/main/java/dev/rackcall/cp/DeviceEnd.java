@@ -120,7 +120,7 @@ final class DeviceEnd implements AutoCloseable {
 
     /** A target through which peers reach this end's memory regions. */
     QueuePair target(int targetKey, EnumSet<Access> rights, CompletionQueue completions, SharedReceiveQueue receives) {
-        QueuePair target = queuePair(QueuePairSpec.target(completions, receives, HostRecord.dcKey(targetKey)));
+        QueuePair target = queuePair(QueuePairSpec.target(completions, receives, Target.key(targetKey)));
         target.toInit(InitAttributes.connected(rights));
         target.toReadyToReceive(ReadyToReceive.unconnected());
         return target;
@@ -148,17 +148,30 @@ final class DeviceEnd implements AutoCloseable {
         initiator.toReadyToSend(PATIENCE);
     }
 
-    /** Closes all, also after a failure, of which the first is thrown. */
     @Override
     public synchronized void close() {
+        closeAll(made);
+    }
+
+    /** Closes what throws no checked exceptions. */
+    static void close(AutoCloseable made) {
+        try {
+            made.close();
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException("nothing here throws checked exceptions", e);
+        }
+    }
+
+    /** Closes all in this order, also after a failure, of which the first is thrown. */
+    static void closeAll(Deque<? extends AutoCloseable> made) {
         Optional<RuntimeException> failure = Optional.empty();
         while (!made.isEmpty()) {
             try {
-                made.pop().close();
+                close(made.pop());
             } catch (RuntimeException e) {
                 failure = failure.isPresent() ? failure : Optional.of(e);
-            } catch (Exception e) {
-                throw new IllegalStateException("nothing here throws checked exceptions", e);
             }
         }
         if (failure.isPresent()) {

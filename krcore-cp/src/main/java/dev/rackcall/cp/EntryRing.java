@@ -121,7 +121,7 @@ final class EntryRing {
         memory.set(JAVA_INT, at + SessionLayout.REMOTE_KEY, key);
         memory.set(JAVA_LONG, at + SessionLayout.COMPARE, request.compareOrAdd());
         memory.set(JAVA_LONG, at + SessionLayout.SWAP, request.swap());
-        for (int i = 0; i < Math.min(segments, CheckedRequest.MAX_SEGMENTS); i++) {
+        for (int i = 0; i < Math.min(segments, SessionLayout.MAX_SEGMENTS); i++) {
             long segment = at + SessionLayout.SEGMENT + i * SessionLayout.SEGMENT_BYTES;
             memory.set(JAVA_LONG, segment, request.segmentAddress(i));
             memory.set(JAVA_INT, segment + SessionLayout.SEGMENT_LENGTH, request.segmentLength(i));
@@ -129,7 +129,7 @@ final class EntryRing {
         }
         if ((flags & WorkRequest.INLINE) != 0 && segments > 0) {
             MemorySegment bytes = request.inlineMemory();
-            long most = Math.min(bytes.byteSize(), CheckedRequest.MAX_INLINE);
+            long most = Math.min(bytes.byteSize(), SessionLayout.MAX_INLINE);
             long length = Math.clamp(request.segmentLength(0), 0, most);
             MemorySegment.copy(bytes, 0, memory, at + SessionLayout.INLINE, length);
         }

@@ -56,7 +56,7 @@ final class ForeignPort implements MessagePort {
 
     @Override
     public boolean give(MemoryRegion region, long offset, int length, long id) {
-        LocalPort.requireRange(region, offset, length);
+        MessagePort.requireRange(region, offset, length);
         requireWorking();
         if (given - received >= layout.depth()
                 || !attachment.ring().give(place, id, region.address() + offset, length, region.localKey())) {

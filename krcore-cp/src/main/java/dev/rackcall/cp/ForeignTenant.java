@@ -21,7 +21,7 @@ final class ForeignTenant implements Tenant {
     ForeignTenant(Path folder, String name) {
         this.folder = folder;
         this.name = name;
-        membership = new Membership(AgentServer.socketIn(folder), name);
+        membership = new Membership(SessionFiles.socketIn(folder), name);
     }
 
     @Override
@@ -36,7 +36,7 @@ final class ForeignTenant implements Tenant {
 
     @Override
     public boolean hasAgent() {
-        return !membership.present().isDead() || AgentLink.isServed(folder);
+        return !membership.present().isDead() || SessionFiles.isServed(folder);
     }
 
     @Override
@@ -59,7 +59,7 @@ final class ForeignTenant implements Tenant {
 
     @Override
     public MemoryRegion register(SharedFile file, MemorySegment mapped, Set<Access> rights) {
-        LocalTenant.requireWhole(file, mapped);
+        Tenant.requireWhole(file, mapped);
         return ForeignRegion.passing(membership, file, mapped, Access.bits(rights));
     }
 

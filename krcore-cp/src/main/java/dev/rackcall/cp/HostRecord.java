@@ -1,5 +1,6 @@
 package dev.rackcall.cp;
 
+import dev.rackcall.verbs.AddressHandle;
 import dev.rackcall.verbs.Gid;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -33,9 +34,13 @@ record HostRecord(Gid gid, int target, int targetKey, int control, TableLocation
         return regions.epoch();
     }
 
-    /** DC keys have 64 bits; the lower half is enough to be told from another life. */
-    static long dcKey(int targetKey) {
-        return targetKey & 0xFFFFFFFFL;
+    /** Its DC target. */
+    Target target(AddressHandle handle) {
+        return new Target(handle, target, Target.key(targetKey));
+    }
+
+    ControlAddress controlAddress() {
+        return new ControlAddress(gid, control);
     }
 
     boolean hasTarget() {

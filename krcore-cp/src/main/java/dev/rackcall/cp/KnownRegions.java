@@ -18,6 +18,18 @@ import java.util.function.LongSupplier;
  * that only the first request to a region waits; of many who need the same answer one asks. Any thread may use it.
  */
 final class KnownRegions {
+    /** Knows a peer's memory regions. */
+    @FunctionalInterface
+    interface Source {
+        /**
+         * What the peer says now about the region of this remote key.
+         *
+         * @return empty if it has no such region
+         * @throws StaleTableException if the peer is gone or has restarted
+         */
+        Optional<RegionRecord> find(int key) throws StaleTableException;
+    }
+
     /** Regions that are known at a time, of those that were used within {@link #validNanos}; one more takes the place of the oldest. */
     static final int KEPT = 512;
 
@@ -26,7 +38,7 @@ final class KnownRegions {
     /** The Optional is kept, too: requests are checked without making objects. */
     private record Known(int key, Optional<RegionRecord> region, long since) {}
 
-    private final RegionSource source;
+    private final Source source;
     private final long validNanos;
     private final LongSupplier clock;
     private final Map<Integer, FutureTask<Optional<RegionRecord>>> asked = new ConcurrentHashMap<>();
@@ -36,7 +48,7 @@ final class KnownRegions {
     private volatile int doubts;
 
     /** @param clock nanoseconds from whenever */
-    KnownRegions(RegionSource source, long validNanos, LongSupplier clock) {
+    KnownRegions(Source source, long validNanos, LongSupplier clock) {
         this.clock = clock;
         this.source = source;
         this.validNanos = validNanos;

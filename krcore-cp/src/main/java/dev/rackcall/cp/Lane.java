@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * A queue pair that virtual queues share: to many peers, or, where the device has no dynamically connected ones, to one of them. Every request on it is signaled, since an
@@ -21,8 +22,8 @@ final class Lane {
     /** A request that is under way. */
     private static final class Slot {
         final WorkRequest request = WorkRequest.create(CheckedRequest.MAX_SEGMENTS, CheckedRequest.MAX_INLINE);
-        LocalQueue queue;
-        LaneShare share;
+        LaneQueue queue;
+        LaneTenant.Share share;
         CompletionOpcode opcode = CompletionOpcode.UNKNOWN;
         /** Its place in its queue. */
         long token;
@@ -35,8 +36,8 @@ final class Lane {
     private final LaneLink link;
     private final int number;
     private final LaneCompletions completions;
-    private final Consumer<Peer> doubted;
-    private final Map<LocalTenant, LaneShare> shares = new HashMap<>();
+    private final Consumer<PeerHost> doubted;
+    private final Map<LaneTenant, LaneTenant.Share> shares = new HashMap<>();
     private final Slot[] slots;
     /** Lives of the queue pair; completions of former ones are stale. */
     private long life;
@@ -60,7 +61,7 @@ final class Lane {
      * @param depth requests that may be under way
      * @param doubted is told about peers whose metadata may be stale
      */
-    Lane(LaneLink link, LaneCompletions completions, int depth, Consumer<Peer> doubted) {
+    Lane(LaneLink link, LaneCompletions completions, int depth, Consumer<PeerHost> doubted) {
         this.link = link;
         number = link.queuePair().number();
         this.completions = completions;
@@ -74,13 +75,13 @@ final class Lane {
     }
 
     /** This tenant's part, for one more of its virtual queues. */
-    synchronized LaneShare share(LocalTenant tenant) {
-        LaneShare share = shares.computeIfAbsent(tenant, LaneShare::new);
+    synchronized LaneTenant.Share share(LaneTenant tenant) {
+        LaneTenant.Share share = shares.computeIfAbsent(tenant, LaneTenant.Share::new);
         share.use(1);
         return share;
     }
 
-    synchronized void release(LaneShare share) {
+    synchronized void release(LaneTenant.Share share) {
         if (share.use(-1) == 0) {
             shares.remove(share.tenant(), share);
         }
@@ -93,7 +94,7 @@ final class Lane {
      * @param share of its tenant
      * @return false if there is no room now, or the virtual queue is closed, or this lane takes nothing more
      */
-    boolean post(LocalQueue queue, LaneShare share, CheckedRequest request) {
+    boolean post(LaneQueue queue, LaneTenant.Share share, CheckedRequest request) {
         if (tryPost(queue, share, request)) {
             return true;
         }
@@ -106,7 +107,7 @@ final class Lane {
         retired = true;
     }
 
-    private synchronized boolean tryPost(LocalQueue queue, LaneShare share, CheckedRequest request) {
+    private synchronized boolean tryPost(LaneQueue queue, LaneTenant.Share share, CheckedRequest request) {
         if (retired || !hasRoom(share)) {
             return false;
         }
@@ -126,7 +127,7 @@ final class Lane {
         AtomicInteger underWay = queue.peer().underWay();
         underWay.incrementAndGet();
         slot.token = queue.posting(request);
-        if (slot.token == LocalQueue.CLOSED) {
+        if (slot.token == LaneQueue.CLOSED) {
             underWay.decrementAndGet();
             return false;
         }
@@ -136,16 +137,15 @@ final class Lane {
             return false;
         }
         next++;
-        queue.peer().counts();
+        queue.peer().countRequest();
         share.hold(1);
-        queue.tenant().hold(1);
         if (dead) {
             endAll();
         }
         return true;
     }
 
-    private boolean hasRoom(LaneShare share) {
+    private boolean hasRoom(LaneTenant.Share share) {
         int used = (int) (next - first);
         return share.held() < slots.length - used;
     }
@@ -187,8 +187,8 @@ final class Lane {
     private void recover(CompletionStatus status) {
         recoveries.incrementAndGet();
         Slot failed = slot(first++);
-        LocalQueue culprit = failed.queue;
-        Peer peer = culprit.peer();
+        LaneQueue culprit = failed.queue;
+        PeerHost peer = culprit.peer();
         boolean isSilent = isSilence(status);
         if (isSilent) {
             peer.fellSilent();
@@ -196,23 +196,8 @@ final class Lane {
         // Before anybody hears of the failure, and connects anew.
         doubted.accept(peer);
         end(failed, status);
-        Slot[] rest = new Slot[(int) (next - first)];
-        for (int i = 0; i < rest.length; i++) {
-            rest[i] = slot(first + i);
-        }
-        long kept = first;
-        long dropped = next;
-        for (Slot slot : rest) {
-            // What was sent to a peer that fell silent may have happened; all else was never done. Of a closed queue
-            // nobody waits for it, and its memory may belong to others by now.
-            if (slot.queue == culprit || slot.queue.isClosed() || (isSilent && slot.queue.peer() == peer)) {
-                end(slot, CompletionStatus.FLUSHED);
-                slots[(int) (--dropped % slots.length)] = slot;
-            } else {
-                slots[(int) (kept++ % slots.length)] = slot;
-            }
-        }
-        next = kept;
+        // What was sent to a peer that fell silent may have happened; all else was never done.
+        drop(slot -> slot.queue == culprit || slot.queue.isClosed() || (isSilent && slot.queue.peer() == peer));
         revive();
     }
 
@@ -226,7 +211,8 @@ final class Lane {
     /** The queue pair is there, or there again: posts what was kept. */
     synchronized void resume() {
         suspended = false;
-        dropClosed();
+        // The memory of a closed queue may belong to others by now.
+        drop(slot -> slot.queue.isClosed());
         for (long i = first; i < next; i++) {
             if (!link.queuePair().postSend(slot(i).request.id(number(i)))) {
                 throw new IllegalStateException("a queue pair took " + (i - first) + " of the " + (next - first)
@@ -235,16 +221,16 @@ final class Lane {
         }
     }
 
-    /** Ends the requests of closed queues, which have waited for the queue pair in vain: their memory may belong to others by now. */
-    private void dropClosed() {
-        Slot[] all = new Slot[(int) (next - first)];
-        for (int i = 0; i < all.length; i++) {
-            all[i] = slot(first + i);
+    /** Ends the pending requests that match, and keeps the others, in order. */
+    private void drop(Predicate<Slot> isDropped) {
+        Slot[] pending = new Slot[(int) (next - first)];
+        for (int i = 0; i < pending.length; i++) {
+            pending[i] = slot(first + i);
         }
         long kept = first;
         long dropped = next;
-        for (Slot slot : all) {
-            if (slot.queue.isClosed()) {
+        for (Slot slot : pending) {
+            if (isDropped.test(slot)) {
                 end(slot, CompletionStatus.FLUSHED);
                 slots[(int) (--dropped % slots.length)] = slot;
             } else {
@@ -255,7 +241,7 @@ final class Lane {
     }
 
     /** There will be no queue pair: the peer does not answer, or refuses. */
-    synchronized void fail(Peer peer) {
+    synchronized void fail(PeerHost peer) {
         dead = true;
         peer.fellSilent();
         doubted.accept(peer);
@@ -275,9 +261,8 @@ final class Lane {
     }
 
     private static void end(Slot slot, CompletionStatus status) {
-        LocalQueue queue = slot.queue;
+        LaneQueue queue = slot.queue;
         slot.share.hold(-1);
-        queue.tenant().hold(-1);
         queue.peer().underWay().decrementAndGet();
         queue.completed(slot.token, status, slot.opcode, slot.bytes, slot.message);
     }

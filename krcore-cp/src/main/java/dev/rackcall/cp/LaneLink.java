@@ -3,13 +3,29 @@ package dev.rackcall.cp;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.WorkRequest;
 
-/** A lane's queue pair, and how it is brought to life. */
+/** A lane's queue pair, and how it is connected. */
 interface LaneLink {
     QueuePair queuePair();
 
-    /** Says in the request where it goes. Called with the lane's monitor. */
-    void address(WorkRequest request, Peer peer);
+    /** Sets the request's destination. Called with the lane's monitor. */
+    void address(WorkRequest request, PeerHost peer);
 
-    /** Makes the queue pair work, again if it did before, and then calls {@link Lane#resume} or {@link Lane#fail}, now or later. Called with the lane's monitor. */
+    /** Connects the queue pair, also again, and then calls {@link Lane#resume} or {@link Lane#fail}, now or later. Called with the lane's monitor. */
     void restart(Lane lane);
+
+    /** A DC initiator: one queue pair to many peers. */
+    record Initiator(QueuePair queuePair) implements LaneLink {
+        @Override
+        public void address(WorkRequest request, PeerHost peer) {
+            Target target = peer.target();
+            request.toTarget(target.handle(), target.number(), target.key());
+        }
+
+        @Override
+        public void restart(Lane lane) {
+            queuePair.toReset();
+            DeviceEnd.startInitiator(queuePair);
+            lane.resume();
+        }
+    }
 }

@@ -21,20 +21,28 @@ final class Lanes {
     private static final long DRAIN_NANOS = 1_000_000_000L;
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
-    private record Own(Lane lane, ConnectedLink link) {}
+    /**
+     * How many lanes there are, and how deep.
+     *
+     * @param count shared lanes, on devices with dynamically connected queue pairs
+     * @param depth requests that may be in flight on one lane
+     * @param validity how long a peer's record of a memory region is valid
+     */
+    record Options(int count, int depth, Duration validity) {}
+
+    private record Own(Lane lane, LaneConnection link) {}
 
     private final DeviceEnd end;
     private final ControlPort port;
     private final Optional<TableReader> reader;
-    private final HostId selfName;
-    private final HostRecord self;
-    private final AgentOptions options;
-    private final Consumer<Peer> doubted;
+    private final HostLife self;
+    private final Options options;
+    private final Consumer<PeerHost> doubted;
     private final Optional<SharedLanes> shared;
     /** Of single peers; replaced, never changed. */
     private volatile Own[] own = {};
 
-    private final Set<ConnectedLink> connecting = ConcurrentHashMap.newKeySet();
+    private final Set<LaneConnection> connecting = ConcurrentHashMap.newKeySet();
     /** Written before {@link #connecting} is read, and read after it is written. */
     private volatile boolean stopped;
 
@@ -45,26 +53,25 @@ final class Lanes {
             DeviceEnd end,
             ControlPort port,
             Optional<TableReader> reader,
-            HostRecord self,
-            AgentOptions options,
-            Consumer<Peer> doubted) {
+            HostLife self,
+            Options options,
+            Consumer<PeerHost> doubted) {
         this.end = end;
         this.port = port;
         this.reader = reader;
         this.self = self;
         this.options = options;
         this.doubted = doubted;
-        selfName = options.host();
         shared = end.isDynamic() ? Optional.of(sharedLanes()) : Optional.empty();
     }
 
     private SharedLanes sharedLanes() {
-        int depth = options.laneDepth();
-        int count = options.lanes();
+        int depth = options.depth();
+        int count = options.count();
         LaneCompletions completions = new LaneCompletions(end.polledQueue(count * 4 * depth));
         List<Lane> made = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            SharedLink link = new SharedLink(
+            LaneLink link = new LaneLink.Initiator(
                     end.initiator(completions.queue(), depth, CheckedRequest.MAX_SEGMENTS, CheckedRequest.MAX_INLINE));
             Lane lane = new Lane(link, completions, depth, doubted);
             lane.resume();
@@ -73,43 +80,55 @@ final class Lanes {
         return new SharedLanes(made, completions);
     }
 
-    /** The peer and the way to it, which is usable at once. */
-    Peer to(HostId host, HostRecord record) {
-        long validity = options.validity().toNanos();
+    /** The peer, which is usable at once. */
+    LanePeer to(HostId host, HostRecord record) {
         if (shared.isPresent() && record.hasTarget()) {
             AddressHandle handle = end.handleTo(record.gid());
-            Target target = new Target(handle, record.target(), HostRecord.dcKey(record.targetKey()));
-            RegionSource read = key -> reader.orElseThrow()
+            Target target = record.target(handle);
+            KnownRegions regions = regions(key -> reader.orElseThrow()
                     .find(
                             target,
                             record.regions(),
                             RegionRecord.RECORD_BYTES,
                             RegionRecord.keyOf(key),
-                            RegionRecord::read);
+                            RegionRecord::read));
             Lane lane = shared.get().take();
-            Peer.Way way = new Peer.Way(lane, Optional.of(target), () -> {
+            return new LanePeer(host, record, Optional.of(target), regions, lane, () -> {
                 shared.get().giveBack(lane);
                 handle.close();
             });
-            return new Peer(host, record, way, read, validity);
         }
-        ConnectedLink link = new ConnectedLink(end, port, selfName, self, host, record, options.laneDepth());
-        Lane lane = new Lane(link, link.completions(), options.laneDepth(), doubted);
-        Own mine = new Own(lane, link);
-        add(mine);
-        Peer.Way way = new Peer.Way(lane, Optional.empty(), () -> {
-            remove(mine);
-            link.close();
-        });
-        Peer peer = new Peer(host, record, way, key -> ask(record, key), validity);
-        link.begin(peer, lane);
+        LaneConnection link = new LaneConnection(end, port, self, host, record, options.depth());
+        Own mine = own(link);
+        LanePeer peer = new LanePeer(
+                host,
+                record,
+                Optional.empty(),
+                regions(key -> ask(record, key)),
+                mine.lane(),
+                () -> close(mine));
+        link.begin(peer, mine.lane());
         return peer;
     }
 
-    /** One more way to a peer that shares its lane with others: a queue pair of its own. Waits for the peer. */
-    OwnQueuePairs.Made own(Peer peer) {
-        ConnectedLink link =
-                new ConnectedLink(end, port, selfName, self, peer.host(), peer.record(), options.laneDepth());
+    private KnownRegions regions(KnownRegions.Source source) {
+        return new KnownRegions(source, options.validity().toNanos(), System::nanoTime);
+    }
+
+    private Own own(LaneConnection link) {
+        Own made = new Own(new Lane(link, link.completions(), options.depth(), doubted), link);
+        add(made);
+        return made;
+    }
+
+    private void close(Own mine) {
+        remove(mine);
+        mine.link().close();
+    }
+
+    /** A queue pair of its own for a peer that shares a lane with others. Waits for the peer. */
+    OwnQueuePairs.Made own(LanePeer peer) {
+        LaneConnection link = new LaneConnection(end, port, self, peer.host(), peer.record(), options.depth());
         connecting.add(link);
         if (stopped) {
             link.close();
@@ -122,14 +141,9 @@ final class Lanes {
         } finally {
             connecting.remove(link);
         }
-        Lane lane = new Lane(link, link.completions(), options.laneDepth(), doubted);
-        lane.resume();
-        Own mine = new Own(lane, link);
-        add(mine);
-        return new OwnQueuePairs.Made(lane, () -> {
-            remove(mine);
-            link.close();
-        });
+        Own mine = own(link);
+        mine.lane().resume();
+        return new OwnQueuePairs.Made(mine.lane(), () -> close(mine));
     }
 
     /** Where there is no one-sided way into the peer's table. */
@@ -141,7 +155,7 @@ final class Lanes {
                 .array();
         try {
             ByteBuffer answer = port.ask(
-                    new ControlAddress(record.gid(), record.control()), ControlMessage.REGION, question, PATIENCE);
+                    record.controlAddress(), ControlMessage.REGION, question, PATIENCE);
             return answer.hasRemaining() ? Optional.of(RegionRecord.read(answer)) : Optional.empty();
         } catch (ControlPlaneException e) {
             throw new StaleTableException(e.getMessage());
@@ -185,7 +199,7 @@ final class Lanes {
     /** Gives up what is being connected beside the ways that there are. */
     void stopConnecting() {
         stopped = true;
-        connecting.forEach(ConnectedLink::close);
+        connecting.forEach(LaneConnection::close);
     }
 
     /** Tells peers that the connections to them end now. */
@@ -196,7 +210,7 @@ final class Lanes {
     }
 
     /** Waits until no request of this tenant is under way, a second at most. */
-    void drain(LocalTenant tenant) {
+    void drain(LaneTenant tenant) {
         long start = System.nanoTime();
         while (tenant.held() > 0 && System.nanoTime() - start < DRAIN_NANOS) {
             pollIfBusy();

@@ -12,6 +12,8 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -33,8 +35,16 @@ final class LocalPort implements MessagePort {
     /** A payload that is being fetched. */
     private record Reading(PortMessage message, Given memory, LocalQueue way) {}
 
+    /**
+     * The tenant that a port belongs to.
+     *
+     * @param connector connects a virtual queue to a message's sender
+     * @param closed is told when a port has been closed
+     */
+    record Owner(TenantMemory memory, Function<PortMessage, LocalQueue> connector, Consumer<LocalPort> closed) {}
+
     private final Messages messages;
-    private final LocalTenant tenant;
+    private final Owner tenant;
     private final int number;
     private final int depth;
     private final Runnable watcher;
@@ -52,7 +62,7 @@ final class LocalPort implements MessagePort {
      * @param depth pieces of memory that may be given and not received
      * @param watcher runs when a message has come, with this port's monitor
      */
-    LocalPort(Messages messages, LocalTenant tenant, int number, int depth, Runnable watcher) {
+    LocalPort(Messages messages, Owner tenant, int number, int depth, Runnable watcher) {
         this.messages = messages;
         this.tenant = tenant;
         this.number = number;
@@ -65,21 +75,15 @@ final class LocalPort implements MessagePort {
         return number;
     }
 
-    LocalTenant tenant() {
-        return tenant;
+    /** The name of its tenant. */
+    String tenant() {
+        return tenant.memory().tenant();
     }
 
     @Override
     public boolean give(MemoryRegion region, long offset, int length, long id) {
-        requireRange(region, offset, length);
+        MessagePort.requireRange(region, offset, length);
         return give(region.address() + offset, length, region.localKey(), id);
-    }
-
-    static void requireRange(MemoryRegion region, long offset, int length) {
-        if (offset < 0 || length < 0 || offset > region.byteSize() - length) {
-            throw new IllegalArgumentException(
-                    length + " bytes at " + offset + " of a region of " + region.byteSize() + " bytes");
-        }
     }
 
     /**
@@ -89,13 +93,13 @@ final class LocalPort implements MessagePort {
      * @throws ControlPlaneException QUEUE_FAILED if the port is closed, or the tenant, and its regions with it
      */
     boolean give(long address, int length, int key, long id) {
-        if (length < 0 || !tenant.allows(key, address, length, Access.LOCAL_WRITE.bit())) {
-            if (tenant.isClosed()) {
+        if (length < 0 || !tenant.memory().allows(key, address, length, Access.LOCAL_WRITE.bit())) {
+            if (tenant.memory().isClosed()) {
                 throw new ControlPlaneException(
-                        Kind.QUEUE_FAILED, "port " + number + ": its tenant " + tenant.name() + " is closed");
+                        Kind.QUEUE_FAILED, "port " + number + ": its tenant " + tenant() + " is closed");
             }
             throw new IllegalArgumentException(length + " bytes at " + Long.toHexString(address) + " with local key "
-                    + Integer.toHexString(key) + " are not tenant " + tenant.name() + "'s to be written");
+                    + Integer.toHexString(key) + " are not tenant " + tenant() + "'s to be written");
         }
         synchronized (this) {
             requireOpen();
@@ -186,7 +190,7 @@ final class LocalPort implements MessagePort {
             messages.answer(message, CompletionStatus.REMOTE_INVALID_REQUEST);
         } else if (message.kind() == PortMessage.SMALL) {
             Given memory = given.poll();
-            CompletionStatus status = tenant.write(memory.key(), memory.address(), message.payload())
+            CompletionStatus status = tenant.memory().write(memory.key(), memory.address(), message.payload())
                     ? CompletionStatus.SUCCESS
                     : CompletionStatus.REMOTE_OPERATION_ERROR;
             finish(message, memory, status);
@@ -246,7 +250,7 @@ final class LocalPort implements MessagePort {
             ways.values().forEach(LocalQueue::close);
             ways.clear();
         }
-        LocalQueue made = tenant.connectTo(message.host(), message.record());
+        LocalQueue made = tenant.connector().apply(message);
         ways.put(message.host(), made);
         return made;
     }
@@ -298,6 +302,6 @@ final class LocalPort implements MessagePort {
             ways.clear();
         }
         messages.forget(this);
-        tenant.forget(this);
+        tenant.closed().accept(this);
     }
 }

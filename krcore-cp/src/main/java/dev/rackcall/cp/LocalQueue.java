@@ -8,62 +8,54 @@ import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** A virtual queue of an agent in this process. */
-final class LocalQueue implements VirtualQueue {
-    /** In place of a request's place in this queue: it has none. */
-    static final long INTERNAL = -1;
+final class LocalQueue extends LaneQueue implements VirtualQueue {
+    /** For a queue whose user polls it. */
+    static final Runnable UNWATCHED = () -> {};
 
-    static final long CLOSED = -2;
+    /**
+     * The tenant that a queue belongs to.
+     *
+     * @param number by which peers know the tenant
+     * @param depth requests that may be in flight or wait to be popped
+     * @param closed is told when a queue has been closed
+     */
+    record Owner(
+            long number,
+            TenantMemory memory,
+            LaneTenant lanes,
+            Messages messages,
+            PeerLookup peers,
+            int depth,
+            Consumer<LocalQueue> closed) {}
 
-    /** A lane, and its tenant's part of it. */
-    private record Route(Lane lane, LaneShare share) {
-        static Route over(Lane lane, LocalTenant tenant) {
-            return new Route(lane, lane.share(tenant));
-        }
-
-        boolean post(LocalQueue queue, CheckedRequest request) {
-            return lane.post(queue, share, request);
-        }
-
-        void release() {
-            lane.release(share);
-        }
-    }
-
-    private final Agent agent;
-    private final LocalTenant tenant;
-    private final Peer peer;
-    /** What requests go over; another one only when none is under way. Written with the monitor by who pushes. */
-    private volatile Route route;
-
-    private final QueueWatcher watcher;
+    private final Owner tenant;
+    private final Messages messages;
+    private final Runnable watcher;
     private final CheckedRequest checked = new CheckedRequest();
     private final CheckedRequest internal = new CheckedRequest();
     private final long number;
     /** This and what follows are guarded by the monitor. */
     private final RequestWindow window;
 
-    /** Requests at the lane. */
-    private int underWay;
-
     private boolean isRefusalDue;
     private long refusedId;
     private CompletionStatus refusedWith = CompletionStatus.SUCCESS;
     private Optional<String> failure = Optional.empty();
-    private boolean closed;
     private long refused;
-    /** The oldest message without an answer when it was looked for last. */
+    /** The oldest message without a reply at the last probe. */
     private long suspect = -1;
 
-    LocalQueue(Agent agent, LocalTenant tenant, Peer peer, int depth, QueueWatcher watcher) {
-        this.watcher = watcher;
-        this.agent = agent;
+    /** @param watcher runs after completions, with this queue's monitor and perhaps the lane's */
+    LocalQueue(Owner tenant, LanePeer peer, Runnable watcher) {
+        super(tenant.lanes(), peer);
         this.tenant = tenant;
-        this.peer = peer;
-        route = Route.over(peer.lane(), tenant);
-        number = agent.nextQueueNumber();
-        window = new RequestWindow(depth);
+        this.watcher = watcher;
+        messages = tenant.messages();
+        number = messages.nextQueueNumber();
+        window = new RequestWindow(tenant.depth());
     }
 
     /** By which peers know it. */
@@ -71,27 +63,19 @@ final class LocalQueue implements VirtualQueue {
         return number;
     }
 
-    LocalTenant tenant() {
-        return tenant;
-    }
-
-    Peer peer() {
-        return peer;
-    }
-
     @Override
     public HostId host() {
-        return peer.host();
+        return peer().host();
     }
 
     @Override
     public int epoch() {
-        return peer.record().epoch();
+        return peer().record().epoch();
     }
 
     @Override
     public synchronized QueuePairState state() {
-        if (closed) {
+        if (wasClosed()) {
             return QueuePairState.RESET;
         }
         return failure.isEmpty() ? QueuePairState.READY_TO_SEND : QueuePairState.ERROR;
@@ -121,9 +105,9 @@ final class LocalQueue implements VirtualQueue {
         checked.copy(ring, at);
     }
 
-    /** Whether pushing the copy asks nobody, so that it takes no time. */
+    /** Whether pushing the copy takes no time, since no other host need be asked. */
     boolean isQuickToPush() {
-        return peer.isSilent() || checked.isKnown(peer);
+        return peer().isSilent() || checked.isKnown(peer());
     }
 
     /** Pushes the copy; as {@link #push}. */
@@ -132,51 +116,20 @@ final class LocalQueue implements VirtualQueue {
     }
 
     private boolean post() {
-        CompletionStatus status = checked.check(tenant, peer);
+        CompletionStatus status = checked.check(tenant.memory(), peer());
         if (status == CompletionStatus.SUCCESS) {
-            return isOnItsLane() && (checked.isMessage() ? postMessage() : route.post(this, checked));
+            return isOnItsLane() && (checked.isMessage() ? postMessage() : postToLane(checked));
         }
         if (status == CompletionStatus.RETRY_EXCEEDED) {
-            agent.doubt(peer);
+            tenant.peers().doubt(peer());
         }
         refuse(status);
         return true;
     }
 
-    /** Takes over to the lane that the peer has now; returns false if what is under way on the former one must end first. */
-    private boolean isOnItsLane() {
-        Route former = route;
-        Lane now = peer.lane();
-        if (former.lane() == now) {
-            return true;
-        }
-        if (hasSomethingUnderWay()) {
-            former.lane().poll();
-        }
-        if (hasSomethingUnderWay()) {
-            return false;
-        }
-        // Not with the monitor: a lane's monitor is taken before it.
-        Route next = Route.over(now, tenant);
-        boolean isTaken;
-        synchronized (this) {
-            isTaken = underWay == 0 && !closed;
-            if (isTaken) {
-                route = next;
-            }
-        }
-        (isTaken ? former : next).release();
-        return isTaken;
-    }
-
-    private synchronized boolean hasSomethingUnderWay() {
-        return underWay > 0;
-    }
-
     private boolean postMessage() {
-        Messages messages = agent.messages();
         byte[] payload = new byte[checked.isSmall() ? checked.bytes() : 0];
-        if (checked.isSmall() && !checked.gather(tenant, payload)) {
+        if (checked.isSmall() && !checked.gather(tenant.memory(), payload)) {
             refuse(checked.lost());
             return true;
         }
@@ -186,7 +139,7 @@ final class LocalQueue implements VirtualQueue {
         }
         messages.slots().write(slot, message(MemorySegment.ofArray(payload)));
         messages.expect(this);
-        boolean isPosted = route.post(this, checked.carriedBy(slot));
+        boolean isPosted = postToLane(checked.carriedBy(slot));
         if (!isPosted) {
             messages.slots().free(slot);
         }
@@ -200,12 +153,12 @@ final class LocalQueue implements VirtualQueue {
                 checked.port(),
                 number,
                 nextToken(),
-                agent.host(),
-                agent.self(),
+                messages.host(),
+                messages.self(),
                 tenant.number(),
                 checked.bytes(),
                 isSmall ? 0 : checked.address(),
-                isSmall ? 0 : tenant.remoteKey(checked.localKey()),
+                isSmall ? 0 : tenant.memory().remoteKey(checked.localKey()),
                 payload);
     }
 
@@ -214,9 +167,9 @@ final class LocalQueue implements VirtualQueue {
         return window.next();
     }
 
-    /** Sends a message of the agent itself, of which nobody hears; returns false if there is no room now. */
+    /** Sends a message of the agent itself, which has no completion; returns false if there is no room now. */
     boolean send(PortMessage message) {
-        MessageSlots slots = agent.messages().slots();
+        MessageSlots slots = messages.slots();
         int slot = slots.claim(MessageSlots.AGENT);
         if (slot < 0) {
             return false;
@@ -224,7 +177,7 @@ final class LocalQueue implements VirtualQueue {
         slots.write(slot, message);
         boolean isPosted;
         synchronized (internal) {
-            isPosted = route.post(this, internal.internal(slot));
+            isPosted = postToLane(internal.internal(slot));
         }
         if (!isPosted) {
             slots.free(slot);
@@ -232,46 +185,47 @@ final class LocalQueue implements VirtualQueue {
         return isPosted;
     }
 
-    /** Makes a request of a message that is posted to the lane. */
-    void writeMessage(WorkRequest request, int slot, long id) {
-        MessageSlots slots = agent.messages().slots();
+    @Override
+    protected void writeMessage(WorkRequest request, int slot, long id) {
+        MessageSlots slots = messages.slots();
         request.send()
                 .from(slots.address(slot), slots.bytes(slot), slots.key())
                 .id(id)
                 .signaled();
     }
 
-    /** Asks for a message that has waited for its answer for long: is the peer there, and does it still have it? */
+    @Override
+    protected void freeMessage(int slot) {
+        messages.slots().free(slot);
+    }
+
+    /** Asks about a message that has long waited for its reply: does the peer live, and does it still have the message? */
     void probe() {
         long oldest;
         synchronized (this) {
             oldest = window.oldestUnanswered();
             boolean isOld = oldest >= 0 && oldest == suspect;
             suspect = oldest;
-            if (!isOld || closed || failure.isPresent()) {
+            if (!isOld || wasClosed() || failure.isPresent()) {
                 return;
             }
         }
-        send(PortMessage.about(PortMessage.PROBE, 0, number, oldest, agent.host(), agent.self()));
+        send(PortMessage.about(PortMessage.PROBE, 0, number, oldest, messages.host(), messages.self()));
     }
 
     private synchronized boolean hasRoom() {
-        if (closed || failure.isPresent()) {
+        if (wasClosed() || failure.isPresent()) {
             throw new ControlPlaneException(
                     Kind.QUEUE_FAILED,
-                    "the virtual queue to " + peer + " takes no requests: " + failure.orElse("it is closed")
+                    "the virtual queue to " + peer() + " takes no requests: " + failure.orElse("it is closed")
                             + "; connect again");
         }
         return window.hasRoom();
     }
 
-    synchronized boolean isClosed() {
-        return closed;
-    }
-
     /** Whether it takes requests. */
     synchronized boolean isWorking() {
-        return !closed && failure.isEmpty();
+        return !wasClosed() && failure.isEmpty();
     }
 
     private synchronized void refuse(CompletionStatus status) {
@@ -279,10 +233,10 @@ final class LocalQueue implements VirtualQueue {
         refusedId = checked.id();
         refusedWith = status;
         fail(checked.problem());
-        watcher.changed(this);
+        watcher.run();
     }
 
-    /** With the monitor. What waits for answers may have happened. */
+    /** With the monitor. Messages that wait for replies may have arrived. */
     private void fail(String reason) {
         if (failure.isPresent()) {
             return;
@@ -291,36 +245,18 @@ final class LocalQueue implements VirtualQueue {
         window.flushUnanswered();
     }
 
-    /** A request is about to be posted, with the lane's monitor. Returns its token, INTERNAL, or CLOSED if this queue was closed meanwhile. */
-    synchronized long posting(CheckedRequest request) {
-        if (closed) {
-            return CLOSED;
-        }
-        underWay++;
-        if (request.isInternal()) {
-            return INTERNAL;
-        }
+    @Override
+    protected long take(CheckedRequest request) {
         return window.take(request);
     }
 
-    /** It was not, for want of room. Called with the lane's monitor. */
-    synchronized void notPosted(long token) {
-        underWay--;
-        if (token != INTERNAL) {
-            window.takeBack(token);
-        }
+    @Override
+    protected void takeBack(long token) {
+        window.takeBack(token);
     }
 
-    /** Called with the lane's monitor. */
-    void completed(long token, CompletionStatus status, CompletionOpcode opcode, int length, int messageSlot) {
-        if (messageSlot >= 0) {
-            agent.messages().slots().free(messageSlot);
-        }
-        completed(token, status, opcode, length);
-    }
-
-    private synchronized void completed(long token, CompletionStatus status, CompletionOpcode opcode, int length) {
-        underWay--;
+    @Override
+    protected void ended(long token, CompletionStatus status, CompletionOpcode opcode, int length) {
         if (token != INTERNAL) {
             window.completed(token, status, opcode, length);
         }
@@ -328,11 +264,11 @@ final class LocalQueue implements VirtualQueue {
             fail(opcode + (token == INTERNAL ? " of the agent" : " with id " + window.id(token)) + " ended with "
                     + status);
         }
-        window.leave(closed);
-        watcher.changed(this);
+        window.leave(wasClosed());
+        watcher.run();
     }
 
-    /** The receiver has said how a message ended. */
+    /** The receiver has reported how a message ended. */
     synchronized void answered(long token, CompletionStatus status) {
         if (!window.answered(token, status)) {
             return;
@@ -341,22 +277,22 @@ final class LocalQueue implements VirtualQueue {
             fail("the message with id " + window.id(token) + " was refused with " + status + ": "
                     + switch (status) {
                         case REMOTE_INVALID_REQUEST ->
-                            "nobody has bound the port, or it is longer than the memory there";
+                            "the port is not bound, or the message is longer than the memory given there";
                         case RNR_RETRY_EXCEEDED -> "too many messages wait there";
-                        default -> "it may have come or not";
+                        default -> "it may have arrived or not";
                     });
         }
-        window.leave(closed);
-        watcher.changed(this);
+        window.leave(wasClosed());
+        watcher.run();
     }
 
     @Override
     public int pop(Completions batch) {
         int count = take(batch);
         if (count == 0 && isUnderWay()) {
-            route.lane().poll();
+            pollLane();
             if (isAwaited()) {
-                agent.messages().poll();
+                messages.poll();
             }
             count = take(batch);
         }
@@ -366,17 +302,17 @@ final class LocalQueue implements VirtualQueue {
     @Override
     public void look() {
         if (isMovedByLooks()) {
-            route.lane().poll();
+            pollLane();
         }
     }
 
     @Override
     public boolean isMovedByLooks() {
-        return !tenant.isHardware();
+        return !tenant.memory().isHardware();
     }
 
     private synchronized boolean isUnderWay() {
-        return underWay > 0 || window.unanswered() > 0;
+        return isInFlight() || window.unanswered() > 0;
     }
 
     private synchronized boolean isAwaited() {
@@ -388,16 +324,16 @@ final class LocalQueue implements VirtualQueue {
         return window.left() + refused;
     }
 
-    /** Whether nothing is under way and nothing waits to be popped. */
+    /** Whether no request is in flight and no completion waits to be popped. */
     synchronized boolean isQuiet() {
-        return window.isEmpty() && underWay == 0 && !isRefusalDue;
+        return window.isEmpty() && !isInFlight() && !isRefusalDue;
     }
 
-    /** As {@link #pop}, without asking the device. */
+    /** As {@link #pop}, without polling the device. */
     synchronized int take(Completions batch) {
-        int count = window.pop(batch, closed);
-        if (isRefusalDue && window.isEmpty() && underWay == 0 && count < batch.capacity()) {
-            // After all that were pushed before it.
+        int count = window.pop(batch, wasClosed());
+        if (isRefusalDue && window.isEmpty() && !isInFlight() && count < batch.capacity()) {
+            // After all requests that were pushed before it.
             isRefusalDue = false;
             refused++;
             batch.set(count++, refusedId, refusedWith, CompletionOpcode.UNKNOWN, 0, 0);
@@ -407,15 +343,11 @@ final class LocalQueue implements VirtualQueue {
 
     @Override
     public void close() {
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-            closed = true;
+        if (beginClose()) {
+            messages.forget(this);
+            tenant.closed().accept(this);
+            leaveLane();
+            tenant.peers().release(peer());
         }
-        agent.messages().forget(this);
-        tenant.forget(this);
-        route.release();
-        agent.peers().release(peer);
     }
 }

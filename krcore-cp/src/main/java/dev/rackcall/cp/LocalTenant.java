@@ -1,52 +1,55 @@
 package dev.rackcall.cp;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
-import dev.rackcall.verbs.soft.Settle;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
-import java.util.stream.Stream;
 
-/** A tenant of an agent in this process, which may be the agent process with a tenant elsewhere. */
+/** A tenant of an agent in this process. In an agent process each tenant of another process has one. */
 final class LocalTenant implements Tenant {
-    private final Agent agent;
+    /**
+     * What an agent gives its tenants.
+     *
+     * @param lanes moves requests that are in flight
+     */
+    record Services(
+            HostId host, DeviceEnd device, RecordTable regions, RegionsInHand inHand, PeerLookup peers, Lanes lanes) {}
+
+    private final Services agent;
+    private final Messages messages;
     private final String name;
-    private final long number;
-    private final int maxQueues;
-    private final int maxRegions;
-    /** Replaced, never changed: requests are checked without a lock. */
-    private volatile TenantRegion[] regions = {};
-
-    /** Those that are being made. */
-    private int registering;
-
+    private final AgentOptions limits;
+    private final TenantMemory memory;
+    private final LocalQueue.Owner owner;
+    /** Guarded by the monitor, with what follows. */
     private final Set<LocalQueue> queues = new HashSet<>();
+
     private final Set<LocalPort> ports = new HashSet<>();
     private boolean closed;
-    /** Written before the tenant is handed out, and once when it is closed. */
-    private volatile Optional<Agent> owned = Optional.empty();
+    private Optional<Runnable> afterClose;
 
-    /** Requests at queue pairs. */
-    private final AtomicInteger held = new AtomicInteger();
-
-    /** @param number by which peers tell it from other tenants of this agent */
-    LocalTenant(Agent agent, String name, long number, int maxQueues, int maxRegions) {
-        this.number = number;
+    /**
+     * @param number by which peers tell it from other tenants of this agent
+     * @param limits how many queues, ports and regions it may have
+     * @param afterClose runs once, when it has been closed
+     */
+    LocalTenant(
+            Services agent, Messages messages, String name, long number, AgentOptions limits, Runnable afterClose) {
         this.agent = agent;
+        this.messages = messages;
         this.name = name;
-        this.maxQueues = maxQueues;
-        this.maxRegions = maxRegions;
+        this.limits = limits;
+        this.afterClose = Optional.of(afterClose);
+        memory = new TenantMemory(name, agent.device(), agent.regions(), agent.inHand(), limits.maxRegions());
+        owner = new LocalQueue.Owner(
+                number, memory, new LaneTenant(), messages, agent.peers(), limits.queueDepth(), this::forget);
     }
 
     @Override
@@ -71,103 +74,28 @@ final class LocalTenant implements Tenant {
 
     @Override
     public boolean isHardware() {
-        return agent.end().isHardware();
-    }
-
-    long number() {
-        return number;
+        return memory.isHardware();
     }
 
     @Override
-    public MemoryRegion register(MemorySegment memory, Set<Access> rights) {
-        return register(memory, rights, Optional.empty());
-    }
-
-    /** An agent process would register all of the file. */
-    static void requireWhole(SharedFile file, MemorySegment mapped) {
-        if (mapped.byteSize() != file.bytes()) {
-            throw new IllegalArgumentException(mapped.byteSize() + " bytes are not all of " + file);
-        }
+    public MemoryRegion register(MemorySegment mapped, Set<Access> rights) {
+        return memory.register(mapped, rights);
     }
 
     @Override
     public MemoryRegion register(SharedFile file, MemorySegment mapped, Set<Access> rights) {
-        requireWhole(file, mapped);
-        return register(mapped, rights, Optional.empty());
+        Tenant.requireWhole(file, mapped);
+        return memory.register(mapped, rights);
     }
 
     @Override
     public MemoryRegion share(SharedFile file, Set<Access> rights) {
-        Mapping mapping;
-        try (file) {
-            mapping = file.map();
-        }
-        try {
-            return register(mapping.memory(), rights, Optional.of(mapping));
-        } catch (RuntimeException e) {
-            mapping.close();
-            throw e;
-        }
-    }
-
-    /** @param mapping to be closed with the region */
-    private TenantRegion register(MemorySegment memory, Set<Access> rights, Optional<Mapping> mapping) {
-        reserve();
-        try {
-            // Without the monitor: a device may take long to pin memory, and who connects takes the monitor, too.
-            MemoryRegion region = agent.end().domain().register(memory, rights);
-            TenantRegion made = new TenantRegion(this, region, Access.bits(rights), mapping);
-            try {
-                add(made, rights);
-            } catch (RuntimeException e) {
-                agent.regions().remove(RegionRecord.keyOf(region.remoteKey()));
-                region.close();
-                throw e;
-            }
-            return made;
-        } finally {
-            synchronized (this) {
-                registering--;
-            }
-            agent.regionsInHand().end();
-        }
-    }
-
-    /** One more region is being made. */
-    private synchronized void reserve() {
-        requireOpen();
-        if (regions.length + registering >= maxRegions) {
-            throw new ControlPlaneException(
-                    Kind.QUOTA_EXCEEDED,
-                    "tenant " + name + " has " + maxRegions + " memory regions and may have no more; close some, or"
-                            + " raise AgentOptions.withQuota");
-        }
-        registering++;
-        agent.regionsInHand().begin();
-    }
-
-    private synchronized void add(TenantRegion made, Set<Access> rights) {
-        // It may have been closed meanwhile.
-        requireOpen();
-        if (!EnumSet.of(Access.LOCAL_WRITE).containsAll(rights)) {
-            agent.regions()
-                    .put(RegionRecord.keyOf(made.remoteKey()), made.record().toBytes());
-        }
-        regions = Stream.concat(Stream.of(regions), Stream.of(made)).toArray(TenantRegion[]::new);
-    }
-
-    RegionsInHand regionsInHand() {
-        return agent.regionsInHand();
-    }
-
-    synchronized void forget(TenantRegion region) {
-        agent.regions().remove(RegionRecord.keyOf(region.remoteKey()));
-        regions = Stream.of(regions).filter(other -> other != region).toArray(TenantRegion[]::new);
+        return memory.share(file, rights);
     }
 
     @Override
     public LocalQueue connect(HostId host) {
-        return connect(host, Optional.empty());
+        return connect(host, Optional.empty(), LocalQueue.UNWATCHED);
     }
 
     @Override
@@ -186,48 +114,51 @@ final class LocalTenant implements Tenant {
 
     @Override
     public LocalQueue connect(HostId host, ControlAddress address) {
-        return connect(host, Optional.of(address));
+        return connect(host, Optional.of(address), LocalQueue.UNWATCHED);
     }
 
-    private LocalQueue connect(HostId host, Optional<ControlAddress> address) {
-        return connect(host, address, QueueWatcher.NOBODY);
+    /** @param watcher runs after completions, with the queue's monitor and perhaps the lane's */
+    LocalQueue connect(HostId host, Optional<ControlAddress> address, Runnable watcher) {
+        return open(agent.peers().peer(host, address), watcher);
     }
 
-    /** @param watcher hears of completions */
-    LocalQueue connect(HostId host, Optional<ControlAddress> address, QueueWatcher watcher) {
-        return open(agent.peer(host, address), watcher);
+    /** As {@link #connect}, but only if no other host need be asked. */
+    Optional<LocalQueue> connectIfKnown(HostId host, Runnable watcher) {
+        return agent.peers().knownPeer(host).map(peer -> open(peer, watcher));
     }
 
-    /** The same if nobody need be asked for the host. */
-    Optional<LocalQueue> connectIfKnown(HostId host, QueueWatcher watcher) {
-        return agent.knownPeer(host).map(peer -> open(peer, watcher));
-    }
-
-    /** A virtual queue to the host that has sent what it is reached by. */
+    /** A virtual queue to a host that has sent its record itself. */
     LocalQueue connectTo(HostId host, HostRecord record) {
-        return open(agent.peerOf(host, record), QueueWatcher.NOBODY);
+        return open(agent.peers().peerOf(host, record), LocalQueue.UNWATCHED);
     }
 
-    private LocalQueue open(Peer peer, QueueWatcher watcher) {
-        LocalQueue queue = new LocalQueue(agent, this, peer, agent.queueDepth(), watcher);
+    private LocalQueue open(LanePeer peer, Runnable watcher) {
+        LocalQueue queue = new LocalQueue(owner, peer, watcher);
+        keep(queues, queue, "virtual queues");
+        return queue;
+    }
+
+    private <T extends AutoCloseable> void keep(Set<T> all, T made, String what) {
         synchronized (this) {
-            if (!closed && queues.size() < maxQueues) {
-                queues.add(queue);
-                return queue;
+            if (!closed && all.size() < limits.maxQueues()) {
+                all.add(made);
+                return;
             }
         }
-        queue.close();
-        synchronized (this) {
-            requireOpen();
-        }
+        DeviceEnd.close(made);
+        memory.requireOpen();
         throw new ControlPlaneException(
                 Kind.QUOTA_EXCEEDED,
-                "tenant " + name + " has " + maxQueues + " virtual queues and may have no more; close some, or raise"
-                        + " AgentOptions.withQuota");
+                "tenant " + name + " has " + limits.maxQueues() + " " + what + " and may have no more; close some, or"
+                        + " raise AgentOptions.withQuota");
     }
 
-    synchronized void forget(LocalQueue queue) {
+    private synchronized void forget(LocalQueue queue) {
         queues.remove(queue);
+    }
+
+    private synchronized void forget(LocalPort port) {
+        ports.remove(port);
     }
 
     @Override
@@ -238,76 +169,16 @@ final class LocalTenant implements Tenant {
     /** @param watcher runs when a message has come, with the port's monitor */
     @Override
     public LocalPort bind(int port, Runnable watcher) {
-        LocalPort made = agent.messages().bind(this, port, agent.queueDepth(), watcher);
-        synchronized (this) {
-            if (!closed && ports.size() < maxQueues) {
-                ports.add(made);
-                return made;
-            }
-        }
-        made.close();
-        synchronized (this) {
-            requireOpen();
-        }
-        throw new ControlPlaneException(
-                Kind.QUOTA_EXCEEDED, "tenant " + name + " has " + maxQueues + " ports and may have no more");
+        LocalPort.Owner receiver =
+                new LocalPort.Owner(memory, message -> connectTo(message.host(), message.record()), this::forget);
+        LocalPort made = messages.bind(receiver, port, limits.queueDepth(), watcher);
+        keep(ports, made, "ports");
+        return made;
     }
 
-    synchronized void forget(LocalPort port) {
-        ports.remove(port);
-    }
-
-    private Optional<TenantRegion> region(int localKey) {
-        for (TenantRegion region : regions) {
-            if (region.localKey() == localKey) {
-                return Optional.of(region);
-            }
-        }
-        return Optional.empty();
-    }
-
-    /** The key by which peers reach its region of this local key. */
-    int remoteKey(int localKey) {
-        return region(localKey).map(TenantRegion::remoteKey).orElse(0);
-    }
-
-    /** Copies a part of its memory; returns false if that is gone. */
-    boolean read(int localKey, long address, byte[] into, int at, int length) {
-        return copy(
-                localKey,
-                address,
-                length,
-                memory -> MemorySegment.copy(memory, 0, MemorySegment.ofArray(into), at, length));
-    }
-
-    /** Writes into its memory; returns false if that is gone. */
-    boolean write(int localKey, long address, MemorySegment payload) {
-        return copy(localKey, address, payload.byteSize(), memory -> memory.copyFrom(payload));
-    }
-
-    private boolean copy(int localKey, long address, long length, Consumer<MemorySegment> copier) {
-        Optional<TenantRegion> region = region(localKey);
-        if (region.isEmpty() || !region.get().record().allows(address, length, 0)) {
-            return false;
-        }
-        try {
-            copier.accept(region.get().memory().asSlice(address - region.get().address(), length));
-            Settle.now();
-            return true;
-        } catch (IllegalStateException | InternalError gone) {
-            // Unmapped or cut just now, by whoever owns it.
-            return false;
-        }
-    }
-
-    /** Whether this range of its memory may be used with these rights. */
-    boolean allows(int localKey, long address, long length, int rights) {
-        for (TenantRegion region : regions) {
-            if (region.localKey() == localKey) {
-                return region.record().allows(address, length, rights);
-            }
-        }
-        return false;
+    /** Requests in flight. */
+    int held() {
+        return owner.lanes().held();
     }
 
     @Override
@@ -315,48 +186,33 @@ final class LocalTenant implements Tenant {
         return true;
     }
 
-    /** Closes this agent when it is closed itself. */
-    LocalTenant endingWith(Agent mine) {
-        owned = Optional.of(mine);
+    /** Has this run, too, when it has been closed. */
+    synchronized LocalTenant andThen(Runnable more) {
+        Runnable before = afterClose.orElseThrow();
+        afterClose = Optional.of(() -> {
+            before.run();
+            more.run();
+        });
         return this;
-    }
-
-    int held() {
-        return held.get();
-    }
-
-    void hold(int more) {
-        held.addAndGet(more);
-    }
-
-    private void requireOpen() {
-        if (closed) {
-            throw new ControlPlaneException(Kind.QUEUE_FAILED, "tenant " + name + " is closed; admit it again");
-        }
     }
 
     @Override
     public void close() {
-        LocalQueue[] open;
-        LocalPort[] bound;
+        List<LocalQueue> open;
+        List<LocalPort> bound;
+        Optional<Runnable> last;
         synchronized (this) {
             closed = true;
-            open = queues.toArray(LocalQueue[]::new);
-            bound = ports.toArray(LocalPort[]::new);
+            memory.stop();
+            open = List.copyOf(queues);
+            bound = List.copyOf(ports);
+            last = afterClose;
+            afterClose = Optional.empty();
         }
-        for (LocalPort port : bound) {
-            port.close();
-        }
-        for (LocalQueue queue : open) {
-            queue.close();
-        }
-        agent.lanes().drain(this);
-        for (TenantRegion region : regions) {
-            region.close();
-        }
-        agent.dismissed(this);
-        Optional<Agent> mine = owned;
-        owned = Optional.empty();
-        mine.ifPresent(Agent::close);
+        bound.forEach(LocalPort::close);
+        open.forEach(LocalQueue::close);
+        agent.lanes().drain(owner.lanes());
+        memory.close();
+        last.ifPresent(Runnable::run);
     }
 }

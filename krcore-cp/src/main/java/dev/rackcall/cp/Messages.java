@@ -1,24 +1,17 @@
 package dev.rackcall.cp;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.verbs.Access;
-import dev.rackcall.verbs.CompletionChannel;
-import dev.rackcall.verbs.CompletionQueue;
-import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.CompletionStatus;
-import dev.rackcall.verbs.Completions;
-import dev.rackcall.verbs.MemoryRegion;
-import dev.rackcall.verbs.ReceiveRequest;
-import dev.rackcall.verbs.SharedReceiveQueue;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,22 +21,17 @@ import org.slf4j.LoggerFactory;
  */
 final class Messages implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Messages.class);
-    private static final int RECEIVES = 512;
-    private static final int SENDS = 512;
     private static final Duration TICK = Duration.ofMillis(50);
     private static final long PROBE_NANOS = 1_000_000_000L;
     private static final long PAUSE_NANOS = 50_000;
     private static final Duration END_TIME = Duration.ofSeconds(5);
 
-    private final Agent agent;
-    private final CompletionChannel channel;
-    private final CompletionQueue received;
-    private final SharedReceiveQueue receives;
-    private final MemoryRegion region;
-    private final MemorySegment memory;
+    private final HostId host;
+    private final HostRecord self;
+    private final MessageReceives receives;
     private final MessageSlots slots;
-    private final ReceiveRequest receive = ReceiveRequest.create(1);
-    private final Completions batch = Completions.create(32);
+    private final BooleanSupplier lanes;
+    private final AtomicLong queueNumbers = new AtomicLong();
     private final ReentrantLock polling = new ReentrantLock();
     private final Map<Integer, LocalPort> ports = new ConcurrentHashMap<>();
     /** Virtual queues that have sent messages, by number. */
@@ -55,51 +43,52 @@ final class Messages implements AutoCloseable {
     private boolean started;
     private volatile boolean closed;
 
-    Messages(Agent agent, DeviceEnd end) {
-        this.agent = agent;
-        channel = end.keep(end.context().createCompletionChannel());
-        received = end.keep(end.context()
-                .createCompletionQueue(CompletionQueueSpec.of(2 * RECEIVES).on(channel)));
-        receives = end.keep(end.domain().createSharedReceiveQueue(RECEIVES, 1));
-        memory = Arena.ofAuto().allocate((long) RECEIVES * MessageSlots.SLOT_BYTES, 64);
-        region = end.keep(end.domain().register(memory, EnumSet.of(Access.LOCAL_WRITE)));
-        slots = new MessageSlots(end, SENDS);
-        for (int i = 0; i < RECEIVES; i++) {
-            postReceive(i);
-        }
-        answers = new Answers(agent);
-        thread = Thread.ofPlatform()
-                .daemon()
-                .name("rackcall-messages-" + agent.host())
-                .unstarted(this::run);
+    /**
+     * @param self how peers reach this host
+     * @param lanes takes what has completed on all lanes
+     * @param connector connects a virtual queue of the agent's own to a host
+     */
+    Messages(
+            HostId host,
+            HostRecord self,
+            MessageReceives receives,
+            MessageSlots slots,
+            BooleanSupplier lanes,
+            BiFunction<HostId, HostRecord, LocalQueue> connector) {
+        this.host = host;
+        this.self = self;
+        this.receives = receives;
+        this.slots = slots;
+        this.lanes = lanes;
+        answers = new Answers(host, self, connector);
+        thread = Thread.ofPlatform().daemon().name("rackcall-messages-" + host).unstarted(this::run);
     }
 
-    private void postReceive(int slot) {
-        receives.post(receive.start(slot).into(region, (long) slot * MessageSlots.SLOT_BYTES, MessageSlots.SLOT_BYTES));
+    HostId host() {
+        return host;
     }
 
-    /** Where receives complete. */
-    CompletionQueue completions() {
-        return received;
-    }
-
-    SharedReceiveQueue receives() {
-        return receives;
+    HostRecord self() {
+        return self;
     }
 
     MessageSlots slots() {
         return slots;
     }
 
+    long nextQueueNumber() {
+        return queueNumbers.incrementAndGet();
+    }
+
     /** @throws ControlPlaneException REFUSED if somebody has this port */
-    LocalPort bind(LocalTenant tenant, int number, int depth, Runnable watcher) {
+    LocalPort bind(LocalPort.Owner tenant, int number, int depth, Runnable watcher) {
         LocalPort made = new LocalPort(this, tenant, number, depth, watcher);
         LocalPort other = ports.putIfAbsent(number, made);
         if (other != null) {
             throw new ControlPlaneException(
                     Kind.REFUSED,
-                    "port " + number + " of " + agent.host() + " is bound by tenant "
-                            + other.tenant().name() + "; choose another");
+                    "port " + number + " of " + host + " is bound by tenant "
+                            + other.tenant() + "; choose another");
         }
         start();
         return made;
@@ -154,23 +143,23 @@ final class Messages implements AutoCloseable {
         long probed = System.nanoTime();
         while (!closed) {
             try {
-                received.requestNotification(false);
+                receives.requestNotification();
                 if (poll()) {
                     continue;
                 }
                 if (reading.get() > 0 || answers.areWaiting()) {
                     pause();
                 } else {
-                    channel.await(TICK);
+                    receives.await(TICK);
                 }
                 if (System.nanoTime() - probed > PROBE_NANOS) {
                     probed = System.nanoTime();
                     senders.values().forEach(LocalQueue::probe);
-                    agent.lanes().pollIfBusy();
+                    lanes.getAsBoolean();
                 }
             } catch (RuntimeException e) {
                 if (!closed) {
-                    LOG.warn("messages of {} go on after a failure", agent.host(), e);
+                    LOG.warn("messages of {} go on after a failure", host, e);
                     pause();
                 }
             }
@@ -183,36 +172,24 @@ final class Messages implements AutoCloseable {
             return false;
         }
         try {
-            int count = received.poll(batch);
-            for (int i = 0; i < count; i++) {
-                int slot = (int) batch.id(i);
-                try {
-                    if (batch.isSuccess(i)) {
-                        take(slot, batch.bytes(i));
-                    }
-                } catch (RuntimeException | Error e) {
-                    LOG.warn("{} drops a message after a failure", agent.host(), e);
-                } finally {
-                    postReceive(slot);
-                }
-            }
+            boolean isAny = receives.poll(this::take);
             if (reading.get() > 0) {
-                agent.lanes().pollIfBusy();
+                lanes.getAsBoolean();
                 ports.values().forEach(LocalPort::step);
             }
             answers.flush();
-            return count > 0;
+            return isAny;
         } finally {
             polling.unlock();
         }
     }
 
-    private void take(int slot, int bytes) {
+    private void take(MemorySegment memory, long at, int bytes) {
         PortMessage message;
         try {
-            message = PortMessage.read(memory, (long) slot * MessageSlots.SLOT_BYTES, bytes);
+            message = PortMessage.read(memory, at, bytes);
         } catch (IllegalArgumentException malformed) {
-            LOG.debug("{} drops {}", agent.host(), malformed.getMessage());
+            LOG.debug("{} drops {}", host, malformed.getMessage());
             return;
         }
         switch (message.kind()) {
@@ -251,7 +228,7 @@ final class Messages implements AutoCloseable {
         }
         try {
             if (!thread.join(END_TIME)) {
-                LOG.warn("messages of {} have not ended in {} s", agent.host(), END_TIME.toSeconds());
+                LOG.warn("messages of {} have not ended in {} s", host, END_TIME.toSeconds());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

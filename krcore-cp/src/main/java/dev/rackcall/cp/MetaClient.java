@@ -2,10 +2,17 @@ package dev.rackcall.cp;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.TableReader.StaleTableException;
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.CompletionQueueSpec;
+import dev.rackcall.verbs.QueuePairSpec;
+import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.VerbsException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -16,7 +23,6 @@ import org.slf4j.LoggerFactory;
  * over an RC queue pair that the first look-up connects and the others share. Any thread may use it.
  */
 final class MetaClient implements AutoCloseable {
-    static final int HELLO_BYTES = 28;
     private static final Logger LOG = LoggerFactory.getLogger(MetaClient.class);
     private static final Duration PATIENCE = Duration.ofSeconds(2);
     private static final int DEPTH = 8;
@@ -46,8 +52,7 @@ final class MetaClient implements AutoCloseable {
     private final DeviceEnd end;
     private final ControlPort port;
     private final Optional<TableReader> reader;
-    private final HostId selfName;
-    private final HostRecord self;
+    private final HostLife self;
     private final Supplier<ControlAddress> address;
     private volatile Optional<Known> known = Optional.empty();
     /** What a table has said turned out to be of the past. */
@@ -64,13 +69,11 @@ final class MetaClient implements AutoCloseable {
             DeviceEnd end,
             ControlPort port,
             Optional<TableReader> reader,
-            HostId selfName,
-            HostRecord self,
+            HostLife self,
             Supplier<ControlAddress> address) {
         this.end = end;
         this.port = port;
         this.reader = reader;
-        this.selfName = selfName;
         this.self = self;
         this.address = address;
     }
@@ -177,8 +180,7 @@ final class MetaClient implements AutoCloseable {
         if (reader.isPresent() && record.hasTarget()) {
             // Another thread may still read by way of this handle when it is dropped, so it lives as long as the
             // device; meta servers restart seldom.
-            Target target = new Target(
-                    end.keep(end.handleTo(record.gid())), record.target(), HostRecord.dcKey(record.targetKey()));
+            Target target = record.target(end.keep(end.handleTo(record.gid())));
             Reading reading = host -> reader.get()
                     .find(target, record.regions(), HostRecord.RECORD_BYTES, host.value(), HostRecord::read);
             return new Known(server, Optional.of(reading), false, () -> {}, now);
@@ -195,23 +197,26 @@ final class MetaClient implements AutoCloseable {
         if (closed) {
             throw new ControlPlaneException(Kind.UNREACHABLE, "the agent is closed");
         }
-        ConnectedLink link = new ConnectedLink(end, port, selfName, self, MetaServer.NAME, record, DEPTH);
+        CompletionQueue completions = end.context()
+                .createCompletionQueue(CompletionQueueSpec.of(4 * DEPTH).polledBusily());
+        Deque<AutoCloseable> made = new ArrayDeque<>(List.of(completions));
         try {
-            link.connect();
-            TableReader ofServer = TableReader.ofOne(end, link.completions().queue(), link.queuePair());
+            RcConnection connection = new RcConnection(
+                    end,
+                    port,
+                    self,
+                    new HostLife(MetaServer.NAME, record.epoch()),
+                    server,
+                    QueuePairSpec.of(QueuePairType.RC, completions).withDepth(DEPTH, 1));
+            made.push(connection);
+            connection.requireConnected();
+            TableReader ofServer = TableReader.ofOne(end, completions, connection.queuePair());
+            made.push(ofServer);
             Reading reading =
                     host -> ofServer.find(record.regions(), HostRecord.RECORD_BYTES, host.value(), HostRecord::read);
-            return new Known(
-                    server,
-                    Optional.of(reading),
-                    true,
-                    () -> {
-                        ofServer.close();
-                        link.close();
-                    },
-                    now);
+            return new Known(server, Optional.of(reading), true, () -> DeviceEnd.closeAll(made), now);
         } catch (RuntimeException e) {
-            link.close();
+            DeviceEnd.closeAll(made);
             throw e;
         }
     }

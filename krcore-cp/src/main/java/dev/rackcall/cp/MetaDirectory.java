@@ -120,7 +120,7 @@ public final class MetaDirectory implements Supplier<ControlAddress>, AutoClosea
     }
 
     /**
-     * As {@link #current}, for {@link AgentOptions#withMeta}.
+     * As {@link #current}, for {@code AgentOptions.withMeta}.
      *
      * @throws ControlPlaneException UNREACHABLE if the directory names none
      */

@@ -24,6 +24,8 @@ public final class MetaServer implements AutoCloseable {
     /** Whom those mean that connect a queue pair. */
     static final HostId NAME = HostId.named("the meta server");
 
+    static final int HELLO_BYTES = 28;
+
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private record Lease(int epoch, long renewed) {}
@@ -44,12 +46,12 @@ public final class MetaServer implements AutoCloseable {
         end = new DeviceEnd(device);
         try {
             table = end.keep(new RecordTable(
-                    end.domain(), "the meta table", HostRecord.RECORD_BYTES, capacity, Epoch.next(RANDOM)));
+                    end.domain(), "the meta table", HostRecord.RECORD_BYTES, capacity, RecordTable.drawEpoch(RANDOM)));
             target = end.isDynamic()
                     ? Optional.of(end.target(targetKey, EnumSet.of(Access.REMOTE_READ)))
                     : Optional.empty();
             callers = new ConnectedCallers(
-                    end, NAME, table.location().epoch(), EnumSet.of(Access.REMOTE_READ), spec -> spec, this::knows);
+                    end, new HostLife(NAME, table.location().epoch()), EnumSet.of(Access.REMOTE_READ), spec -> spec, this::knows);
             port = new ControlPort(end, "meta", this::answer, this::expire);
         } catch (RuntimeException e) {
             end.close();
@@ -111,7 +113,7 @@ public final class MetaServer implements AutoCloseable {
 
     private byte[] hello() {
         TableLocation location = table.location();
-        return ByteBuffer.allocate(MetaClient.HELLO_BYTES)
+        return ByteBuffer.allocate(HELLO_BYTES)
                 .order(ByteOrder.nativeOrder())
                 .putInt(target.map(QueuePair::number).orElse(HostRecord.NO_TARGET))
                 .putInt(targetKey)
@@ -135,19 +137,19 @@ public final class MetaServer implements AutoCloseable {
             table.put(host.value(), record.toBytes());
         }
         if (known != null && known.epoch() != record.epoch()) {
-            callers.close(new ConnectedCallers.Life(host, known.epoch()));
+            callers.close(new HostLife(host, known.epoch()));
         }
         leases.put(host.value(), new Lease(record.epoch(), clock.getAsLong()));
         return new byte[0];
     }
 
-    private boolean knows(ConnectedCallers.Life life) {
+    private boolean knows(HostLife life) {
         Lease lease = leases.get(life.host().value());
         return lease != null && lease.epoch() == life.epoch();
     }
 
     private boolean forget(long host, int epoch) {
-        callers.close(new ConnectedCallers.Life(new HostId(host), epoch));
+        callers.close(new HostLife(new HostId(host), epoch));
         return table.remove(host);
     }
 

@@ -15,7 +15,7 @@ final class MissingCallers {
     private static final int MAX_KEPT = 1024;
 
     /** When each was missing for the first time, by {@link System#nanoTime}. */
-    private final LinkedHashMap<ConnectedCallers.Life, Long> since = new LinkedHashMap<>();
+    private final LinkedHashMap<HostLife, Long> since = new LinkedHashMap<>();
 
     /**
      * Whether that life of a host is over, for all that is known.
@@ -23,7 +23,7 @@ final class MissingCallers {
      * @param epoch in which the meta server has the host now, if it has it
      * @param now by {@link System#nanoTime}
      */
-    boolean isGone(ConnectedCallers.Life life, Optional<Integer> epoch, long now) {
+    boolean isGone(HostLife life, Optional<Integer> epoch, long now) {
         if (epoch.isPresent()) {
             since.remove(life);
             return epoch.get() != life.epoch();

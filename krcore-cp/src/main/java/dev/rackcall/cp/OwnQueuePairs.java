@@ -27,7 +27,7 @@ final class OwnQueuePairs {
     /** Connects a queue pair to a peer, and waits for that. */
     interface Maker {
         /** @throws RuntimeException if the peer does not answer or refuses */
-        Made make(Peer peer);
+        Made make(LanePeer peer);
     }
 
     /**
@@ -50,7 +50,7 @@ final class OwnQueuePairs {
     private final long busy;
     private final Maker maker;
     /** Guarded by the monitor, with all that follows. */
-    private final Map<Peer, Entry> entries = new HashMap<>();
+    private final Map<LanePeer, Entry> entries = new HashMap<>();
 
     private final List<Made> retired = new ArrayList<>();
     private int count;
@@ -77,7 +77,7 @@ final class OwnQueuePairs {
     }
 
     /** Looks now. */
-    synchronized void look(List<Peer> peers, long now) {
+    synchronized void look(List<LanePeer> peers, long now) {
         if (closed) {
             return;
         }
@@ -89,9 +89,9 @@ final class OwnQueuePairs {
             }
             return isGone;
         });
-        List<Peer> candidates = new ArrayList<>();
-        Map<Peer, Long> rates = new HashMap<>();
-        for (Peer peer : peers) {
+        List<LanePeer> candidates = new ArrayList<>();
+        Map<LanePeer, Long> rates = new HashMap<>();
+        for (LanePeer peer : peers) {
             Entry entry = entries.computeIfAbsent(peer, key -> new Entry());
             long sum = peer.requests();
             long rate = sum - entry.requests;
@@ -105,8 +105,8 @@ final class OwnQueuePairs {
                 candidates.add(peer);
             }
         }
-        candidates.sort(Comparator.comparing((Peer peer) -> rates.get(peer)).reversed());
-        for (Peer peer : candidates) {
+        candidates.sort(Comparator.comparing((LanePeer peer) -> rates.get(peer)).reversed());
+        for (LanePeer peer : candidates) {
             if (count == most && !evict(now)) {
                 break;
             }
@@ -114,14 +114,14 @@ final class OwnQueuePairs {
         }
     }
 
-    private void begin(Peer peer) {
+    private void begin(LanePeer peer) {
         Entry entry = entries.get(peer);
         entry.isBeingMade = true;
         count++;
         Thread.ofVirtual().name("rackcall-own-" + peer.host()).start(() -> make(peer, entry));
     }
 
-    private void make(Peer peer, Entry entry) {
+    private void make(LanePeer peer, Entry entry) {
         Optional<Made> made = Optional.empty();
         try {
             made = Optional.of(maker.make(peer));
@@ -144,7 +144,7 @@ final class OwnQueuePairs {
 
     /** Lets go of the one that was used longest ago, if that has rested since the last look. */
     private boolean evict(long now) {
-        Optional<Peer> oldest = entries.keySet().stream()
+        Optional<LanePeer> oldest = entries.keySet().stream()
                 .filter(peer -> entries.get(peer).made.isPresent() && entries.get(peer).used != now)
                 .min(Comparator.comparingLong(peer -> entries.get(peer).used));
         oldest.ifPresent(this::retire);
@@ -152,7 +152,7 @@ final class OwnQueuePairs {
     }
 
     /** Its virtual queues go back to the lane that they have with others. */
-    private void retire(Peer peer) {
+    private void retire(LanePeer peer) {
         Entry entry = entries.get(peer);
         entry.made.ifPresent(made -> {
             peer.prefer(Optional.empty());
@@ -175,7 +175,7 @@ final class OwnQueuePairs {
     }
 
     /** Lets go of a peer's queue pair, also if it is busy; returns whether there was one. */
-    synchronized boolean release(Peer peer) {
+    synchronized boolean release(LanePeer peer) {
         boolean had = entries.containsKey(peer) && entries.get(peer).made.isPresent();
         if (had) {
             retire(peer);

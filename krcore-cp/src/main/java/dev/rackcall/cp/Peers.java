@@ -11,17 +11,17 @@ import java.util.function.Function;
 /** The peers that virtual queues lead to, and some that none leads to any more, least recently used first. Any thread may use it. */
 final class Peers implements AutoCloseable {
     private final int keptIdle;
-    private final Map<HostId, Peer> current = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<HostId, LanePeer> current = new LinkedHashMap<>(16, 0.75f, true);
     /** Of former lives, as long as somebody uses them. */
-    private final List<Peer> former = new ArrayList<>();
+    private final List<LanePeer> former = new ArrayList<>();
 
     Peers(int keptIdle) {
         this.keptIdle = keptIdle;
     }
 
     /** The peer, for one more virtual queue, unless it was forgotten. */
-    synchronized Optional<Peer> acquire(HostId host) {
-        Peer known = current.get(host);
+    synchronized Optional<LanePeer> acquire(HostId host) {
+        LanePeer known = current.get(host);
         if (known == null || known.isForgotten()) {
             return Optional.empty();
         }
@@ -30,8 +30,8 @@ final class Peers implements AutoCloseable {
     }
 
     /** The same, made if it is not there. One that was forgotten is there again if this is what it was. */
-    synchronized Peer acquire(HostId host, HostRecord record, Function<HostId, Peer> maker) {
-        Peer known = current.get(host);
+    synchronized LanePeer acquire(HostId host, HostRecord record, Function<HostId, LanePeer> maker) {
+        LanePeer known = current.get(host);
         if (known != null && known.isForgotten()) {
             if (known.record().equals(record)) {
                 known.forgotten(false);
@@ -39,24 +39,24 @@ final class Peers implements AutoCloseable {
                 retire(known);
             }
         }
-        Peer peer = current.computeIfAbsent(host, maker);
+        LanePeer peer = current.computeIfAbsent(host, maker);
         peer.queues(1);
         evict();
         return peer;
     }
 
-    synchronized void release(Peer peer) {
+    synchronized void release(LanePeer peer) {
         peer.queues(-1);
         evict();
     }
 
     /** Another life of the host than the current one, for one more virtual queue; made if it is not there. Nobody else gets it. */
-    synchronized Peer acquireFormer(HostId host, int epoch, Function<HostId, Peer> maker) {
-        Peer peer = former.stream()
+    synchronized LanePeer acquireFormer(HostId host, int epoch, Function<HostId, LanePeer> maker) {
+        LanePeer peer = former.stream()
                 .filter(each -> each.host().equals(host) && each.record().epoch() == epoch && !each.isSilent())
                 .findFirst()
                 .orElseGet(() -> {
-                    Peer made = maker.apply(host);
+                    LanePeer made = maker.apply(host);
                     former.add(made);
                     return made;
                 });
@@ -65,20 +65,22 @@ final class Peers implements AutoCloseable {
     }
 
     /** Those that virtual queues may lead to. */
-    synchronized List<Peer> all() {
+    synchronized List<LanePeer> all() {
         return List.copyOf(current.values());
     }
 
     /** Nobody shall get this one any more. */
-    synchronized void retire(Peer peer) {
-        if (current.remove(peer.host(), peer)) {
-            former.add(peer);
+    synchronized void retire(PeerHost peer) {
+        LanePeer known = current.get(peer.host());
+        if (known == peer) {
+            current.remove(peer.host());
+            former.add(known);
         }
     }
 
     /** Whoever wants a virtual queue to this host has to say who it is now. If it is who it was, a queue pair to it that is there already serves. */
     synchronized void forget(HostId host) {
-        Peer known = current.get(host);
+        LanePeer known = current.get(host);
         if (known != null && known.isIdle() && !known.isConnected()) {
             current.remove(host);
             known.close();
@@ -90,7 +92,7 @@ final class Peers implements AutoCloseable {
     /** The same, and closes the queue pair, too, if no virtual queue leads there. */
     synchronized void disconnect(HostId host) {
         forget(host);
-        Peer known = current.get(host);
+        LanePeer known = current.get(host);
         if (known != null && known.isIdle()) {
             current.remove(host);
             known.close();
@@ -111,9 +113,9 @@ final class Peers implements AutoCloseable {
         if (current.size() <= keptIdle) {
             return;
         }
-        Iterator<Peer> eldest = current.values().iterator();
+        Iterator<LanePeer> eldest = current.values().iterator();
         for (int excess = current.size() - keptIdle; excess > 0 && eldest.hasNext(); excess--) {
-            Peer peer = eldest.next();
+            LanePeer peer = eldest.next();
             if (peer.isIdle()) {
                 peer.close();
                 eldest.remove();

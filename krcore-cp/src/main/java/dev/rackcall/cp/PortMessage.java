@@ -42,7 +42,7 @@ record PortMessage(
     static final int PROBE = 4;
 
     static final int HEADER_BYTES = 104;
-    static final int MAX_PAYLOAD = 512;
+    static final int MAX_PAYLOAD = CheckedRequest.MAX_COPIED;
     static final int MAX_BYTES = HEADER_BYTES + MAX_PAYLOAD;
 
     private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);

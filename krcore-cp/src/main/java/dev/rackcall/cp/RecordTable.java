@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.security.SecureRandom;
 import java.util.EnumSet;
 import java.util.Optional;
 
@@ -44,6 +45,12 @@ final class RecordTable implements AutoCloseable {
         memory = arena.allocate(TableLayout.buckets(log2Buckets) * TableLayout.SLOTS * recordBytes, 64);
         draft = arena.allocate(recordBytes, 64);
         region = domain.register(memory, EnumSet.of(Access.REMOTE_READ));
+    }
+
+    /** Draws the number of a life. A life knows nothing of the last one, and clocks may differ, so it is not counted. */
+    static int drawEpoch(SecureRandom random) {
+        int epoch = random.nextInt();
+        return epoch == 0 ? 1 : epoch;
     }
 
     TableLocation location() {

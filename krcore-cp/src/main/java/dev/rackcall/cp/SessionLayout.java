@@ -55,7 +55,9 @@ final class SessionLayout {
     static final long SEGMENT_LENGTH = 8;
     static final long SEGMENT_KEY = 12;
     static final long SEGMENT_BYTES = 16;
+    static final int MAX_SEGMENTS = 4;
     static final long INLINE = 128;
+    static final int MAX_INLINE = 64;
     /** A control address in the inline bytes: GID (16), queue pair (4). */
     static final long GID_LOW = INLINE + 8;
 

@@ -16,7 +16,7 @@ import java.util.Optional;
  * The agent's side of one place of a session: a virtual queue or a port at a time, whose completions it writes where the tenant's process looks. The pump and a
  * look-up for the same tenant may be here at once.
  */
-final class SessionPlace implements QueueWatcher {
+final class SessionPlace {
     private final SessionQueues session;
     private final SessionLayout layout;
     private final MemorySegment memory;
@@ -48,8 +48,8 @@ final class SessionPlace implements QueueWatcher {
         return queue.isPresent() || port.isPresent();
     }
 
-    @Override
-    public void changed(LocalQueue which) {
+    /** Has the session look at this place. */
+    void changed() {
         session.note(this);
     }
 

@@ -253,8 +253,8 @@ final class SessionQueues implements AutoCloseable {
             place.refuse(id, Kind.REFUSED, IN_USE);
             return true;
         }
-        return open(place, id, () -> tenant.connectIfKnown(host, place))
-                || later(() -> open(place, id, () -> Optional.of(tenant.connect(host, address, place))));
+        return open(place, id, () -> tenant.connectIfKnown(host, place::changed))
+                || later(() -> open(place, id, () -> Optional.of(tenant.connect(host, address, place::changed))));
     }
 
     /** Returns false if there is no queue yet. */

@@ -9,4 +9,9 @@ import dev.rackcall.verbs.AddressHandle;
  * @param number of the target
  * @param key that the target asks for
  */
-record Target(AddressHandle handle, int number, long key) {}
+record Target(AddressHandle handle, int number, long key) {
+    /** DC keys have 64 bits; the lower half is enough to be told from another life. */
+    static long key(int drawn) {
+        return drawn & 0xFFFFFFFFL;
+    }
+}

@@ -119,7 +119,7 @@ class AgentServerTest {
         fails(Kind.REFUSED, "works for user " + (Uid.current() + 1), () -> AgentLink.join(folder, "t"));
         server.close();
         serve();
-        Path socket = AgentServer.socketIn(folder);
+        Path socket = SessionFiles.socketIn(folder);
         int mine = SessionLayout.VERSION;
         fails(
                 Kind.REFUSED,
@@ -134,7 +134,7 @@ class AgentServerTest {
     @Test
     void shouldRefuseAnAgentThatSpeaksAnotherVersion() throws Exception {
         int mine = SessionLayout.VERSION;
-        Path socket = AgentServer.socketIn(folder);
+        Path socket = SessionFiles.socketIn(folder);
         try (UnixSocket door = UnixSocket.listen(socket, 4)) {
             FutureTask<Boolean> agentOfTomorrow = new FutureTask<>(() -> {
                 Optional<UnixSocket> tenant = door.accept();
@@ -212,7 +212,7 @@ class AgentServerTest {
         for (int round = 0; round < 2; round++) {
             List<UnixSocket> silent = new ArrayList<>();
             for (int i = 0; i < 80; i++) {
-                silent.add(UnixSocket.connect(AgentServer.socketIn(folder)));
+                silent.add(UnixSocket.connect(SessionFiles.socketIn(folder)));
             }
             silent.forEach(UnixSocket::close);
             try (Tenant tenant = AgentLink.join(folder, "t")) {
@@ -289,14 +289,14 @@ class AgentServerTest {
         AgentServer server = serve();
         try (Tenant tenant = AgentLink.join(folder, "t")) {
             for (int i = 0; i < 20; i++) {
-                try (UnixSocket socket = UnixSocket.connect(AgentServer.socketIn(folder))) {
+                try (UnixSocket socket = UnixSocket.connect(SessionFiles.socketIn(folder))) {
                     byte[] noise = new byte[1 + random.nextInt(2000)];
                     random.nextBytes(noise);
                     socket.send(noise);
                 }
             }
             for (int i = 0; i < 5; i++) {
-                Attachment hostile = AgentHello.say(AgentServer.socketIn(folder), "hostile " + i, Patience.begin());
+                Attachment hostile = AgentHello.say(SessionFiles.socketIn(folder), "hostile " + i, Patience.begin());
                 // A queue, so that requests of noise get as far as the checks.
                 hostile.connect(peer.host(), Optional.empty(), Patience.begin());
                 scribble(hostile, random);

@@ -67,7 +67,7 @@ class StandingAgentTest {
 
     /** Whoever connects is let in by the kernel, and hears nothing. */
     private void listenInSilence() {
-        hosts.keep(UnixSocket.listen(AgentServer.socketIn(folder), 64));
+        hosts.keep(UnixSocket.listen(SessionFiles.socketIn(folder), 64));
     }
 
     /** For less than the 5 s of who says nothing. */
