@@ -4,7 +4,7 @@ import dev.rackcall.verbs.MemoryRegion;
 
 /**
  * Where messages for one port of this host arrive: those that virtual queues of other hosts, or of this one, push by
- * {@link dev.rackcall.verbs.WorkRequest#sendWithImmediate} with the port's number. Messages of one virtual queue arrive in the order in which they were pushed. Short ones
+ * {@link dev.rackcall.verbs.WorkRequest#sendWithImmediate} with the port's number. AgentMessages of one virtual queue arrive in the order in which they were pushed. Short ones
  * (512 bytes) travel with their payload and are copied into the memory given for them; of longer ones only a note travels, and this host READs the payload from the sender's memory into that
  * given for it.
  *

@@ -12,10 +12,10 @@ import java.util.Set;
  * Who uses an agent: one process, or one part of a process that shall not disturb others. A tenant's requests may name its own memory regions
  * only, and what it can use up is bounded. Any thread may use it. Closing it closes its queues and regions.
  *
- * <p>One of an agent in this process comes from {@link dev.rackcall.cp.Agent#admit}, one of the host's agent process from {@link dev.rackcall.cp.AgentLink#join}. Programs that
+ * <p>One of an agent in this process comes from {@link dev.rackcall.cp.agent.Agent#admit}, one of the host's agent process from {@link dev.rackcall.cp.client.AgentFolder#join}. Programs that
  * shall work with either get their memory by {@link #allocate} or {@link #share}.
  *
- * <p>What needs an agent process waits for it as long as the calling thread's {@link dev.rackcall.cp.Patience} lasts. Closing a region, a queue or a port waits for nobody: an agent process lets go of them a moment later, of a region
+ * <p>What needs an agent process waits for it as long as the calling thread's {@link dev.rackcall.cp.client.Patience} lasts. Closing a region, a queue or a port waits for nobody: an agent process lets go of them a moment later, of a region
  * before it registers the next one, of the others before it opens the next one. Until then a peer's request may still reach memory that stays the caller's.
  */
 public interface Tenant extends AutoCloseable {

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** A process that prints the address and key of a region of its own and is to be killed; killed when closed. */
-record Child(Process process, long address, int key) implements AutoCloseable {
-    static Child start(Class<?> main, String... arguments) throws IOException {
+public record Child(Process process, long address, int key) implements AutoCloseable {
+    public static Child start(Class<?> main, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
@@ -39,13 +39,13 @@ record Child(Process process, long address, int key) implements AutoCloseable {
     }
 
     /** Stops all its threads; returns when they stand. */
-    void stop() throws IOException, InterruptedException {
+    public void stop() throws IOException, InterruptedException {
         signal("STOP");
         Hosts.waitUntil("the child to stand still", this::standsStill);
     }
 
     /** Has it go on. */
-    void goOn() throws IOException, InterruptedException {
+    public void goOn() throws IOException, InterruptedException {
         signal("CONT");
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Messages between tenants of agents. */
+/** AgentMessages between tenants of agents. */
 class MessagePortTest {
     private static final int PORT = 7;
     private static final int BYTES = 1 << 20;

@@ -2,11 +2,11 @@ package dev.rackcall.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentOptions;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;

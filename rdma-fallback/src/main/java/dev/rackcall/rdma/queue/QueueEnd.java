@@ -1,7 +1,7 @@
 package dev.rackcall.rdma.queue;
 
-import dev.rackcall.cp.Patience;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.client.Patience;
 import dev.rackcall.rdma.sending.ConnectionMemory;
 import dev.rackcall.rdma.sending.PeerMemory;
 import dev.rackcall.rpc.spi.CarrierProvider.Memory;

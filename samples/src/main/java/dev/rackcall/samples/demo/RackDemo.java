@@ -1,6 +1,6 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.samples.demo.RackMessages.Role;
 import dev.rackcall.samples.demo.RackMessages.Sample;
 import dev.rackcall.samples.demo.RackMessages.Setup;
