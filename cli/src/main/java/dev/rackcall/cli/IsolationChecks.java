@@ -3,9 +3,9 @@ package dev.rackcall.cli;
 import dev.rackcall.sandbox.os.Guard;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.sandbox.os.Userfault;
-import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.util.List;
 
 /** Tries what isolation is made of, once: a kernel may have it, and a container forbid it. Nothing here stays installed. */

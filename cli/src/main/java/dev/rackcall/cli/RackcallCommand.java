@@ -24,6 +24,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         subcommands = {
             DemoCommand.class,
             BenchCommand.class,
+            InstallCommand.class,
             TestCommand.class,
             StressCommand.class,
             RackTestCommand.class,

@@ -21,7 +21,7 @@ class RackcallCommandTest {
     void shouldListEveryCommandInTheHelp() {
         assertThat(run("help")).isZero();
         assertThat(out.toString())
-                .contains("demo", "test", "stress", "rack-test", "doctor", "clean", "hold-seals", "version")
+                .contains("demo", "install", "test", "stress", "rack-test", "doctor", "clean", "hold-seals", "version")
                 .doesNotContain("train");
     }
 

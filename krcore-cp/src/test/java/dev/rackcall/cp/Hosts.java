@@ -1,13 +1,12 @@
 package dev.rackcall.cp;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.cp.agent.LocalTenant;
 import dev.rackcall.cp.client.AgentFolder;
 import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.cp.server.AgentServer;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
@@ -31,7 +30,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
@@ -47,11 +45,6 @@ public final class Hosts implements AutoCloseable {
 
     /** For tests that wait for its end. */
     public static final Duration SHORT_LEASE = Duration.ofSeconds(isReal() ? 6 : 2);
-
-    /** What a device does is there soon; a lease that has to end must not take a processor from all else that is tested meanwhile. */
-    private static final int EAGER_LOOKS = 500;
-
-    private static final long PAUSE_NANOS = 200_000;
 
     public record Done(long id, CompletionStatus status) {}
 
@@ -177,15 +170,7 @@ public final class Hosts implements AutoCloseable {
     }
 
     public static void waitUntil(String what, BooleanSupplier condition) {
-        long start = System.nanoTime();
-        for (int looks = 1; !condition.getAsBoolean(); looks++) {
-            if (looks < EAGER_LOOKS) {
-                Thread.yield();
-                continue;
-            }
-            assertThat(System.nanoTime() - start).as("waiting for " + what).isLessThan(PATIENCE_NANOS);
-            LockSupport.parkNanos(PAUSE_NANOS);
-        }
+        Await.until(what, condition);
     }
 
     @Override

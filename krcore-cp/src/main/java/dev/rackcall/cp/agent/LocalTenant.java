@@ -14,7 +14,7 @@ import dev.rackcall.cp.request.PendingRegions;
 import dev.rackcall.cp.request.TenantMemory;
 import dev.rackcall.cp.table.HostRecord;
 import dev.rackcall.cp.table.RecordTable;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;

@@ -5,11 +5,11 @@ import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.control.OpenDevice;
 import dev.rackcall.cp.table.RecordTable;
 import dev.rackcall.cp.table.RegionRecord;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
-import dev.rackcall.verbs.soft.Settle;
+import dev.rackcall.verbs.soft.memory.AccessBarrier;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Optional;
@@ -168,7 +168,7 @@ public final class TenantMemory {
         }
         try {
             copier.accept(region.get().memory().asSlice(address - region.get().address(), length));
-            Settle.now();
+            AccessBarrier.await();
             return true;
         } catch (IllegalStateException | InternalError gone) {
             // Its owner has just unmapped the memory or cut the file.

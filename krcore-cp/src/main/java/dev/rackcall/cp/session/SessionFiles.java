@@ -2,7 +2,7 @@ package dev.rackcall.cp.session;
 
 import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.OwnerLock;
+import dev.rackcall.shm.os.file.OwnerLock;
 import java.nio.file.Path;
 
 /** The files that an agent process has in its folder. */

@@ -13,7 +13,7 @@ import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.client.AgentFolder;
 import dev.rackcall.cp.client.Patience;
 import dev.rackcall.cp.session.SessionFiles;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import java.nio.file.Path;

@@ -1,10 +1,10 @@
 package dev.rackcall.verbs.real;
 
-import dev.rackcall.verbs.Errno;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.VerbsErrno;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.Libc;
 import dev.rackcall.verbs.ffi.Pollfd;
-import dev.rackcall.verbs.ffi.VerbsMacros;
+import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -21,16 +21,16 @@ final class Descriptors {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment entry = arena.allocate(Pollfd.LAYOUT);
             Pollfd.fd(entry, descriptor);
-            Pollfd.events(entry, (short) VerbsMacros.POLLIN);
+            Pollfd.events(entry, (short) VerbsConstants.POLLIN);
             while (true) {
                 long left = Math.max(0, deadline - System.nanoTime());
                 int millis = (int) Math.min(Integer.MAX_VALUE, (left + 999_999) / 1_000_000);
-                int ready = Libc.poll(CallState.current(), entry.address(), 1, millis);
+                int ready = Libc.poll(CapturedErrno.current(), entry.address(), 1, millis);
                 if (ready >= 0) {
                     return ready == 1;
                 }
-                if (CallState.errno() != EINTR) {
-                    throw Verb.failure("waiting for descriptor " + descriptor, Errno.EINVAL);
+                if (CapturedErrno.errno() != EINTR) {
+                    throw Verb.failure("waiting for descriptor " + descriptor, VerbsErrno.EINVAL);
                 }
             }
         }

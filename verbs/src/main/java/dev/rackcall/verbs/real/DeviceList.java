@@ -4,9 +4,9 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.Libibverbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -25,18 +25,18 @@ record DeviceList(List<RealDevice> devices, int errno) {
     static DeviceList read() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment count = arena.allocate(JAVA_INT);
-            long list = Libibverbs.ibvGetDeviceList(CallState.current(), count.address());
+            long list = Libibverbs.ibvGetDeviceList(CapturedErrno.current(), count.address());
             if (list == 0) {
-                return new DeviceList(List.of(), CallState.errno());
+                return new DeviceList(List.of(), CapturedErrno.errno());
             }
             try {
                 List<RealDevice> devices = new ArrayList<>();
                 for (long pointer : pointers(list, count.get(JAVA_INT, 0))) {
                     devices.add(new RealDevice(name(pointer)));
                 }
-                return new DeviceList(devices, Errno.ENODEV);
+                return new DeviceList(devices, VerbsErrno.ENODEV);
             } finally {
-                Libibverbs.ibvFreeDeviceList(CallState.current(), list);
+                Libibverbs.ibvFreeDeviceList(CapturedErrno.current(), list);
             }
         }
     }
@@ -46,16 +46,16 @@ record DeviceList(List<RealDevice> devices, int errno) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment count = arena.allocate(JAVA_INT);
             String what = "opening RDMA device " + name;
-            long list = Verb.pointer(Libibverbs.ibvGetDeviceList(CallState.current(), count.address()), what);
+            long list = Verb.pointer(Libibverbs.ibvGetDeviceList(CapturedErrno.current(), count.address()), what);
             try {
                 for (long pointer : pointers(list, count.get(JAVA_INT, 0))) {
                     if (name(pointer).equals(name)) {
-                        return Verb.pointer(Libibverbs.ibvOpenDevice(CallState.current(), pointer), what);
+                        return Verb.pointer(Libibverbs.ibvOpenDevice(CapturedErrno.current(), pointer), what);
                     }
                 }
-                throw new VerbsException(what, Errno.ENODEV, "it has gone; list the devices again");
+                throw new VerbsException(what, VerbsErrno.ENODEV, "it has gone; list the devices again");
             } finally {
-                Libibverbs.ibvFreeDeviceList(CallState.current(), list);
+                Libibverbs.ibvFreeDeviceList(CapturedErrno.current(), list);
             }
         }
     }
@@ -67,7 +67,7 @@ record DeviceList(List<RealDevice> devices, int errno) {
     }
 
     private static String name(long device) {
-        long name = Libibverbs.ibvGetDeviceName(CallState.current(), device);
+        long name = Libibverbs.ibvGetDeviceName(CapturedErrno.current(), device);
         return MemorySegment.ofAddress(name).reinterpret(MAX_NAME_BYTES).getString(0);
     }
 }

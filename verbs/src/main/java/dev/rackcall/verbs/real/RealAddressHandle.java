@@ -2,7 +2,7 @@ package dev.rackcall.verbs.real;
 
 import dev.rackcall.verbs.AddressHandle;
 import dev.rackcall.verbs.AddressVector;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.Libibverbs;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -33,7 +33,9 @@ final class RealAddressHandle implements AddressHandle {
     public void close() {
         if (closed.compareAndSet(false, true)) {
             Closing.run(
-                    closed, () -> Libibverbs.ibvDestroyAh(CallState.current(), pointer), "closing an address handle");
+                    closed,
+                    () -> Libibverbs.ibvDestroyAh(CapturedErrno.current(), pointer),
+                    "closing an address handle");
             context.closed();
         }
     }

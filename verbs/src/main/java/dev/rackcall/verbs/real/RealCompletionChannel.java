@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.rackcall.verbs.CompletionChannel;
 import dev.rackcall.verbs.CompletionQueue;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.IbvCompChannel;
 import dev.rackcall.verbs.ffi.Libibverbs;
 import java.lang.foreign.Arena;
@@ -73,10 +73,10 @@ final class RealCompletionChannel implements CompletionChannel {
             MemorySegment queue = arena.allocate(JAVA_LONG);
             MemorySegment cookie = arena.allocate(JAVA_LONG);
             Verb.zero(
-                    Libibverbs.ibvGetCqEvent(CallState.current(), pointer, queue.address(), cookie.address()),
+                    Libibverbs.ibvGetCqEvent(CapturedErrno.current(), pointer, queue.address(), cookie.address()),
                     "reading an event of a completion channel");
             long announced = queue.get(JAVA_LONG, 0);
-            Libibverbs.ibvAckCqEvents(CallState.current(), announced, 1);
+            Libibverbs.ibvAckCqEvents(CapturedErrno.current(), announced, 1);
             return queues.get(announced);
         }
     }
@@ -86,7 +86,7 @@ final class RealCompletionChannel implements CompletionChannel {
         if (closed.compareAndSet(false, true)) {
             Closing.run(
                     closed,
-                    () -> Libibverbs.ibvDestroyCompChannel(CallState.current(), pointer),
+                    () -> Libibverbs.ibvDestroyCompChannel(CapturedErrno.current(), pointer),
                     "closing a completion channel");
             context.closed();
         }

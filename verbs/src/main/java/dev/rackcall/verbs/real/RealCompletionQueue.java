@@ -3,9 +3,9 @@ package dev.rackcall.verbs.real;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Completions;
-import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.ContextOperations;
 import dev.rackcall.verbs.ffi.IbvCq;
 import dev.rackcall.verbs.ffi.Libibverbs;
@@ -35,7 +35,8 @@ final class RealCompletionQueue implements CompletionQueue {
         Optional<RealCompletionChannel> channel = spec.channel().map(RealCompletionChannel.class::cast);
         long channelPointer = channel.map(RealCompletionChannel::pointer).orElse(0L);
         long pointer = Verb.pointer(
-                Libibverbs.ibvCreateCq(CallState.current(), context.pointer(), spec.capacity(), 0, channelPointer, 0),
+                Libibverbs.ibvCreateCq(
+                        CapturedErrno.current(), context.pointer(), spec.capacity(), 0, channelPointer, 0),
                 "making a completion queue of " + spec.capacity() + " entries");
         return new RealCompletionQueue(context, channel, pointer);
     }
@@ -72,7 +73,7 @@ final class RealCompletionQueue implements CompletionQueue {
         if (channel.isEmpty()) {
             throw new VerbsException(
                     "asking for announcements of a completion queue that has no channel",
-                    Errno.EINVAL,
+                    VerbsErrno.EINVAL,
                     "make it with CompletionQueueSpec.on(channel)");
         }
         Verb.zero(
@@ -91,7 +92,7 @@ final class RealCompletionQueue implements CompletionQueue {
     private void destroy() {
         Closing.run(
                 closed,
-                () -> context.destroy(() -> Libibverbs.ibvDestroyCq(CallState.current(), pointer)),
+                () -> context.destroy(() -> Libibverbs.ibvDestroyCq(CapturedErrno.current(), pointer)),
                 "closing a completion queue");
     }
 }

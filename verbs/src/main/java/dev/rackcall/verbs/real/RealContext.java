@@ -10,23 +10,22 @@ import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Context;
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.DeviceAttributes;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.Mtu;
 import dev.rackcall.verbs.PortAttributes;
 import dev.rackcall.verbs.PortState;
 import dev.rackcall.verbs.ProtectionDomain;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.IbvAsyncEvent;
-import dev.rackcall.verbs.ffi.IbvAtomicCap;
 import dev.rackcall.verbs.ffi.IbvContext;
 import dev.rackcall.verbs.ffi.IbvDeviceAttr;
 import dev.rackcall.verbs.ffi.IbvGid;
 import dev.rackcall.verbs.ffi.IbvPortAttr;
 import dev.rackcall.verbs.ffi.IbvQp;
 import dev.rackcall.verbs.ffi.Libibverbs;
-import dev.rackcall.verbs.ffi.VerbsMacros;
+import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -82,7 +81,7 @@ final class RealContext implements Context {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate(IbvDeviceAttr.LAYOUT);
             Verb.zero(
-                    Libibverbs.ibvQueryDevice(CallState.current(), pointer, all.address()),
+                    Libibverbs.ibvQueryDevice(CapturedErrno.current(), pointer, all.address()),
                     "asking " + device + " for its attributes");
             return new DeviceAttributes(
                     all.asSlice(IbvDeviceAttr.FW_VER, FIRMWARE_BYTES).getString(0),
@@ -95,7 +94,7 @@ final class RealContext implements Context {
                     IbvDeviceAttr.maxQpRdAtom(all),
                     IbvDeviceAttr.maxSrq(all),
                     IbvDeviceAttr.physPortCnt(all) & 0xFF,
-                    IbvDeviceAttr.atomicCap(all) != IbvAtomicCap.IBV_ATOMIC_NONE,
+                    IbvDeviceAttr.atomicCap(all) != VerbsConstants.IBV_ATOMIC_NONE,
                     false);
         }
     }
@@ -106,7 +105,7 @@ final class RealContext implements Context {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate(IbvPortAttr.LAYOUT);
             Verb.zero(
-                    Libibverbs.ibvQueryPort(CallState.current(), pointer, (byte) port, all.address()),
+                    Libibverbs.ibvQueryPort(CapturedErrno.current(), pointer, (byte) port, all.address()),
                     "asking " + device + " for port " + port);
             return new PortAttributes(
                     PortState.ofCode(IbvPortAttr.state(all)),
@@ -114,7 +113,7 @@ final class RealContext implements Context {
                     IbvPortAttr.lid(all) & 0xFFFF,
                     IbvPortAttr.gidTblLen(all),
                     Integer.toUnsignedLong(IbvPortAttr.maxMsgSz(all)),
-                    IbvPortAttr.linkLayer(all) == VerbsMacros.IBV_LINK_LAYER_ETHERNET);
+                    IbvPortAttr.linkLayer(all) == VerbsConstants.IBV_LINK_LAYER_ETHERNET);
         }
     }
 
@@ -123,7 +122,7 @@ final class RealContext implements Context {
         checkPort(port);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment gid = arena.allocate(IbvGid.LAYOUT);
-            int result = Libibverbs.ibvQueryGid(CallState.current(), pointer, (byte) port, index, gid.address());
+            int result = Libibverbs.ibvQueryGid(CapturedErrno.current(), pointer, (byte) port, index, gid.address());
             // An entry that nobody uses is an error to some kernels.
             return result == 0 ? Gid.of(gid.toArray(JAVA_BYTE)) : Gid.NONE;
         }
@@ -131,7 +130,7 @@ final class RealContext implements Context {
 
     private void checkPort(int port) {
         if (port < 1 || port > MAX_PORTS) {
-            throw new VerbsException("port " + port + " of " + device, Errno.EINVAL, "ports are counted from 1");
+            throw new VerbsException("port " + port + " of " + device, VerbsErrno.EINVAL, "ports are counted from 1");
         }
     }
 
@@ -140,7 +139,7 @@ final class RealContext implements Context {
         return new RealProtectionDomain(
                 this,
                 Verb.pointer(
-                        Libibverbs.ibvAllocPd(CallState.current(), pointer),
+                        Libibverbs.ibvAllocPd(CapturedErrno.current(), pointer),
                         "making a protection domain on " + device));
     }
 
@@ -149,7 +148,7 @@ final class RealContext implements Context {
         return new RealCompletionChannel(
                 this,
                 Verb.pointer(
-                        Libibverbs.ibvCreateCompChannel(CallState.current(), pointer),
+                        Libibverbs.ibvCreateCompChannel(CapturedErrno.current(), pointer),
                         "making a completion channel on " + device));
     }
 
@@ -185,11 +184,11 @@ final class RealContext implements Context {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment event = arena.allocate(IbvAsyncEvent.LAYOUT);
             Verb.zero(
-                    Libibverbs.ibvGetAsyncEvent(CallState.current(), pointer, event.address()),
+                    Libibverbs.ibvGetAsyncEvent(CapturedErrno.current(), pointer, event.address()),
                     "reading an event of " + device);
             AsyncEvent.Type type = AsyncEvent.Type.ofCode(IbvAsyncEvent.eventType(event));
             AsyncEvent result = new AsyncEvent(type, element(type, event));
-            Libibverbs.ibvAckAsyncEvent(CallState.current(), event.address());
+            Libibverbs.ibvAckAsyncEvent(CapturedErrno.current(), event.address());
             return result;
         }
     }
@@ -221,10 +220,10 @@ final class RealContext implements Context {
     public void close() {
         int left = children.compareAndExchange(0, CLOSED);
         if (left > 0) {
-            throw Verb.failure("closing " + device + " with " + left + " objects left in it", Errno.EBUSY);
+            throw Verb.failure("closing " + device + " with " + left + " objects left in it", VerbsErrno.EBUSY);
         }
         if (left == 0) {
-            Verb.zero(Libibverbs.ibvCloseDevice(CallState.current(), pointer), "closing " + device);
+            Verb.zero(Libibverbs.ibvCloseDevice(CapturedErrno.current(), pointer), "closing " + device);
         }
     }
 }

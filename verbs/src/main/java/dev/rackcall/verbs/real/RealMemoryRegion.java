@@ -1,7 +1,7 @@
 package dev.rackcall.verbs.real;
 
 import dev.rackcall.verbs.MemoryRegion;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.IbvMr;
 import dev.rackcall.verbs.ffi.Libibverbs;
 import java.lang.foreign.MemorySegment;
@@ -54,7 +54,8 @@ final class RealMemoryRegion implements MemoryRegion {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            Closing.run(closed, () -> Libibverbs.ibvDeregMr(CallState.current(), pointer), "closing a memory region");
+            Closing.run(
+                    closed, () -> Libibverbs.ibvDeregMr(CapturedErrno.current(), pointer), "closing a memory region");
             context.closed();
         }
     }

@@ -3,14 +3,14 @@ package dev.rackcall.verbs.real;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.AddressHandle;
 import dev.rackcall.verbs.AddressVector;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.ProtectionDomain;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairSpec;
 import dev.rackcall.verbs.SharedReceiveQueue;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.IbvAhAttr;
 import dev.rackcall.verbs.ffi.IbvSrqInitAttr;
 import dev.rackcall.verbs.ffi.Libibverbs;
@@ -43,11 +43,11 @@ final class RealProtectionDomain implements ProtectionDomain {
     public MemoryRegion register(MemorySegment memory, Set<Access> rights) {
         String what = "registering " + memory.byteSize() + " bytes with rights " + rights;
         if (!memory.isNative() || memory.byteSize() == 0 || memory.isReadOnly()) {
-            throw new VerbsException(what, Errno.EFAULT, "register native, writable memory of 1 byte at least");
+            throw new VerbsException(what, VerbsErrno.EFAULT, "register native, writable memory of 1 byte at least");
         }
         long region = Verb.pointer(
                 Libibverbs.ibvRegMr(
-                        CallState.current(), pointer, memory.address(), memory.byteSize(), Access.bits(rights)),
+                        CapturedErrno.current(), pointer, memory.address(), memory.byteSize(), Access.bits(rights)),
                 what);
         return new RealMemoryRegion(context, memory, region);
     }
@@ -64,7 +64,7 @@ final class RealProtectionDomain implements ProtectionDomain {
             IbvSrqInitAttr.attrMaxWr(wanted, requests);
             IbvSrqInitAttr.attrMaxSge(wanted, segments);
             long made = Verb.pointer(
-                    Libibverbs.ibvCreateSrq(CallState.current(), pointer, wanted.address()),
+                    Libibverbs.ibvCreateSrq(CapturedErrno.current(), pointer, wanted.address()),
                     "making a shared receive queue of " + requests + " requests with " + segments + " segments");
             return new RealSharedReceiveQueue(context, made, segments);
         }
@@ -76,7 +76,7 @@ final class RealProtectionDomain implements ProtectionDomain {
             MemorySegment wanted = arena.allocate(IbvAhAttr.LAYOUT);
             Paths.fill(wanted, 0, vector);
             long made = Verb.pointer(
-                    Libibverbs.ibvCreateAh(CallState.current(), pointer, wanted.address()),
+                    Libibverbs.ibvCreateAh(CapturedErrno.current(), pointer, wanted.address()),
                     "making an address handle to " + vector);
             return new RealAddressHandle(context, vector, made);
         }
@@ -86,7 +86,9 @@ final class RealProtectionDomain implements ProtectionDomain {
     public void close() {
         if (closed.compareAndSet(false, true)) {
             Closing.run(
-                    closed, () -> Libibverbs.ibvDeallocPd(CallState.current(), pointer), "closing a protection domain");
+                    closed,
+                    () -> Libibverbs.ibvDeallocPd(CapturedErrno.current(), pointer),
+                    "closing a protection domain");
             context.closed();
         }
     }

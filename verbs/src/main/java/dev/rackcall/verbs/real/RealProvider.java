@@ -1,7 +1,7 @@
 package dev.rackcall.verbs.real;
 
 import dev.rackcall.verbs.Device;
-import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsProvider;
 import dev.rackcall.verbs.ffi.NativeLibrary;
 import java.util.List;
@@ -39,7 +39,7 @@ public final class RealProvider implements VerbsProvider {
         }
         DeviceList list = DeviceList.read();
         if (list.devices().isEmpty()) {
-            return "no RDMA device: " + library.name() + " finds none (" + Errno.name(list.errno())
+            return "no RDMA device: " + library.name() + " finds none (" + VerbsErrno.name(list.errno())
                     + "); load the driver of the network card, or rdma_rxe to try it in software.";
         }
         return "RDMA devices: " + list.devices().stream().map(Device::name).collect(Collectors.joining(", ")) + ".";

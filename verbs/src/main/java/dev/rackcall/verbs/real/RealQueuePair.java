@@ -2,7 +2,6 @@ package dev.rackcall.verbs.real;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairSpec;
@@ -11,14 +10,15 @@ import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.ReceiveRequest;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.ContextOperations;
 import dev.rackcall.verbs.ffi.IbvQp;
 import dev.rackcall.verbs.ffi.IbvQpInitAttr;
-import dev.rackcall.verbs.ffi.IbvQpType;
 import dev.rackcall.verbs.ffi.Libibverbs;
+import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -52,7 +52,7 @@ final class RealQueuePair implements QueuePair {
             throw new VerbsException(
                     "making a " + spec.type() + " queue pair on "
                             + domain.context().device().name(),
-                    Errno.EOPNOTSUPP,
+                    VerbsErrno.EOPNOTSUPP,
                     "only the software device has dynamically connected queue pairs; use RC");
         }
         try (Arena arena = Arena.ofConfined()) {
@@ -65,9 +65,10 @@ final class RealQueuePair implements QueuePair {
             IbvQpInitAttr.capMaxSendSge(wanted, spec.maxSegments());
             IbvQpInitAttr.capMaxRecvSge(wanted, spec.maxSegments());
             IbvQpInitAttr.capMaxInlineData(wanted, spec.maxInline());
-            IbvQpInitAttr.qpType(wanted, spec.type() == QueuePairType.RC ? IbvQpType.IBV_QPT_RC : IbvQpType.IBV_QPT_UD);
+            IbvQpInitAttr.qpType(
+                    wanted, spec.type() == QueuePairType.RC ? VerbsConstants.IBV_QPT_RC : VerbsConstants.IBV_QPT_UD);
             long made = Verb.pointer(
-                    Libibverbs.ibvCreateQp(CallState.current(), domain.pointer(), wanted.address()),
+                    Libibverbs.ibvCreateQp(CapturedErrno.current(), domain.pointer(), wanted.address()),
                     "making a queue pair of " + spec.maxSends() + " sends, " + spec.maxReceives() + " receives, "
                             + spec.maxSegments() + " segments, " + spec.maxInline() + " bytes inline");
             return new RealQueuePair(domain.context(), spec, made, IbvQpInitAttr.capMaxInlineData(wanted));
@@ -171,7 +172,7 @@ final class RealQueuePair implements QueuePair {
         if (now == QueuePairState.RESET || now == QueuePairState.INIT || now == QueuePairState.READY_TO_RECEIVE) {
             throw new VerbsException(
                     "posting a send request to " + type() + " queue pair " + number + " in state " + now,
-                    Errno.EINVAL,
+                    VerbsErrno.EINVAL,
                     "bring it to READY_TO_SEND first");
         }
         if (type() == QueuePairType.UD) {
@@ -188,7 +189,7 @@ final class RealQueuePair implements QueuePair {
         } finally {
             Reference.reachabilityFence(first);
         }
-        if (result != 0 && result != Errno.ENOMEM) {
+        if (result != 0 && result != VerbsErrno.ENOMEM) {
             Verb.zero(result, "posting " + first.opcode() + " to queue pair " + number);
         }
         return result;
@@ -200,7 +201,7 @@ final class RealQueuePair implements QueuePair {
             throw new VerbsException(
                     "posting a receive request of " + request.segments() + " segments to " + type() + " queue pair "
                             + number + " in state " + led,
-                    Errno.EINVAL,
+                    VerbsErrno.EINVAL,
                     "it takes them from INIT on, of " + spec.maxSegments()
                             + " segments at most, and none if it has a shared receive queue");
         }
@@ -211,7 +212,7 @@ final class RealQueuePair implements QueuePair {
         } finally {
             Reference.reachabilityFence(request);
         }
-        if (result == Errno.ENOMEM) {
+        if (result == VerbsErrno.ENOMEM) {
             return false;
         }
         Verb.zero(result, "posting a receive request to queue pair " + number);
@@ -227,7 +228,7 @@ final class RealQueuePair implements QueuePair {
         if (closed.compareAndSet(false, true)) {
             Closing.run(
                     closed,
-                    () -> context.destroy(() -> Libibverbs.ibvDestroyQp(CallState.current(), pointer)),
+                    () -> context.destroy(() -> Libibverbs.ibvDestroyQp(CapturedErrno.current(), pointer)),
                     "closing queue pair " + number);
             context.closed();
         }

@@ -1,9 +1,9 @@
 package dev.rackcall.verbs.real;
 
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.ReceiveRequest;
 import dev.rackcall.verbs.SharedReceiveQueue;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.VerbsErrno;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.ContextOperations;
 import dev.rackcall.verbs.ffi.Libibverbs;
 import java.lang.foreign.Arena;
@@ -36,7 +36,7 @@ final class RealSharedReceiveQueue implements SharedReceiveQueue {
         if (request.segments() > segments) {
             throw Verb.failure(
                     "posting a receive request of " + request.segments() + " segments to a queue for " + segments,
-                    Errno.EINVAL);
+                    VerbsErrno.EINVAL);
         }
         int result;
         try {
@@ -48,7 +48,7 @@ final class RealSharedReceiveQueue implements SharedReceiveQueue {
         } finally {
             Reference.reachabilityFence(request);
         }
-        if (result == Errno.ENOMEM) {
+        if (result == VerbsErrno.ENOMEM) {
             return false;
         }
         Verb.zero(result, "posting a receive request to a shared queue");
@@ -60,7 +60,7 @@ final class RealSharedReceiveQueue implements SharedReceiveQueue {
         if (closed.compareAndSet(false, true)) {
             Closing.run(
                     closed,
-                    () -> context.destroy(() -> Libibverbs.ibvDestroySrq(CallState.current(), pointer)),
+                    () -> context.destroy(() -> Libibverbs.ibvDestroySrq(CapturedErrno.current(), pointer)),
                     "closing a shared receive queue");
             context.closed();
         }

@@ -1,0 +1,155 @@
+package dev.rackcall.route;
+
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.spi.ClientSpec;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The endpoints of one channel that the directory names, or named when they were connected to, and which of them are tried when: the nearest first, each by a
+ * thread of the background. Used under the lock of its {@link ChannelRoutes}.
+ */
+final class ChannelEndpoints {
+    private static final Logger LOG = LoggerFactory.getLogger(ChannelEndpoints.class);
+    private static final String OTHERS_NEARER = "another server is nearer";
+
+    private final ChannelRoutes routes;
+    private final ClientSpec spec;
+    private final ChannelPool pool;
+    private final Map<String, EndpointRoutes> known = new TreeMap<>();
+
+    ChannelEndpoints(ChannelRoutes routes, ClientSpec spec, ChannelPool pool) {
+        this.routes = routes;
+        this.spec = spec;
+        this.pool = pool;
+    }
+
+    boolean isEmpty() {
+        return known.isEmpty();
+    }
+
+    /** What the directory says. An endpoint that it no longer names stays as long as its connection does: whoever runs still serves. */
+    void follow(List<Endpoint> named) {
+        known.values().forEach(each -> each.named = false);
+        for (Endpoint endpoint : named) {
+            EndpointRoutes before = known.get(endpoint.id());
+            if (before == null || !before.isAt(endpoint)) {
+                if (before != null) {
+                    before.giveUp("its server is reached by other addresses now");
+                }
+                known.put(endpoint.id(), new EndpointRoutes(routes, endpoint, spec, pool));
+            } else {
+                before.update(endpoint);
+                before.named = true;
+            }
+        }
+        for (EndpointRoutes each : List.copyOf(known.values())) {
+            if (!each.named && !each.busy && each.line().isEmpty()) {
+                each.giveUp("the directory no longer names it");
+                known.values().remove(each);
+            }
+        }
+    }
+
+    /** Has all looked at by the next {@link #pump}. */
+    void want(boolean urgently) {
+        known.values().forEach(each -> {
+            each.due = true;
+            each.urgent |= urgently;
+        });
+    }
+
+    /** Whether one of them may yet be reached. */
+    boolean areTried() {
+        return known.values().stream().anyMatch(each -> each.busy || each.due);
+    }
+
+    /** Has ways tried: of endpoints that have a line, and of the nearest of the others until there is one. */
+    void pump() {
+        int best = best();
+        Map<EndpointRoutes, Integer> hopes =
+                known.values().stream().collect(Collectors.toMap(each -> each, EndpointRoutes::hope));
+        for (EndpointRoutes each : known.values()) {
+            int hope = hopes.get(each);
+            boolean nearerIsTried = hopes.entrySet().stream()
+                    .anyMatch(other -> other.getValue() < hope && other.getKey().mayYetAnswer());
+            boolean wanted = hope <= best && !nearerIsTried;
+            if (each.due && !each.busy && (wanted || each.line().isPresent())) {
+                begin(each);
+            } else if (best < hope && !each.busy && each.line().isEmpty()) {
+                each.stepBack(OTHERS_NEARER);
+            }
+        }
+    }
+
+    private void begin(EndpointRoutes endpoint) {
+        boolean urgently = endpoint.urgent;
+        boolean mayConnect = endpoint.named;
+        endpoint.busy = true;
+        endpoint.busySince = System.nanoTime();
+        endpoint.due = false;
+        endpoint.urgent = false;
+        Background.run(() -> {
+            try {
+                endpoint.advance(mayConnect, urgently);
+            } catch (RuntimeException e) {
+                LOG.warn("channel {}: an endpoint's ways could not be tried", spec.channel(), e);
+            } finally {
+                routes.tried(endpoint);
+            }
+        });
+    }
+
+    private int best() {
+        return usable().mapToInt(Subchannel::rank).min().orElse(EndpointRoutes.UNREACHABLE);
+    }
+
+    private Stream<Subchannel> usable() {
+        return known.values().stream().flatMap(each -> each.line().stream());
+    }
+
+    /**
+     * Those of the nearest endpoints that can be reached.
+     *
+     * @param current whether what the directory says is not old
+     */
+    Subchannel[] nearest(boolean current) {
+        known.values().forEach(each -> each.weigh(current));
+        int best = best();
+        return usable().filter(line -> line.rank() == best).toArray(Subchannel[]::new);
+    }
+
+    /** Has lines left that are farther than others. */
+    void leaveFarther() {
+        int best = best();
+        for (EndpointRoutes each : known.values()) {
+            if (!each.busy && each.line().filter(line -> line.rank() > best).isPresent()) {
+                each.stepBack(OTHERS_NEARER);
+            }
+        }
+    }
+
+    Stream<RpcException> failures() {
+        return known.values().stream().flatMap(EndpointRoutes::failures);
+    }
+
+    /** For a message: each endpoint with its ways and what is wrong with them. */
+    String complaints() {
+        return known.values().stream().map(EndpointRoutes::complaint).collect(Collectors.joining(". "));
+    }
+
+    Stream<Route> describe() {
+        return known.values().stream()
+                .sorted(Comparator.comparing(
+                        each -> each.line().map(Subchannel::rank).orElse(EndpointRoutes.UNREACHABLE)))
+                .flatMap(each -> each.describe().stream());
+    }
+}

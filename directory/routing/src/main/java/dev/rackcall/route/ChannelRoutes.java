@@ -1,0 +1,341 @@
+package dev.rackcall.route;
+
+import dev.rackcall.directory.ChannelName;
+import dev.rackcall.directory.ChannelView;
+import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.MemoryClaim;
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.Router;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.pool.Pool;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The lines of one channel: follows its endpoints in the directory, has their ways tried by threads of the background, nearest endpoints first, and publishes which lines
+ * calls may take. A call reads one field of it; it waits here only while there is no line at all, for ways that are being tried and for news.
+ */
+final class ChannelRoutes implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ChannelRoutes.class);
+    private static final long LOOK_MILLIS = 200;
+    /** So long a call that has nowhere to go waits for the directory's news of another server. */
+    private static final long NEWS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    private static final long NEWS_LOOK_MILLIS = 20;
+    private static final Subchannel[] NONE = {};
+
+    private final ClientSpec spec;
+    private final ChannelPool pool;
+    private final SharedDirectory directory;
+    private final ChannelView view;
+    /** Whether there was a bound on memory when the channel was opened. */
+    private final boolean bounded;
+
+    private final Future<?> ticks;
+
+    private final Subchannels lines = new Subchannels();
+    private final ChannelEndpoints endpoints;
+    /** Of the lines that are nearest. Stores are under this object's lock. */
+    private volatile Subchannel[] live = NONE;
+
+    /** Whether somebody is about to look at lines that have ended. */
+    private final AtomicBoolean noticed = new AtomicBoolean();
+
+    private volatile boolean closed;
+
+    private ChannelRoutes(ClientSpec spec, SharedDirectory directory) {
+        this.spec = spec;
+        this.pool = new ChannelPool(spec.pool());
+        this.directory = directory;
+        this.bounded = directory.directory().limits().memoryPerMember() < Long.MAX_VALUE;
+        this.endpoints = new ChannelEndpoints(this, spec, pool);
+        this.view = directory.directory().follow(ChannelName.of(spec.channel()));
+        this.ticks = Background.every(LOOK_MILLIS, this::look);
+        // The directory's thread waits for nobody.
+        view.listen(_ -> Background.run(this::look));
+    }
+
+    /** Returns once there is a line. */
+    static ChannelRoutes open(ClientSpec spec, Router.Membership membership) {
+        SharedDirectory directory = SharedDirectory.join(membership.directory());
+        ChannelRoutes routes = null;
+        try {
+            if (directory.directory().endpoints(ChannelName.of(spec.channel())).isEmpty()) {
+                throw notNamed(spec, directory);
+            }
+            routes = new ChannelRoutes(spec, directory);
+            if (routes.view.await(spec.connectTimeout()).isEmpty()) {
+                throw notNamed(spec, directory);
+            }
+            routes.await(System.nanoTime() + spec.connectTimeout().toNanos());
+            return routes;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            giveUp(routes, directory);
+            throw Status.Code.CANCELLED
+                    .with("channel %s: interrupted while it was opened", spec.channel())
+                    .asException(e);
+        } catch (RuntimeException | Error e) {
+            giveUp(routes, directory);
+            throw e;
+        }
+    }
+
+    private static void giveUp(ChannelRoutes routes, SharedDirectory directory) {
+        if (routes != null) {
+            routes.close();
+        } else {
+            directory.close();
+        }
+    }
+
+    private static RpcException notNamed(ClientSpec spec, SharedDirectory directory) {
+        return Status.Code.NOT_FOUND
+                .with(
+                        "the directory %s names no server of channel %s; start one with that directory (it names: %s)",
+                        directory.address(),
+                        spec.channel(),
+                        directory.directory().channels())
+                .asException();
+    }
+
+    // ---- for calls
+
+    /** Those that calls may take; waits for one if there is none. */
+    Subchannel[] lines(long deadline) {
+        Subchannel[] present = live;
+        return present.length > 0 ? present : await(deadline);
+    }
+
+    /** Those that calls may take now, perhaps none. */
+    Subchannel[] lines() {
+        return live;
+    }
+
+    /** The line over which a server can follow the Ref of a shared object. */
+    Optional<Subchannel> lineOf(Object sharedObject) {
+        for (Subchannel line : lines.open()) {
+            if (line.connection().maps(sharedObject)) {
+                return Optional.of(line);
+            }
+        }
+        return Optional.empty();
+    }
+
+    Subchannel[] openLines() {
+        return lines.open();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    ClientSpec spec() {
+        return spec;
+    }
+
+    /** Somebody has found that a line is dead. */
+    void noticeEnd() {
+        if (!noticed.compareAndSet(false, true)) {
+            // Many calls find it at a time, and one look is enough.
+            return;
+        }
+        Background.run(() -> {
+            // Before it looks: what is noticed from now on is looked for once more.
+            noticed.set(false);
+            synchronized (this) {
+                publish();
+            }
+            look();
+        });
+    }
+
+    /** As {@link #lines(long)}, after those that have ended were put aside. */
+    synchronized Subchannel[] await(long deadline) {
+        endpoints.follow(view.endpoints());
+        publish();
+        // What has failed just now is tried again: somebody waits for it.
+        endpoints.want(true);
+        long begun = System.nanoTime();
+        long end = begun + Math.min(deadline - begun, spec.connectTimeout().toNanos());
+        endpoints.pump();
+        while (live.length == 0) {
+            if (closed) {
+                throw closedHere();
+            }
+            long nanos = end - System.nanoTime();
+            boolean hopeless = !endpoints.areTried() && System.nanoTime() - begun > NEWS_NANOS;
+            if (nanos <= 0 || hopeless) {
+                throw unreachable();
+            }
+            try {
+                // Rounded up, since to wait for 0 ms is to wait for ever.
+                wait(Math.min(nanos / 1_000_000 + 1, NEWS_LOOK_MILLIS));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw Status.Code.CANCELLED
+                        .with("channel %s: interrupted while it waited for a connection", spec.channel())
+                        .asException(e);
+            }
+        }
+        return live;
+    }
+
+    private RpcException closedHere() {
+        return Status.Code.CANCELLED
+                .with("channel %s was closed here", spec.channel())
+                .asException();
+    }
+
+    private RpcException unreachable() {
+        if (endpoints.isEmpty()) {
+            return Status.Code.UNAVAILABLE
+                    .with(
+                            "the directory %s names no server of channel %s any more; start one",
+                            directory.address(), spec.channel())
+                    .asException();
+        }
+        List<RpcException> failures = endpoints.failures().toList();
+        List<Status.Code> codes =
+                failures.stream().map(RpcException::code).distinct().toList();
+        boolean clear = codes.size() == 1 && codes.getFirst() != Status.Code.NOT_FOUND;
+        Status status = (clear ? codes.getFirst() : Status.Code.UNAVAILABLE)
+                .with(
+                        "channel %s: no server can be reached%s. %s",
+                        spec.channel(),
+                        view.isCurrent() ? "" : " (and the directory cannot, so these may be old)",
+                        endpoints.complaints());
+        return failures.isEmpty() ? status.asException() : status.asException(failures.getFirst());
+    }
+
+    // ---- for connections
+
+    /** A fresh line of a way. */
+    synchronized void adopt(Subchannel line) {
+        if (closed) {
+            line.connection().close();
+            throw closedHere();
+        }
+        lines.adopt(line);
+    }
+
+    /**
+     * Counts memory that a connection may map against what the directory lets this process have. Nothing is counted where that sets no bound, or cannot be reached: calls
+     * wait for no directory.
+     *
+     * @throws RpcException RESOURCE_EXHAUSTED if it is too much
+     */
+    Optional<MemoryClaim> claim(long bytes) {
+        if (!bounded || !view.isCurrent()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(directory.directory().claimMemory(bytes));
+        } catch (DirectoryException e) {
+            if (e.reason() == DirectoryException.Reason.QUOTA_EXCEEDED) {
+                throw Status.Code.RESOURCE_EXHAUSTED.with("%s", e.getMessage()).asException(e);
+            }
+            LOG.debug("channel {}: {} bytes are not counted: {}", spec.channel(), bytes, e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    synchronized void use(ServiceDefinition<?> definition) {
+        lines.use(definition);
+    }
+
+    /** Lines by another pool get no new calls once this has returned, and are left. */
+    synchronized void changePool(Optional<Pool> value) {
+        if (value.isEmpty() && pool.current().isEmpty()) {
+            return;
+        }
+        pool.change(value);
+        // Without this a way that has failed by the pool before would wait for its time.
+        endpoints.want(true);
+        look();
+    }
+
+    /** The first connection that was made, which may have ended: it tells what all of them serve. */
+    synchronized ClientConnection first() {
+        return lines.first();
+    }
+
+    /**
+     * A way gives up its line. Under the lock, as {@link #describe} is: whoever asks meanwhile, perhaps to know when nobody needs a pool any more, finds the line with its way or among those that
+     * were left.
+     */
+    synchronized void retire(EndpointRoute way, String why, Subchannel.Left how) {
+        way.detach().ifPresent(line -> {
+            lines.leave(line, why, line.isUsable() ? how : Subchannel.Left.ENDED);
+            publish();
+            LOG.info("channel {}: calls no longer go to {}: {}", spec.channel(), line, why);
+        });
+    }
+
+    // ---- the background
+
+    /** Now and then, and when the directory has news. */
+    private synchronized void look() {
+        if (closed) {
+            return;
+        }
+        endpoints.follow(view.endpoints());
+        endpoints.want(false);
+        lines.closeForsaken();
+        publish();
+        endpoints.pump();
+    }
+
+    /** All ways of an endpoint were looked at. */
+    synchronized void tried(EndpointRoutes endpoint) {
+        endpoint.wasTried();
+        publish();
+        if (!closed) {
+            endpoints.pump();
+        }
+    }
+
+    /** Which lines calls may take from now on: the nearest. */
+    private void publish() {
+        if (closed) {
+            live = NONE;
+        } else {
+            endpoints.leaveFarther();
+            live = endpoints.nearest(view.isCurrent());
+        }
+        notifyAll();
+    }
+
+    synchronized List<Route> describe() {
+        return Stream.concat(endpoints.describe(), lines.describeLeft()).toList();
+    }
+
+    @Override
+    public void close() {
+        Subchannel[] last;
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            last = lines.open();
+            publish();
+        }
+        ticks.cancel(false);
+        view.close();
+        for (Subchannel line : last) {
+            line.close();
+        }
+        directory.close();
+    }
+}

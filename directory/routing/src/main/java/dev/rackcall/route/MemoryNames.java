@@ -1,0 +1,35 @@
+package dev.rackcall.route;
+
+import dev.rackcall.shm.os.BootId;
+import dev.rackcall.shm.pool.Pool;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * Names of memory that two ends may both reach, as endpoints tell them. A host's memory is reached by a runtime directory: whoever sees the same directory, of the
+ * same boot, can be handed the memory of connections there, be it under another path in a container. A pool is known by its instance.
+ */
+final class MemoryNames {
+    static final String HOST = "host:";
+    static final String POOL = "pool:";
+
+    private MemoryNames() {}
+
+    /** Of a runtime directory; empty if there is none. */
+    static Optional<String> host(Path folder) {
+        try {
+            long device = ((Number) Files.getAttribute(folder, "unix:dev")).longValue();
+            long file = ((Number) Files.getAttribute(folder, "unix:ino")).longValue();
+            return Optional.of(HOST + Long.toHexString(BootId.current().bits()) + "-" + Long.toHexString(device) + "-"
+                    + Long.toHexString(file));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    static String pool(Pool pool) {
+        return POOL + Long.toHexString(pool.instanceId());
+    }
+}

@@ -1,0 +1,104 @@
+package dev.rackcall.route;
+
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.codec.ObjectCodec;
+import dev.rackcall.shm.codec.PayloadWriter;
+import dev.rackcall.shm.types.SharedObject;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** What a {@link RoutedCall} passes: encoded apart, so that it can be sent twice, and the line in whose memory lies what is passed by pointer. */
+final class RoutedArguments {
+    private static final long FIRST_BYTES = 1 << 10;
+    private static final long KEPT_BYTES = 64 << 10;
+
+    private final PayloadWriter writer = PayloadWriter.create(RoutedArguments::grow);
+    private final List<Object> shared = new ArrayList<>();
+    private final List<String> sharedNames = new ArrayList<>();
+    private MemorySegment memory = MemorySegment.NULL;
+    private boolean encoding;
+    private Optional<Subchannel> bound = Optional.empty();
+
+    private static MemorySegment grow(MemorySegment old, long used, long needed) {
+        MemorySegment larger = Arena.ofAuto().allocate(Math.max(FIRST_BYTES, Math.max(needed, 2 * old.byteSize())));
+        return larger.copyFrom(old.asSlice(0, used));
+    }
+
+    PayloadWriter writer(ObjectCodec objects) {
+        if (!encoding) {
+            encoding = true;
+            writer.objects(objects);
+            writer.begin(memory);
+        }
+        return writer;
+    }
+
+    /**
+     * Notes an object that is passed by pointer.
+     *
+     * @return its Ref; 0 if none of the lines maps it, of which a line's own call says what is wrong, when it is sent
+     */
+    long share(Object sharedObject, String argument, ChannelRoutes routes, MethodDescriptor method) {
+        shared.add(sharedObject);
+        sharedNames.add(argument);
+        try {
+            Optional<Subchannel> owner = routes.lineOf(sharedObject);
+            if (owner.isPresent()) {
+                bind(owner.get(), sharedObject, argument, method);
+                return SharedObject.liveRefOf(sharedObject);
+            }
+        } catch (RefException | IllegalArgumentException | IllegalStateException e) {
+            return 0;
+        }
+        return 0;
+    }
+
+    private void bind(Subchannel owner, Object sharedObject, String argument, MethodDescriptor method)
+            throws RpcException {
+        if (bound.isEmpty()) {
+            bound = Optional.of(owner);
+        }
+        Subchannel first = bound.get();
+        // The channel's shared arena is mapped by several lines to one server.
+        if (first != owner && !first.connection().maps(sharedObject)) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with(
+                            "%s: argument '%s' lies in the memory of %s, and one before it in that of %s; build all of them in one"
+                                    + " channel.newScope()",
+                            method, argument, owner, first)
+                    .asException();
+        }
+    }
+
+    /** The line whose memory the arguments lie in; empty if any will do. */
+    Optional<Subchannel> bound() {
+        return bound;
+    }
+
+    void handOver(ClientCall call) {
+        if (encoding) {
+            call.arguments().append(writer);
+        }
+        for (int i = 0; i < shared.size(); i++) {
+            call.share(shared.get(i), sharedNames.get(i));
+        }
+    }
+
+    /** Forgets everything but memory for the next call. */
+    void clear() {
+        if (encoding && writer.buffer().byteSize() <= KEPT_BYTES) {
+            memory = writer.buffer();
+        }
+        encoding = false;
+        bound = Optional.empty();
+        shared.clear();
+        sharedNames.clear();
+    }
+}

@@ -1,0 +1,283 @@
+package dev.rackcall.route;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.codec.PayloadException;
+import dev.rackcall.shm.codec.PayloadReader;
+import dev.rackcall.shm.codec.PayloadWriter;
+import dev.rackcall.shm.types.SharedObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/**
+ * A call that picks its line when its arguments are known. What it passes by pointer lies in the memory of one line, which it takes then; otherwise it takes the
+ * line with the fewest calls. If it may be repeated and a line fails under it, it takes another.
+ *
+ * <p>Used by one call after the other. The line's own call does the rest: slots, seals, answers.
+ */
+final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
+    private static final int MOST_ATTEMPTS = 3;
+
+    private final RoutedConnection connection;
+    private final ChannelRoutes routes;
+    private final RoutedArguments arguments = new RoutedArguments();
+    private final List<Subchannel> tried = new ArrayList<>();
+
+    private MethodDescriptor method;
+    private long deadline;
+    private Metadata headers = Metadata.EMPTY;
+    private Isolation isolation = Isolation.TRUSTED;
+    private CallObserver observer = CallObserver.NONE;
+    /** That the last attempt took. */
+    private Subchannel last;
+
+    private Status failure = Status.OK;
+    /** The attempt whose answer is being read; null before. */
+    private ClientCall attempt;
+
+    RoutedCall(RoutedConnection connection) {
+        this.connection = connection;
+        this.routes = connection.channelRoutes();
+    }
+
+    void begin(
+            MethodDescriptor callee,
+            long callDeadline,
+            Metadata callHeaders,
+            Isolation callIsolation,
+            CallObserver callObserver) {
+        method = callee;
+        // All attempts have one deadline.
+        deadline = callDeadline == 0
+                ? System.nanoTime() + routes.spec().defaultTimeout().toNanos()
+                : callDeadline;
+        headers = callHeaders;
+        isolation = callIsolation;
+        observer = callObserver;
+        failure = Status.OK;
+    }
+
+    // ---- encoding
+
+    @Override
+    public PayloadWriter arguments() {
+        return arguments.writer(connection.objects());
+    }
+
+    @Override
+    public long share(Object sharedObject, String argument) {
+        return arguments.share(sharedObject, argument, routes, method);
+    }
+
+    // ---- attempts
+
+    /** Sends the call over a line; over another one if that fails and the call may be repeated. */
+    private <T> T send(boolean mayRepeat, Function<ClientCall, T> how) {
+        while (true) {
+            Subchannel line = line();
+            Attempt told = Attempt.begin(line, observer);
+            last = line;
+            ClientCall inner;
+            try {
+                inner = line.connection().begin(method, deadline, headers, isolation, told);
+            } catch (RpcException e) {
+                told.endUntold(e.status());
+                // Nothing was sent, so that another line may have it whatever it does.
+                RpcException why = wasLeft(line, e) ? leftMeanwhile(line, e) : e;
+                if (!mayTryAnother(line, why)) {
+                    failure = why.status();
+                    throw why;
+                }
+                continue;
+            } catch (RuntimeException | Error e) {
+                told.endUntold(notEncoded());
+                throw e;
+            }
+            attempt = inner;
+            if (method.kind() == MethodDescriptor.Kind.SERVER_STREAM) {
+                line.begunStream(deadline);
+            }
+            try {
+                arguments.handOver(inner);
+                return how.apply(inner);
+            } catch (RpcException e) {
+                if (!mayRepeat || !mayTryAnother(line, e)) {
+                    throw e;
+                }
+                told.tellNobody();
+                attempt = null;
+                inner.close();
+            }
+        }
+    }
+
+    private Subchannel line() {
+        Optional<Subchannel> owner = arguments.bound();
+        if (owner.isPresent()) {
+            return owner.get();
+        }
+        try {
+            Subchannel line = SubchannelPicker.pick(routes.lines(deadline), tried);
+            return line.isUsable() ? line : SubchannelPicker.pick(routes.await(deadline), tried);
+        } catch (RpcException e) {
+            failure = e.status();
+            throw e;
+        }
+    }
+
+    /** Whether the line was closed because calls go elsewhere now, which is no end of this channel. */
+    private boolean wasLeft(Subchannel line, RpcException e) {
+        return e.code() == Status.Code.CANCELLED && !line.isUsable() && !routes.isClosed();
+    }
+
+    private RpcException leftMeanwhile(Subchannel line, RpcException e) {
+        return Status.Code.UNAVAILABLE
+                .with("%s: the connection to %s was closed since calls go elsewhere now", method, line)
+                .asException(e);
+    }
+
+    private boolean mayTryAnother(Subchannel line, RpcException e) {
+        if (!line.isUsable()) {
+            routes.noticeEnd();
+        }
+        tried.add(line);
+        return arguments.bound().isEmpty()
+                && e.code() == Status.Code.UNAVAILABLE
+                && tried.size() < MOST_ATTEMPTS
+                && System.nanoTime() - deadline < 0;
+    }
+
+    @Override
+    public PayloadReader invoke() {
+        return send(method.idempotent(), ClientCall::invoke);
+    }
+
+    @Override
+    public <T> CompletableFuture<T> invokeAsync(ResultReader<T> reader) {
+        if (method.idempotent() && arguments.bound().isEmpty()) {
+            CallObserver atTheEnd = observer;
+            observer = CallObserver.NONE;
+            return RepeatedCall.begin(this, reader, atTheEnd);
+        }
+        CompletableFuture<T> result = send(false, inner -> inner.invokeAsync(reader));
+        finish();
+        return result;
+    }
+
+    @Override
+    public <T> CompletableFuture<T> attemptAsync(ResultReader<T> reader) {
+        try {
+            return send(false, inner -> inner.invokeAsync(reader));
+        } catch (RuntimeException | Error e) {
+            if (attempt == null) {
+                throw e;
+            }
+            throw attempt.abandon(e);
+        } finally {
+            attempt = null;
+        }
+    }
+
+    @Override
+    public boolean maySendAgain(RpcException e) {
+        return mayTryAnother(last, e);
+    }
+
+    @Override
+    public void invokeOneWay() {
+        send(false, inner -> {
+            inner.invokeOneWay();
+            return true;
+        });
+        finish();
+    }
+
+    @Override
+    public <T> Stream<T> invokeStream(ResultReader<T> reader) {
+        Stream<T> stream = send(method.idempotent(), inner -> inner.invokeStream(reader));
+        finish();
+        return stream;
+    }
+
+    // ---- the end
+
+    @Override
+    public <T> T shared(Class<T> type, long ref) {
+        return attempt.shared(type, ref);
+    }
+
+    @Override
+    public RpcException rejected(PayloadException cause) {
+        if (attempt != null) {
+            return attempt.rejected(cause);
+        }
+        failure = Status.Code.INVALID_ARGUMENT.with("%s: %s", method, cause.getMessage());
+        return failure.asException(cause);
+    }
+
+    private Status notEncoded() {
+        return Status.Code.INTERNAL.with("%s: its arguments could not be encoded", method);
+    }
+
+    @Override
+    public void close() {
+        if (attempt != null) {
+            attempt.close();
+        } else {
+            Attempt.tell(observer, failure.isOk() ? notEncoded() : failure);
+        }
+        finish();
+    }
+
+    @Override
+    public RuntimeException abandon(Throwable cause) {
+        RuntimeException thrown = attempt != null ? attempt.abandon(cause) : notSent(cause);
+        finish();
+        if (cause instanceof Error error) {
+            throw error;
+        }
+        return thrown;
+    }
+
+    private RuntimeException notSent(Throwable cause) {
+        RuntimeException thrown = switch (cause) {
+            case PayloadException e -> rejected(e);
+            case OutOfArenaException e ->
+                Status.Code.RESOURCE_EXHAUSTED
+                        .with("%s: %s", method, e.getMessage())
+                        .asException(e);
+            case RuntimeException e -> e;
+            default -> notEncoded().asException(cause);
+        };
+        Attempt.tell(observer, thrown instanceof RpcException e ? e.status() : notEncoded());
+        return thrown;
+    }
+
+    @Override
+    public void discard(Object value) {
+        if (value instanceof SharedObject) {
+            connection.release(value);
+        }
+    }
+
+    /** Forgets everything; the object may serve another call from now on. */
+    @Override
+    public void finish() {
+        attempt = null;
+        last = null;
+        observer = CallObserver.NONE;
+        tried.clear();
+        arguments.clear();
+        connection.giveBack(this);
+    }
+}

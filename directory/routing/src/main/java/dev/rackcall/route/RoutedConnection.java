@@ -1,0 +1,166 @@
+package dev.rackcall.route;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.runtime.KryoCodec;
+import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.Router;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.codec.ObjectCodec;
+import dev.rackcall.shm.pool.Pool;
+import java.util.List;
+import java.util.Optional;
+import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
+
+/**
+ * What a channel sees of its lines: one connection that lasts. While there is one line only, a call that may not be repeated goes over it as if nothing stood
+ * between; all others are encoded apart first, so that it is known what they pass by pointer before a line is picked, and so that they can be sent twice.
+ */
+final class RoutedConnection extends ClientConnection {
+    private static final int KEPT_CALLS = 64;
+
+    private final ChannelRoutes routes;
+    private final MpmcVarHandleArrayQueue<RoutedCall> idle = new MpmcVarHandleArrayQueue<>(KEPT_CALLS);
+    private volatile ObjectCodec objects = ObjectCodec.none();
+
+    private RoutedConnection(ChannelRoutes routes) {
+        this.routes = routes;
+    }
+
+    static RoutedConnection open(ClientSpec spec, Router.Membership membership) {
+        return new RoutedConnection(ChannelRoutes.open(spec, membership));
+    }
+
+    ChannelRoutes channelRoutes() {
+        return routes;
+    }
+
+    ObjectCodec objects() {
+        return objects;
+    }
+
+    void giveBack(RoutedCall call) {
+        idle.offer(call);
+    }
+
+    @Override
+    public ClientCall begin(
+            MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
+        Subchannel[] lines = routes.lines();
+        // Streams are counted, so that the line on which one is read slowly stays open when calls leave it.
+        boolean plain = !method.idempotent() && method.kind() != MethodDescriptor.Kind.SERVER_STREAM;
+        if (plain && lines.length == 1 && routes.openLines().length == 1) {
+            ClientConnection only = lines[0].connection();
+            if (only.isUsable()) {
+                try {
+                    return only.begin(method, deadline, headers, isolation, observer);
+                } catch (RpcException e) {
+                    // It has ended meanwhile, or was closed because calls go elsewhere.
+                    if (only.isUsable() || (e.code() != Status.Code.UNAVAILABLE && e.code() != Status.Code.CANCELLED)) {
+                        throw e;
+                    }
+                }
+            }
+            routes.noticeEnd();
+        }
+        if (routes.isClosed()) {
+            throw Status.Code.CANCELLED
+                    .with("channel %s was closed here", routes.spec().channel())
+                    .asException();
+        }
+        RoutedCall call = idle.poll();
+        if (call == null) {
+            call = new RoutedCall(this);
+        }
+        call.begin(method, deadline, headers, isolation, observer);
+        return call;
+    }
+
+    @Override
+    public boolean isUsable() {
+        return !routes.isClosed();
+    }
+
+    private Subchannel anyLine() {
+        return SubchannelPicker.pick(
+                routes.lines(System.nanoTime() + routes.spec().defaultTimeout().toNanos()), List.of());
+    }
+
+    @Override
+    public Scope newScope(long firstBytes) {
+        return anyLine().newScope(firstBytes, false);
+    }
+
+    @Override
+    public Scope newSharedScope(long firstBytes) {
+        return anyLine().newScope(firstBytes, true);
+    }
+
+    @Override
+    public void use(ServiceDefinition<?> definition) {
+        objects = KryoCodec.of(definition.registered());
+        routes.use(definition);
+    }
+
+    @Override
+    public boolean release(Object result) {
+        for (Subchannel line : routes.openLines()) {
+            if (line.connection().release(result)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public boolean maps(Object sharedObject) {
+        return routes.lineOf(sharedObject).isPresent();
+    }
+
+    @Override
+    public int callsUnderWay() {
+        int calls = 0;
+        for (Subchannel line : routes.openLines()) {
+            calls += line.connection().callsUnderWay();
+        }
+        return calls;
+    }
+
+    @Override
+    public List<Route> routes() {
+        return routes.describe();
+    }
+
+    @Override
+    public void changePool(Optional<Pool> pool) {
+        routes.changePool(pool);
+    }
+
+    @Override
+    public String serviceName() {
+        return routes.first().serviceName();
+    }
+
+    @Override
+    public long fingerprint() {
+        return routes.first().fingerprint();
+    }
+
+    @Override
+    public String description() {
+        return routes.first().description();
+    }
+
+    @Override
+    public void close() {
+        routes.close();
+    }
+}
