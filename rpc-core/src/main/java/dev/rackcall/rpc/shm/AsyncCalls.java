@@ -111,9 +111,6 @@ final class AsyncCalls {
 
     /** Whether any answer is awaited that no thread spins for. */
     boolean isAwaited() {
-        if (connection.controls.isWaiting()) {
-            return true;
-        }
         for (ShmClientCall call : calls) {
             if (call.isAsync() || call.waiter != null) {
                 return true;

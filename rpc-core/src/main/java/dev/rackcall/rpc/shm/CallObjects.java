@@ -1,7 +1,6 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.ServerCall.ResultWriter;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
@@ -9,14 +8,15 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.SharedType;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 
 /**
  * The shared objects of the call that a slot serves: arguments that came as Refs, results that leave as Refs, and the scopes that its handler allocates in. Most calls have none.
  * Used by the thread that serves the call.
  */
 final class CallObjects {
-    private final ShmServerConnection connection;
+    private final ServerLink link;
+    private final ServiceBinding service;
+    private final PayloadBudget payloads;
     private final ServerRequest request;
     private final ServerResponse response;
 
@@ -27,8 +27,15 @@ final class CallObjects {
     /** A stream reads on under the seal, and marks it done. */
     private boolean sealIsStreams;
 
-    CallObjects(ShmServerConnection connection, ServerRequest request, ServerResponse response) {
-        this.connection = connection;
+    CallObjects(
+            ServerLink link,
+            ServiceBinding service,
+            PayloadBudget payloads,
+            ServerRequest request,
+            ServerResponse response) {
+        this.link = link;
+        this.service = service;
+        this.payloads = payloads;
         this.request = request;
         this.response = response;
     }
@@ -47,29 +54,29 @@ final class CallObjects {
     }
 
     private RefSpace space(String argument) {
-        connection.link.hasPassed();
+        link.hasPassed();
         if (request.isIsolated()) {
             return isolated();
         }
-        CallMemory.requireTrusted(connection.service.demanded(request.methodIndex()), request.method(), argument);
+        CallMemory.requireTrusted(service.demanded(request.methodIndex()), request.method(), argument);
         return trusted();
     }
 
     private RefSpace trusted() {
-        return request.isFetched() ? connection.link.fetched(request.deadline()) : connection.link.refs();
+        return request.isFetched() ? link.fetched(request.deadline()) : link.refs();
     }
 
     private RefSpace isolated() {
         return memory().arguments(
                         request.flags(),
                         request.isolation(),
-                        connection.service.demanded(request.methodIndex()),
+                        service.demanded(request.methodIndex()),
                         request.method());
     }
 
     private CallMemory memory() {
         if (memory == null) {
-            memory = new CallMemory(connection.link, connection.service, connection.payloads);
+            memory = new CallMemory(link, service, payloads);
         }
         return memory;
     }
@@ -82,7 +89,7 @@ final class CallObjects {
     /** Where the handler allocates what it returns by pointer. */
     ReplyScope replyScope() {
         if (reply == null) {
-            reply = connection.link.replies().open();
+            reply = link.replies().open();
         }
         return reply;
     }
@@ -92,11 +99,11 @@ final class CallObjects {
         if (memory != null && memory.isArgument(sharedObject)) {
             return SharedObject.refOf(sharedObject);
         }
-        long shared = connection.link.objects().share(sharedObject, request.name());
-        if (connection.link.isMirrored() && !connection.link.isOwn(shared)) {
+        long shared = link.objects().share(sharedObject, request.name());
+        if (link.isMirrored() && !link.isOwn(shared)) {
             response.namesHeld();
         }
-        if (reply != null && Ref.arenaId(shared) == connection.link.replyArena().id()) {
+        if (reply != null && Ref.arenaId(shared) == link.replyArena().id()) {
             reply.returned(shared);
         }
         return shared;
@@ -109,12 +116,29 @@ final class CallObjects {
         return memory != null && memory.hasLostItsSeal();
     }
 
-    /** Opens a stream over elements that may still be computed from the arguments when the slot serves its next call. */
-    <T> ServerStream<T> openStream(Stream<T> elements, ResultWriter<T> writer) {
-        ServerStream<T> stream = connection.streams.open(request.ticket(), elements, writer, request.name(), memory);
+    /**
+     * Gives away what the call has, to a stream whose elements may still be computed from the arguments when the slot serves its next call.
+     *
+     * @return null if it has nothing
+     */
+    CallMemory giveAway() {
         sealIsStreams = request.isSealed() && memory != null && memory.has(request.isolation());
+        CallMemory given = memory;
         memory = null;
-        return stream;
+        return given;
+    }
+
+    /** Makes the scope of an argument the server's own. */
+    Scope adopt(Object argument, String method) {
+        if (request.isIsolated()) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with(
+                            "%s: the argument of an isolated call cannot be taken over, since others could still write it; keep a copy, or"
+                                    + " let the method take it with Isolation.TRUSTED",
+                            method)
+                    .asException();
+        }
+        return link.objects().adopt(argument, method);
     }
 
     /** Whether the handler has asked for a scope to allocate its result in. */
@@ -126,7 +150,7 @@ final class CallObjects {
     void handOver(BooleanSupplier unwanted) {
         ReplyScope handed = reply;
         reply = null;
-        connection.link.replies().handOver(handed, request.ticket(), unwanted);
+        link.replies().handOver(handed, request.ticket(), unwanted);
     }
 
     /** The call has not succeeded: nobody will see what the handler allocated for its result. */
@@ -146,7 +170,7 @@ final class CallObjects {
         try {
             tryLeaveArguments();
         } catch (RuntimeException | Error e) {
-            PollerLog.failedEnding(connection, e);
+            PollerLog.failedEnding(link.peer(), service.channel(), e);
         }
     }
 
@@ -157,7 +181,7 @@ final class CallObjects {
             memory.leave();
         }
         if (unread) {
-            connection.link.giveUp(request.isolation());
+            link.giveUp(request.isolation());
         }
     }
 }

@@ -2,7 +2,6 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
@@ -18,6 +17,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <p>The memory outlives every thread that uses it: {@link #close} only marks the end, and the last user unmaps.
  */
 final class ClientLink {
+    /** The connection that stands on this end. */
+    interface Owner extends ClientReactor.Watched {
+        /** The server rang: it has answers that no thread spins for, or it drains. */
+        void rung();
+
+        /** The connection has ended, for a reason that this end now knows. */
+        void ended();
+
+        /** Whether no call uses the connection's memory any more. */
+        boolean isQuiet();
+    }
+
     private final Bell bell;
     private final ClientMemory arenas;
     private final Handshake.Welcome welcome;
@@ -29,9 +40,9 @@ final class ClientLink {
     private final ClientReactor reactor = ClientReactor.shared();
 
     /** Null in shared memory. */
-    private final MirrorBell mirror;
+    private final MirroringBell mirror;
 
-    private ShmClientConnection connection;
+    private Owner owner;
     private long tag;
     private volatile Status end;
     /** The thread that ended the connection has told everybody, and no longer uses the memory itself. */
@@ -57,7 +68,7 @@ final class ClientLink {
         this.isRungAlways = isRungAlways;
         this.onUnmapped = onUnmapped;
         this.bell = bell;
-        this.mirror = bell instanceof MirrorBell mirrored ? mirrored : null;
+        this.mirror = bell instanceof MirroringBell mirrored ? mirrored : null;
         this.arenas = arenas;
         this.welcome = welcome;
         this.channel = channel;
@@ -70,14 +81,14 @@ final class ClientLink {
         onUnmapped.run();
     }
 
-    /** Begins to watch the server's life on behalf of {@code owner}. */
-    void start(ShmClientConnection owner) {
-        connection = owner;
+    /** Begins to watch the server's life on behalf of {@code connection}. */
+    void start(Owner connection) {
+        owner = connection;
         if (isRungAlways) {
             // Never taken back: to the server the reactor always sleeps.
             ControlLayout.reactorAsleep(arenas.memory(), true);
         }
-        tag = reactor.add(this);
+        tag = reactor.add(connection);
     }
 
     ClientMemory arenas() {
@@ -100,27 +111,27 @@ final class ClientLink {
         return reactor;
     }
 
-    AsyncCalls async() {
-        return connection.async;
-    }
-
-    void flushControls() {
-        connection.controls.flush();
-    }
-
     int bellFd() {
         return bell.fd();
     }
 
+    /** Wakes a server that does not poll this connection. */
     void ring() {
         if (!bell.ring()) {
             close(lostStatus());
         }
     }
 
+    /** Carries what was published to a server that has memory of its own. */
+    void push() {
+        if (!mirror.push()) {
+            close(lostStatus());
+        }
+    }
+
     /** Tells the server, beside the slots, that nobody waits for the call with that ticket; returns whether that was possible. */
     boolean ringCancelled(long ticket) {
-        return bell.ring(ticket);
+        return bell.tell(ticket);
     }
 
     /** Whether whoever sleeps on a slot of this side is to be woken by this side when the server rings. */
@@ -184,7 +195,7 @@ final class ClientLink {
 
     /** What its carrier knows of the end. Only once it is not open. */
     Optional<Status> endCause() {
-        return mirror == null ? Optional.empty() : mirror.carrier.endCause();
+        return mirror == null ? Optional.empty() : mirror.endCause();
     }
 
     private Status lostStatus() {
@@ -200,7 +211,7 @@ final class ClientLink {
         if (bell.drain(number -> {}) < 0) {
             close(lostStatus());
         } else {
-            connection.rung();
+            owner.rung();
         }
     }
 
@@ -217,7 +228,7 @@ final class ClientLink {
             reactor.remove(tag, bell.fd());
             // Before the server can notice: what it answers to calls that it cancels because we are gone must not reach
             // their callers.
-            connection.ended();
+            owner.ended();
         } finally {
             hangUp();
         }
@@ -237,7 +248,7 @@ final class ClientLink {
         // Between the release of the caller's own slot and its look at the others and at `settled`: of two who leave at
         // once, or of one and the thread that ends the connection, at least one sees that the other has left.
         VarHandle.fullFence();
-        if (settled && connection.slots.isQuiet() && unmapped.compareAndSet(false, true)) {
+        if (settled && owner.isQuiet() && unmapped.compareAndSet(false, true)) {
             arenas.close(onUnmapped);
         }
     }

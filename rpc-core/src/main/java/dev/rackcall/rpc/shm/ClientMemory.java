@@ -10,6 +10,7 @@ import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.SharedType;
@@ -57,7 +58,7 @@ final class ClientMemory {
     @SuppressWarnings("OptionalUsedAsFieldOrParameterType")
     private volatile Optional<Seals> seals;
     /** Null in shared memory. Set before the connection is used. */
-    private HeldScopes held;
+    private MirroredScopes held;
 
     /** Why the connection ended, once it has: then nothing more is mapped, but what is stays until {@link #close}. */
     private volatile Status end;
@@ -122,9 +123,8 @@ final class ClientMemory {
     }
 
     /** The server has memory of its own: what is shared is carried over when it is passed. */
-    void mirroredBy(ClientMirror mirror, ShmClientConnection connection) {
-        held = new HeldScopes(connection, mirror, requestArena, refs);
-        mirror.tells(held::stale);
+    void mirroredBy(MirroredScopes scopes) {
+        held = scopes;
     }
 
     boolean isMirrored() {
@@ -138,6 +138,11 @@ final class ClientMemory {
 
     Arena requestArena() {
         return requestArena;
+    }
+
+    /** Where Refs into the connection's own arenas are followed. */
+    RefSpace refs() {
+        return refs;
     }
 
     MemorySegment replyMemory() {

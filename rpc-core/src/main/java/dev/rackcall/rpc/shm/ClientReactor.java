@@ -39,8 +39,41 @@ final class ClientReactor {
 
     private static final LogLimit LOG_LIMIT = new LogLimit();
 
+    /** A connection as the reactor sees it. */
+    interface Watched {
+        /** The descriptor of its bell. */
+        int fd();
+
+        /** The descriptor is readable: rings have come, or the end. */
+        void readable();
+
+        /** Whether its server's memory is another one, so that a poll takes longer. */
+        boolean isMirrored();
+
+        /** As long as {@code waiting} in time, where a poll takes longer than a pause. */
+        WaitStrategy looking(WaitStrategy waiting);
+
+        /** Whether any answer is awaited that no thread spins for. */
+        boolean isAwaited();
+
+        /** Completes the calls that are answered; returns how many. */
+        int poll();
+
+        /** Changes while callers poll for themselves. */
+        int helped();
+
+        /** Fails the calls whose deadline has passed; returns nanoseconds until the next deadline, at most {@code bound}. */
+        long expire(long now, long bound);
+
+        /** Sends the control requests that found no slot before. */
+        void flushControls();
+
+        /** Tells the server whether the reactor sleeps, so that its next answer rings. */
+        void announceSleep(boolean asleep);
+    }
+
     private final EventPoll poll = EventPoll.create();
-    private final Map<Long, ClientLink> links = new ConcurrentHashMap<>();
+    private final Map<Long, Watched> connections = new ConcurrentHashMap<>();
     private final AtomicLong tags = new AtomicLong();
     /** True from just before the reactor's last look at the calls until it is awake again. */
     private volatile boolean idle;
@@ -68,20 +101,20 @@ final class ClientReactor {
     }
 
     /** Begins to watch a link; returns the tag to {@link #remove} it with. */
-    long add(ClientLink link) {
+    long add(Watched connection) {
         long tag = tags.incrementAndGet();
-        links.put(tag, link);
+        connections.put(tag, connection);
         try {
-            poll.add(link.bellFd(), tag);
+            poll.add(connection.fd(), tag);
         } catch (RuntimeException | Error e) {
-            links.remove(tag);
+            connections.remove(tag);
             throw e;
         }
         return tag;
     }
 
     void remove(long tag, int fd) {
-        if (links.remove(tag) != null) {
+        if (connections.remove(tag) != null) {
             poll.remove(fd);
         }
     }
@@ -131,8 +164,8 @@ final class ClientReactor {
     }
 
     private boolean anyAwaited() {
-        for (ClientLink link : links.values()) {
-            if (link.async().isAwaited()) {
+        for (Watched connection : connections.values()) {
+            if (connection.isAwaited()) {
                 return true;
             }
         }
@@ -168,9 +201,9 @@ final class ClientReactor {
     private long expireAll() {
         long bound = LONGEST_SLEEP_NANOS;
         long now = System.nanoTime();
-        for (ClientLink link : links.values()) {
+        for (Watched connection : connections.values()) {
             try {
-                bound = link.async().expire(now, bound);
+                bound = connection.expire(now, bound);
             } catch (RuntimeException | Error e) {
                 failed(e);
             }
@@ -179,8 +212,8 @@ final class ClientReactor {
     }
 
     private void sleepUntilAnswered() {
-        for (ClientLink link : links.values()) {
-            link.announceSleep(true);
+        for (Watched connection : connections.values()) {
+            connection.announceSleep(true);
         }
         try {
             if (pollAll() == 0) {
@@ -190,17 +223,17 @@ final class ClientReactor {
                 idle = false;
             }
         } finally {
-            for (ClientLink link : links.values()) {
-                link.announceSleep(false);
+            for (Watched connection : connections.values()) {
+                connection.announceSleep(false);
             }
         }
     }
 
     /** Fewer where a poll has to look at a device. */
     private int spins() {
-        for (ClientLink link : links.values()) {
-            if (link.isMirrored() && link.async().isAwaited()) {
-                return link.looking(new WaitStrategy(SPINS, 0)).spins();
+        for (Watched connection : connections.values()) {
+            if (connection.isMirrored() && connection.isAwaited()) {
+                return connection.looking(new WaitStrategy(SPINS, 0)).spins();
             }
         }
         return SPINS;
@@ -208,10 +241,10 @@ final class ClientReactor {
 
     private int pollAll() {
         int completed = 0;
-        for (ClientLink link : links.values()) {
+        for (Watched connection : connections.values()) {
             try {
-                completed += link.async().poll();
-                link.flushControls();
+                completed += connection.poll();
+                connection.flushControls();
             } catch (RuntimeException | Error e) {
                 failed(e);
             }
@@ -221,18 +254,18 @@ final class ClientReactor {
 
     private int helpedSum() {
         int sum = 0;
-        for (ClientLink link : links.values()) {
-            sum += link.async().helped();
+        for (Watched connection : connections.values()) {
+            sum += connection.helped();
         }
         return sum;
     }
 
     private void handle(int events) {
         for (int i = 0; i < events; i++) {
-            ClientLink link = links.get(poll.tag(i));
-            if (link != null) {
+            Watched connection = connections.get(poll.tag(i));
+            if (connection != null) {
                 try {
-                    link.readable();
+                    connection.readable();
                 } catch (RuntimeException | Error e) {
                     failed(e);
                 }

@@ -3,6 +3,7 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.lang.foreign.MemorySegment;
 
@@ -28,14 +29,14 @@ final class ClientRequest {
     /** An argument stays here, for the server to fetch what it needs. */
     private boolean fetched;
 
-    ClientRequest(ShmClientConnection connection, long slot) {
-        this.arenas = connection.arenas;
-        this.memory = connection.memory;
+    ClientRequest(ClientMemory arenas, ObjectCodec objects, long slot) {
+        this.arenas = arenas;
+        this.memory = arenas.memory();
         this.slot = slot;
         this.buffer = new PayloadBuffer(
                 arenas.requestArena(),
                 memory.asSlice(slot + SlotLayout.REQUEST_INLINE, SlotLayout.REQUEST_INLINE_BYTES));
-        this.writer = PayloadWriter.create(buffer).objects(connection.link.objects());
+        this.writer = PayloadWriter.create(buffer).objects(objects);
     }
 
     void begin(Metadata callHeaders, Isolation callIsolation) {

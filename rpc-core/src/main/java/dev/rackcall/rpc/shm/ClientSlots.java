@@ -6,6 +6,7 @@ import dev.rackcall.shm.os.Futex;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
@@ -15,7 +16,7 @@ import java.util.function.Supplier;
  * {@code t - n}: from that moment the slot's previous holder is known to have marked it busy or free for good, so that one look at the slot's
  * state decides, and one compare-and-set per call is enough for any number of threads.
  */
-sealed class ClientSlots permits ReservingSlots {
+class ClientSlots {
     private static final VarHandle TAIL;
 
     static {
@@ -42,6 +43,14 @@ sealed class ClientSlots permits ReservingSlots {
         for (int i = 0; i < count; i++) {
             slots[i] = new ShmClientCall(connection, i);
         }
+    }
+
+    /** The slots of a connection for as many calls as its channel asked for. */
+    static ClientSlots of(ShmClientConnection connection) {
+        int count = connection.link.slots();
+        return connection.link.isMirrored()
+                ? new Reserving(connection, count, Math.min(connection.spec.slots(), count - count / 4))
+                : new ClientSlots(connection, count);
     }
 
     ShmClientCall[] all() {
@@ -222,5 +231,51 @@ sealed class ClientSlots permits ReservingSlots {
             }
         }
         return true;
+    }
+
+    /**
+     * The slots of a connection whose ends have memory of their own: more than its calls may have at a time. The rest is for questions that reading an answer asks, of which each holds its call's slot: if calls could
+     * take all slots, they could all wait for one. Thread-safe.
+     *
+     * <p>How many calls are under way is counted when as many have begun as there was room for the last time: in between they can only have become fewer. So a call that ends need say so to nobody.
+     */
+    static final class Reserving extends ClientSlots {
+        private final int most;
+        private final ReentrantLock turn = new ReentrantLock();
+        /** Calls that may begin before they are counted anew. Guarded by {@link #turn}. */
+        private int left;
+
+        Reserving(ShmClientConnection connection, int count, int most) {
+            super(connection, count);
+            this.most = most;
+        }
+
+        @Override
+        ShmClientCall claim(long deadline) {
+            ShmClientCall call = tryForCall();
+            return call != null ? call : claimSlowly(deadline, this::tryForCall);
+        }
+
+        @Override
+        ShmClientCall claimToAsk(long deadline) {
+            return super.claim(deadline);
+        }
+
+        private ShmClientCall tryForCall() {
+            // Until the slot is occupied: who counts finds it so.
+            turn.lock();
+            try {
+                if (left <= 0) {
+                    left = most - busy();
+                }
+                ShmClientCall call = left <= 0 ? null : tryClaim();
+                if (call != null) {
+                    left--;
+                }
+                return call;
+            } finally {
+                turn.unlock();
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
@@ -11,6 +12,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Spliterator;
 import java.util.Spliterators;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -22,7 +24,16 @@ import java.util.stream.StreamSupport;
  * <p>An answer is {@code long stream id, boolean last, int count, elements}.
  */
 final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
-    private final ShmClientConnection connection;
+    /** The connection that a stream pulls its elements from. */
+    interface Source {
+        /** Asks for more elements of a stream, and gives {@code taker} the answer. */
+        void pull(MethodDescriptor method, long id, long deadline, BiConsumer<PayloadReader, ClientCall> taker);
+
+        /** Tells the server that the stream is not read any more. */
+        void closeStream(long id);
+    }
+
+    private final Source source;
     private final MethodDescriptor method;
     private final ResultReader<T> reader;
     private final long deadline;
@@ -33,13 +44,13 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     private boolean told;
 
     ClientStream(
-            ShmClientConnection connection,
+            Source source,
             MethodDescriptor method,
             ResultReader<T> reader,
             long deadline,
             CallObserver observer) {
         super(Long.MAX_VALUE, Spliterator.ORDERED | Spliterator.NONNULL);
-        this.connection = connection;
+        this.source = source;
         this.method = method;
         this.reader = reader;
         this.deadline = deadline;
@@ -57,7 +68,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
      *
      * @throws PayloadException if it is none
      */
-    void accept(PayloadReader in, ShmClientCall call) {
+    void accept(PayloadReader in, ClientCall call) {
         id = in.readLong();
         boolean isLast = in.readBoolean();
         int count = in.readCount(1);
@@ -90,14 +101,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
 
     private void pull() {
         try {
-            ShmClientCall call = connection.slots.claim(deadline);
-            try {
-                accept(call.callControl(method, ControlOp.STREAM_PULL, id, deadline), call);
-            } catch (PayloadException e) {
-                throw call.rejected(e);
-            } finally {
-                call.close();
-            }
+            source.pull(method, id, deadline, this::accept);
         } catch (RuntimeException | Error e) {
             // Whatever a reader throws: the server must not keep a stream for nobody.
             forsake();
@@ -114,7 +118,7 @@ final class ClientStream<T> extends Spliterators.AbstractSpliterator<T> {
     /** Tells the server that nobody reads on after a failure; if the failure is its own, it has forgotten the stream already. */
     void forsake() {
         if (id != 0) {
-            connection.control(ControlOp.STREAM_CLOSE, id);
+            source.closeStream(id);
         }
     }
 

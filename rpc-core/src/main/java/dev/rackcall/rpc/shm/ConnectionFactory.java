@@ -2,7 +2,6 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
@@ -17,11 +16,6 @@ import java.util.function.IntFunction;
 
 /** Makes the memory of new connections to one channel: one sealed memfd each, cut into control region, request arena and reply arena. */
 final class ConnectionFactory implements AutoCloseable {
-    static final int MIN_SLOTS = 2;
-    static final int MAX_SLOTS = 4096;
-    /** What a client gets at least, if the server gives that much at all. */
-    static final long MIN_QUOTA = 64 << 10;
-
     private static final long FIRST_REPLY_BYTES = 16 << 10;
     private static final int ALLOCATOR = 1;
     private static final SecureRandom INSTANCES = new SecureRandom();
@@ -220,9 +214,9 @@ final class ConnectionFactory implements AutoCloseable {
                     .asException();
         }
         boolean powerOfTwo = Integer.bitCount(hello.slots()) == 1;
-        if (!powerOfTwo || hello.slots() < MIN_SLOTS || hello.slots() > MAX_SLOTS) {
+        if (!powerOfTwo || hello.slots() < Handshake.MIN_SLOTS || hello.slots() > Handshake.MAX_SLOTS) {
             throw Status.Code.INVALID_ARGUMENT
-                    .with("%d slots asked; ask for a power of two from %d to %d", hello.slots(), MIN_SLOTS, MAX_SLOTS)
+                    .with("%d slots asked; ask for a power of two from %d to %d", hello.slots(), Handshake.MIN_SLOTS, Handshake.MAX_SLOTS)
                     .asException();
         }
     }
@@ -248,7 +242,7 @@ final class ConnectionFactory implements AutoCloseable {
     }
 
     private long quota(Handshake.Hello hello) {
-        return Math.min(Math.max(MIN_QUOTA, hello.arenaQuota()), arenaQuota);
+        return Math.min(Math.max(Handshake.MIN_QUOTA, hello.arenaQuota()), arenaQuota);
     }
 
     private Handshake.Welcome welcome(Handshake.Hello hello, ConnectionPlan plan, int participant) {

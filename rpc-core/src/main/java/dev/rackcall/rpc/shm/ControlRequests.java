@@ -4,6 +4,8 @@ import dev.rackcall.rpc.EnforcedSeals;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.sandbox.SealException;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.codec.PayloadReader;
 import java.nio.ByteBuffer;
 
@@ -16,7 +18,8 @@ final class ControlRequests {
      *
      * @throws ProtocolException if no client of this version sends such a thing
      */
-    static void serve(ShmServerCall call, ServerRequest request) throws ProtocolException {
+    static void serve(ShmServerCall call) throws ProtocolException {
+        ServerRequest request = call.request;
         ShmServerConnection connection = call.connection;
         if (request.length() != (ControlOp.isOfTwo(request.methodIndex()) ? 2 * Long.BYTES : Long.BYTES)) {
             throw new ProtocolException(
@@ -39,7 +42,7 @@ final class ControlRequests {
                 return;
             }
             case ControlOp.SHARE, ControlOp.UNSHARE, ControlOp.FETCH -> {
-                NodeRequests.serve(call, request.methodIndex(), operand, operands.readLong());
+                serveNode(call, request.methodIndex(), operand, operands.readLong());
                 return;
             }
             default -> throw new ProtocolException("an unknown control request " + request.methodIndex());
@@ -72,14 +75,34 @@ final class ControlRequests {
         Thread.ofPlatform()
                 .daemon()
                 .name("rackcall-join-seals")
-                .start(() -> LateAnswer.give(call, answered -> {
+                .start(() -> call.answerLate(() -> {
                     try {
                         seals.join(trusted.holder(), session);
-                        answered.succeed();
+                        call.succeed();
                     } catch (SealException e) {
-                        answered.fail(cannotJoin(e));
+                        call.fail(cannotJoin(e));
                     }
                 }));
+    }
+
+    /** About the scopes that nodes have open for each other. A request that is wrong fails; its connection goes on. */
+    private static void serveNode(ShmServerCall call, int op, long ref, long bytes) {
+        try {
+            call.connection
+                    .link
+                    .mirrored()
+                    .orElseThrow(() -> Status.Code.FAILED_PRECONDITION
+                            .with("this client shares its server's memory: there is nothing to fetch")
+                            .asException())
+                    .serve(op, ref, bytes, call::result);
+        } catch (RefException e) {
+            call.fail(Status.Code.FAILED_PRECONDITION.with("%s", e.getMessage()).asException(e));
+            return;
+        } catch (RpcException | OutOfArenaException e) {
+            call.fail(e);
+            return;
+        }
+        call.succeed();
     }
 
     private static RpcException cannotJoin(SealException cause) {

@@ -78,6 +78,11 @@ final class HandlerWalls {
         }
     }
 
+    /** Interceptors and handler of one call. */
+    interface Handling {
+        void run() throws Exception;
+    }
+
     /** What runs handlers of one connection's calls. */
     static final class Wall {
         static final Wall NONE = new Wall(null, null);
@@ -93,19 +98,20 @@ final class HandlerWalls {
             this.region = region;
         }
 
+        /** Whether handlers of this connection have a wall, so that {@link #run} has to run them. */
+        boolean isClosed() {
+            return region != null;
+        }
+
         /**
          * Runs interceptors and handler, in the sandbox of the caller's connection.
          *
          * @throws SandboxException if they have reached for another connection's memory
          */
-        void handle(ServiceBinding service, ShmServerCall call) throws Exception {
-            if (region == null) {
-                service.handle(call);
-                return;
-            }
+        void run(Handling handling) throws Exception {
             int before = enter();
             try {
-                service.handle(call);
+                handling.run();
                 StoreBarrier.now();
             } catch (InternalError e) {
                 throw region.explain(e);

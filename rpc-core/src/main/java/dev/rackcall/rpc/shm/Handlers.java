@@ -11,7 +11,7 @@ abstract sealed class Handlers implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Handlers.class);
 
     /** Runs the call, now or later; called by the poller. */
-    abstract void serve(Poller poller, ShmServerCall call);
+    abstract void serve(Relief<ShmServerConnection> duty, ShmServerCall call);
 
     @Override
     public void close() {}
@@ -33,18 +33,18 @@ abstract sealed class Handlers implements AutoCloseable {
                 call.endAside();
             }
         } catch (RuntimeException | Error e) {
-            LOG.error("a call of channel {} could not be ended", call.connection.service.channel(), e);
+            LOG.error("a call of channel {} could not be ended", call.connection.channel(), e);
         }
     }
 
     private static final class Direct extends Handlers {
         @Override
-        void serve(Poller poller, ShmServerCall call) {
-            Relief.Marks entered = poller.enterHandler(call);
+        void serve(Relief<ShmServerConnection> duty, ShmServerCall call) {
+            Relief.Marks<ShmServerConnection> entered = duty.enter(call.connection);
             try {
                 call.run();
             } finally {
-                if (!poller.leaveHandler(entered)) {
+                if (!duty.leave(entered)) {
                     call.endAside();
                 }
             }
@@ -53,7 +53,7 @@ abstract sealed class Handlers implements AutoCloseable {
 
     private static final class Virtual extends Handlers {
         @Override
-        void serve(Poller poller, ShmServerCall call) {
+        void serve(Relief<ShmServerConnection> duty, ShmServerCall call) {
             call.connection.use.callStarts();
             Thread.startVirtualThread(() -> runAside(call));
         }
@@ -72,7 +72,7 @@ abstract sealed class Handlers implements AutoCloseable {
         }
 
         @Override
-        void serve(Poller poller, ShmServerCall call) {
+        void serve(Relief<ShmServerConnection> duty, ShmServerCall call) {
             call.connection.use.callStarts();
             if (!pool.offer(call)) {
                 call.fail(Status.Code.RESOURCE_EXHAUSTED

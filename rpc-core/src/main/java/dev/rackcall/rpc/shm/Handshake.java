@@ -16,6 +16,16 @@ import java.nio.charset.StandardCharsets;
 final class Handshake {
     private static final long MAGIC = 0x5241434b43414c4cL; // "RACKCALL"
     static final int PROTOCOL = 1;
+    /** Bounds of the slots that a client may ask for; a power of two. */
+    static final int MIN_SLOTS = 2;
+
+    static final int MAX_SLOTS = 4096;
+    /** Bytes of an arena that a client gets at least, if the server gives that much at all. */
+    static final long MIN_QUOTA = 64 << 10;
+    /** The server's participant number in the shared arena. */
+    static final int SERVER_PARTICIPANT = 1;
+    /** Participant numbers have 12 bits in a page-table entry; 0 is nobody. */
+    static final int MAX_PARTICIPANTS = 4095;
     /** Bytes of one text: two of them fit into a packet, and longer ones, which may quote what a peer sent, are cut. */
     private static final int MAX_TEXT_BYTES = 30_000;
 

@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>Each answer that names another's object begins a view: what its reader follows from there is asked for anew, once.
  */
-final class HeldScopes implements ScopeEnd {
+final class HeldScopes implements MirroredScopes, ScopeEnd {
     /** How long the home is waited for. */
     private static final Duration BOUND = Duration.ofSeconds(10);
     /** An arena's number changes hands rarely: not twice while somebody follows one Ref. */
@@ -46,19 +46,19 @@ final class HeldScopes implements ScopeEnd {
     /** Refs of the first runs of the scopes that others may read. */
     private final Set<Long> open = ConcurrentHashMap.newKeySet();
 
-    /** @param own where Refs into the connection's own arenas are followed */
-    HeldScopes(ShmClientConnection connection, ClientMirror mirror, Arena requestArena, RefSpace own) {
+    HeldScopes(ShmClientConnection connection, ClientMirror mirror) {
         this.connection = connection;
         this.mirror = mirror;
         this.welcome = connection.link.welcome();
-        this.requestArena = requestArena;
-        this.own = own;
+        this.requestArena = connection.arenas.requestArena();
+        this.own = connection.arenas.refs();
     }
 
     // ---- own scopes
 
     /** A scope that others may read. */
-    Scope open(long firstBytes) {
+    @Override
+    public Scope open(long firstBytes) {
         Scope scope = requestArena.newScope(firstBytes, standing);
         try {
             share(scope.firstRun());
@@ -105,42 +105,49 @@ final class HeldScopes implements ScopeEnd {
      * @param mayStay whether the server may fetch what it needs of a large scope. What others may read, it has
      * @return false if the scope stays here
      */
-    boolean carryOver(long ref, boolean mayStay) {
+    @Override
+    public boolean carryOver(long ref, boolean mayStay) {
         boolean stays = mayStay && (open.isEmpty() || !isOpen(ref));
         return mirror.carryScope(
                 requestArena, welcome.request().offset(), ref, stays ? MirrorBell.FETCHED_FROM : Long.MAX_VALUE);
     }
 
     /** Sees to it that the server has what others may read at that Ref: for whoever passes it over another connection. */
-    void publish(long ref) {
+    @Override
+    public void publish(long ref) {
         carryOver(ref, false);
         // Behind what was pushed: once this is answered it is there.
         share(requestArena.scopeOf(ref));
     }
 
     /** Whether an object lies in a scope that others may read. */
-    boolean isOpen(long ref) {
+    @Override
+    public boolean isOpen(long ref) {
         return Ref.arenaId(ref) == requestArena.id() && open.contains(requestArena.scopeOf(ref));
     }
 
     // ---- others'
 
     /** Where Refs are followed: what was ever asked for, and was not said to be stale, counts. */
-    RefSpace standing() {
+    @Override
+    public RefSpace standing() {
         return standing;
     }
 
     /** Where Refs are followed of an answer that has just come. */
-    RefSpace view() {
+    @Override
+    public RefSpace view() {
         return new View(epochs.incrementAndGet());
     }
 
-    boolean isSpaceOf(Object sharedObject) {
+    @Override
+    public boolean isSpaceOf(Object sharedObject) {
         return SharedObject.spaceOf(sharedObject) instanceof View view && view.holder() == this;
     }
 
     /** Whether it is memory in which others' pages are held. */
-    boolean isIn(MemorySegment.Scope mapped) {
+    @Override
+    public boolean isIn(MemorySegment.Scope mapped) {
         for (HeldArena arena : arenas.values()) {
             if (arena.isIn(mapped)) {
                 return true;
@@ -225,7 +232,8 @@ final class HeldScopes implements ScopeEnd {
         }
     }
 
-    void close() {
+    @Override
+    public void close() {
         arenas.values().forEach(HeldArena::close);
         List<HeldArena> last;
         synchronized (left) {

@@ -1,6 +1,6 @@
 package dev.rackcall.rpc.shm;
 
-import dev.rackcall.rpc.spi.Bell;
+import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.shm.Arena;
@@ -11,6 +11,7 @@ import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.UnixSocket;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -28,7 +29,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Pollers and callers that spin look for what arrives by themselves. Those that sleep listen before, and a ring goes through a socket pair of this process.
  */
-abstract class MirrorBell implements Bell, Carrier.Arrivals {
+abstract class MirrorBell implements MirroringBell, Carrier.Arrivals {
     /** A scope of so many bytes, or more, is fetched page by page by whoever follows Refs into it, where that is allowed. */
     static final long FETCHED_FROM = 4 << 20;
 
@@ -74,13 +75,24 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
      * As long as {@code waiting} in time, for a thread that looks where others pause. If it looked as often, a thread that shares its core would have used up its turn before it sleeps, and wait
      * for the next one just when the answer comes.
      */
-    WaitStrategy looking(WaitStrategy waiting) {
+    @Override
+    public final WaitStrategy looking(WaitStrategy waiting) {
         return waiting.sleeps()
                 ? new WaitStrategy(Math.ceilDiv(waiting.spins(), carrier.pausesPerLook()), waiting.yields())
                 : waiting;
     }
 
-    MemorySegment memory() {
+    @Override
+    public final int pausesPerLook() {
+        return carrier.pausesPerLook();
+    }
+
+    @Override
+    public final Optional<Status> endCause() {
+        return carrier.endCause();
+    }
+
+    final MemorySegment memory() {
         return mapping.memory();
     }
 
@@ -93,6 +105,11 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
 
     @Override
     public final boolean ring() {
+        return push();
+    }
+
+    @Override
+    public final boolean push() {
         if (over || broken) {
             return false;
         }
@@ -178,21 +195,23 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
     }
 
     /** Takes in what the peer has carried over. By a thread that spins for it. */
-    final void look() {
+    @Override
+    public final void look() {
         if (!over) {
             carrier.look();
         }
     }
 
     /** What the peer publishes from now on rings on this side. By a thread that is about to sleep, before its last look at the memory. */
-    final void listen() {
+    @Override
+    public final void listen() {
         if (!over) {
             carrier.listen();
         }
     }
 
     @Override
-    public final boolean ring(long number) {
+    public final boolean tell(long number) {
         return !over && carrier.tell(number);
     }
 
@@ -256,7 +275,7 @@ abstract class MirrorBell implements Bell, Carrier.Arrivals {
 
     /** What was published but not rung for yet: in shared memory the peer would find it, too. */
     private void carryRest() {
-        ring();
+        push();
         long end = System.nanoTime() + REST_NANOS;
         while (wanted.get() != 0 && System.nanoTime() - end < 0) {
             Thread.onSpinWait();

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 /** A future whose waiting threads poll for its end themselves, for a while, before they block. What it is the end of is in {@link RpcFuture}. */
-abstract sealed class PolledFuture<T> extends CompletableFuture<T> permits RpcFuture {
+abstract class PolledFuture<T> extends CompletableFuture<T> {
     /** A waiting thread is woken when the future ends; this bounds what it costs if the user ends it in a way that does not come by here. */
     private static final long LONGEST_NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -23,14 +23,17 @@ abstract sealed class PolledFuture<T> extends CompletableFuture<T> permits RpcFu
         }
     }
 
-    private final ShmClientConnection connection;
-
     /** The first thread that waits. It attaches nothing, so that whoever ends the future knows that nothing will run. */
     private volatile Thread waiter;
 
-    PolledFuture(ShmClientConnection connection) {
-        this.connection = connection;
-    }
+    /** Polls for answers on behalf of a thread that waits for this future, for at most {@code nanos}. */
+    abstract void help(long nanos);
+
+    /** Polls for answers on behalf of a thread that waits for this future, for a while. */
+    abstract void help();
+
+    /** Called before a thread waits: it may be encoding another call's arguments, which the server would take first. */
+    abstract void passOverOwn();
 
     /** Settles what the reactor has left to others, if there is anything; returns whether so. Of several who do, the first one matters. */
     abstract boolean settleOutcome();
@@ -68,7 +71,7 @@ abstract sealed class PolledFuture<T> extends CompletableFuture<T> permits RpcFu
 
     @Override
     public T join() {
-        connection.async.help(this);
+        help();
         if (mayWait()) {
             boolean interrupted = false;
             while (nap(LONGEST_NAP_NANOS)) {
@@ -84,7 +87,7 @@ abstract sealed class PolledFuture<T> extends CompletableFuture<T> permits RpcFu
 
     @Override
     public T get() throws InterruptedException, ExecutionException {
-        connection.async.help(this);
+        help();
         if (mayWait()) {
             while (nap(LONGEST_NAP_NANOS)) {
                 throwIfInterrupted();
@@ -97,7 +100,7 @@ abstract sealed class PolledFuture<T> extends CompletableFuture<T> permits RpcFu
     @Override
     public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
         long end = System.nanoTime() + unit.toNanos(timeout);
-        connection.async.help(this, end - System.nanoTime());
+        help(end - System.nanoTime());
         if (mayWait()) {
             for (long left = end - System.nanoTime();
                     left > 0 && nap(Math.min(left, LONGEST_NAP_NANOS));
@@ -112,7 +115,7 @@ abstract sealed class PolledFuture<T> extends CompletableFuture<T> permits RpcFu
     /** Whether the current thread is the one that may park here; a second one waits as for any other future. */
     private boolean mayWait() {
         if (!isDone()) {
-            connection.slots.passOverOwn();
+            passOverOwn();
         }
         return !isDone() && WAITER.compareAndSet(this, null, Thread.currentThread());
     }

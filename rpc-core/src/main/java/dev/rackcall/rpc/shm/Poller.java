@@ -39,8 +39,7 @@ final class Poller {
     private int turns;
 
     private final AtomicInteger connectionCount = new AtomicInteger();
-    private final Relief relief;
-    private volatile int slice;
+    private final Relief<ShmServerConnection> relief;
     /** Whether the thread is to count what waits for it. */
     private volatile boolean counting;
 
@@ -51,7 +50,7 @@ final class Poller {
 
     private Poller(WaitStrategy waiting, String name) {
         this.waiting = waiting;
-        this.relief = new Relief(this::run, name);
+        this.relief = new Relief<>(this::run, name, connection -> post(() -> watchAgain(connection)));
     }
 
     /** A poller whose thread runs. */
@@ -116,14 +115,13 @@ final class Poller {
      * Requests that have come and that the thread has not taken, as many as there were when this was asked the last time. 0 while it sleeps. That begins a new slice: what waits is counted as soon as the
      * handler that runs has returned, and not when a burst is over, when nothing ever waits. Any thread.
      */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // of slice, as below
     int waitingRequests() {
         if (sleeping) {
             return 0;
         }
         // Before the slice: the thread that sees it change looks for this.
         counting = true;
-        slice++;
+        relief.nextSlice();
         return waitingRequests;
     }
 
@@ -133,18 +131,9 @@ final class Poller {
     }
 
     /** Lets another thread poll on if this one has been in the same handler since the last time this was asked; also begins a new slice. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // of slice: two new ones that count as one are a new one
     void relieveIfStuck() {
-        slice++;
+        relief.nextSlice();
         relief.relieveIfStuck();
-    }
-
-    /**
-     * Changes every {@code stuckAfter} while handlers run, and when somebody asks what waits: a connection that has been served since before it did lets the others have their turn,
-     * however many requests it has. One load, where looking at the clock would cost more than a call.
-     */
-    int slice() {
-        return slice;
     }
 
     // ---- the polling thread
@@ -204,7 +193,7 @@ final class Poller {
         if (work > 0) {
             idleTurns = 0;
             // Turns of slow handlers are long: connections that are not watched must not wait for many of them.
-            if (++turns >= TURNS_PER_LOOK || slice != sliceOfLook) {
+            if (++turns >= TURNS_PER_LOOK || relief.slice() != sliceOfLook) {
                 look(0);
             }
         } else {
@@ -215,7 +204,7 @@ final class Poller {
     private int pollOne(ShmServerConnection connection) {
         try {
             // With one connection to watch, it may as well be looked at several times a turn.
-            int taken = connection.poll(this, watched.size() == 1 ? PAUSES_PER_TURN : 0);
+            int taken = connection.poll(relief, watched.size() == 1 ? PAUSES_PER_TURN : 0);
             if (!isMine()) {
                 // Relieved in a handler: the connections are another thread's now.
                 return taken;
@@ -228,9 +217,9 @@ final class Poller {
             }
             return taken;
         } catch (ProtocolException e) {
-            PollerLog.brokeProtocol(connection, e);
+            PollerLog.brokeProtocol(connection.peer(), connection.channel(), e);
         } catch (RuntimeException | Error e) {
-            PollerLog.failedServing(connection, e);
+            PollerLog.failedServing(connection.peer(), connection.channel(), e);
         }
         if (isMine()) {
             PollerLog.guarded("dropping a connection", () -> drop(connection));
@@ -284,7 +273,7 @@ final class Poller {
     /** Takes in what the sockets have: rings, deaths; and the mail. */
     private void look(long nanos) {
         turns = 0;
-        sliceOfLook = slice;
+        sliceOfLook = relief.slice();
         int count = events.await(nanos);
         for (int i = 0; i < count; i++) {
             ShmServerConnection connection = connections.get(events.tag(i));
@@ -315,21 +304,6 @@ final class Poller {
     }
 
     // ---- handlers on the polling thread
-
-    /** Returns what {@link #leaveHandler} wants. */
-    Relief.Marks enterHandler(ShmServerCall call) {
-        return relief.enter(call.connection);
-    }
-
-    /** Returns whether the current thread may poll on; if not, it has been relieved and only ends its call. */
-    boolean leaveHandler(Relief.Marks entered) {
-        if (relief.leave(entered)) {
-            return true;
-        }
-        ShmServerConnection connection = entered.serving();
-        post(() -> watchAgain(connection));
-        return false;
-    }
 
     /** After a handler that was stuck came back: the connection may have waited for that. */
     private void watchAgain(ShmServerConnection connection) {

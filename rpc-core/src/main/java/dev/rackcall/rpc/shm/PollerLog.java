@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.shm;
 
+import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.spi.LogLimit;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -8,7 +9,7 @@ import org.slf4j.LoggerFactory;
 
 /** What goes wrong on a poller, which must go on: so many clients depend on it. Each line is limited, since a peer may cause it again and again. */
 final class PollerLog {
-    private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
+    private static final Logger LOG = LoggerFactory.getLogger(PollerLog.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
     /** After a turn that failed, so that a failure that stays does not take a processor. */
     private static final long FAILED_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -34,35 +35,35 @@ final class PollerLog {
         LockSupport.parkNanos(FAILED_TURN_NANOS);
     }
 
-    static void brokeProtocol(ShmServerConnection connection, ProtocolException how) {
+    static void brokeProtocol(Peer peer, String channel, ProtocolException how) {
         if (LOG_LIMIT.allows()) {
             LOG.warn(
                     "{} of channel {} broke the protocol ({}); its connection is closed{}",
-                    connection.peer(),
-                    connection.service.channel(),
+                    peer,
+                    channel,
                     how.getMessage(),
                     LOG_LIMIT.skipped());
         }
     }
 
     /** What a call had could not all be given back. */
-    static void failedEnding(ShmServerConnection connection, Throwable thrown) {
+    static void failedEnding(Peer peer, String channel, Throwable thrown) {
         if (LOG_LIMIT.allows()) {
             LOG.error(
                     "a call of {} of channel {} did not give back all it had{}",
-                    connection.peer(),
-                    connection.service.channel(),
+                    peer,
+                    channel,
                     LOG_LIMIT.skipped(),
                     thrown);
         }
     }
 
-    static void failedServing(ShmServerConnection connection, Throwable thrown) {
+    static void failedServing(Peer peer, String channel, Throwable thrown) {
         if (LOG_LIMIT.allows()) {
             LOG.error(
                     "serving {} of channel {} failed; its connection is closed{}",
-                    connection.peer(),
-                    connection.service.channel(),
+                    peer,
+                    channel,
                     LOG_LIMIT.skipped(),
                     thrown);
         }

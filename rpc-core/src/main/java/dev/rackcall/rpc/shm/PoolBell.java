@@ -1,6 +1,5 @@
 package dev.rackcall.rpc.shm;
 
-import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.UnixSocket;
 import java.lang.foreign.MemorySegment;
@@ -86,7 +85,7 @@ final class PoolBell implements Bell {
     }
 
     @Override
-    public synchronized boolean ring(long number) {
+    public synchronized boolean tell(long number) {
         if (closed || gone) {
             return false;
         }

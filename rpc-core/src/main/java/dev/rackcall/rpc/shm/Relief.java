@@ -7,6 +7,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -20,7 +21,18 @@ import org.slf4j.LoggerFactory;
  * {@link #onDuty} and then makes every thread pass a handshake (closing any shared memory arena does that), after which either the
  * thread's {@link Marks} say that it is in a handler and it will find the duty gone, or it has left the handler and keeps the duty.
  */
-final class Relief {
+final class Relief<C extends Relief.Served> {
+    /** Whose calls the thread on duty serves: a connection. */
+    interface Served {
+        String channel();
+
+        /** A handler keeps its thread, which another one has relieved. */
+        void handlerIsStuck();
+
+        /** One of those has come back. */
+        void handlerIsBack();
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(Relief.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
     /** More handlers than this that do not return are a leak of threads; from then on the poller waits for them. */
@@ -40,23 +52,29 @@ final class Relief {
     }
 
     private final Supplier<Thread> threads;
+    /** Hears on a relieved thread that its handler has come back. */
+    private final Consumer<C> onBack;
+    /** See {@link #slice}. */
+    private volatile int slice;
+
     private final AtomicInteger stuck = new AtomicInteger();
 
     /** Null while the watcher decides. */
     private volatile Thread onDuty;
 
     /** Those of the thread on duty; replaced by the watcher, and only while that thread is in a handler. */
-    private Marks marks = new Marks();
+    private Marks<C> marks = new Marks<>();
 
     /** What the watcher saw last. */
     private long enteredBefore = -1;
 
-    Relief(Runnable body, String name) {
-        this(body, task -> new CallThread(task, name));
+    Relief(Runnable body, String name, Consumer<C> onBack) {
+        this(body, task -> new CallThread(task, name), onBack);
     }
 
     /** For threads that a test makes. */
-    Relief(Runnable body, Function<Runnable, Thread> maker) {
+    Relief(Runnable body, Function<Runnable, Thread> maker, Consumer<C> onBack) {
+        this.onBack = onBack;
         this.threads = () -> maker.apply(() -> {
             // A successor is started before it is named.
             if (isOnDuty()) {
@@ -72,26 +90,41 @@ final class Relief {
     }
 
     /** To be called by the thread on duty, which gives what this returns to {@link #leave}. */
-    Marks enter(ShmServerConnection connection) {
-        Marks mine = marks;
+    Marks<C> enter(C connection) {
+        Marks<C> mine = marks;
         mine.enter(connection);
         return mine;
     }
 
     /** Returns whether the current thread still has the duty. */
-    boolean leave(Marks mine) {
+    boolean leave(Marks<C> mine) {
         IN_HANDLER.setOpaque(mine, false);
         if (isOnDuty()) {
             return true;
         }
         stuck.decrementAndGet();
         mine.serving.handlerIsBack();
+        onBack.accept(mine.serving);
         return false;
     }
 
     /** Whether the thread on duty is in a handler; by any thread, which may see the one that was on duty before. */
     boolean isInHandler() {
         return (boolean) IN_HANDLER.getOpaque(marks);
+    }
+
+    /**
+     * Changes at every look at stuck handlers, and when the waiting requests are to be counted. A connection that has been served since before it changed lets the others have
+     * their turn, however many requests it has. One load, where looking at the clock would cost more than a call.
+     */
+    int slice() {
+        return slice;
+    }
+
+    /** Begins a new slice. Any thread; two new ones that count as one are a new one. */
+    @SuppressWarnings("NonAtomicVolatileUpdate")
+    void nextSlice() {
+        slice++;
     }
 
     boolean isOnDuty() {
@@ -116,7 +149,7 @@ final class Relief {
     private void relieve(long enteredThen) {
         Thread before = onDuty;
         Thread after = before;
-        Marks stale = marks;
+        Marks<C> stale = marks;
         onDuty = null;
         try {
             Arena.ofShared().close();
@@ -125,17 +158,16 @@ final class Relief {
                 // Fails if the process may have no more threads; then the stuck one keeps the duty.
                 next.start();
                 after = next;
-                stale.serving.use.callStarts();
                 stale.serving.handlerIsStuck();
                 stuck.incrementAndGet();
-                marks = new Marks();
+                marks = new Marks<>();
                 enteredBefore = -1;
             }
         } finally {
             onDuty = after;
         }
         if (after != before) {
-            warn(stale.serving.service.channel(), before);
+            warn(stale.serving.channel(), before);
         }
     }
 
@@ -171,23 +203,18 @@ final class Relief {
      * What one thread on duty leaves for the watcher to see. Each thread has its own: one that was relieved still comes out of its handler some
      * day, and that must not look as if its successor did.
      */
-    static final class Marks {
+    static final class Marks<C> {
         /** Whether the thread is in a handler. */
         @SuppressWarnings("unused") // IN_HANDLER
         private boolean inHandler;
 
         /** Whose call it was in last; stored only when it changes, since storing a reference costs a barrier. */
-        private ShmServerConnection serving;
+        private C serving;
 
         /** How many handlers it has entered. */
         private long entered;
 
-        /** Whose call the thread was in last. For that thread. */
-        ShmServerConnection serving() {
-            return serving;
-        }
-
-        private void enter(ShmServerConnection connection) {
+        private void enter(C connection) {
             if (serving != connection) {
                 serving = connection;
             }

@@ -27,7 +27,18 @@ final class RemoteClient {
     private RemoteClient(ClientSpec spec, URI address) {
         this.spec = spec;
         this.address = address;
-        this.slots = ReservingSlots.forCalls(spec.slots());
+        this.slots = slotsFor(spec.slots());
+    }
+
+    /**
+     * How many slots to ask for, to make that many calls at once: twice as many, since reading an answer may take a question of its own. Invalid counts pass
+     * unchanged so that the error shows the caller's value.
+     */
+    private static int slotsFor(int calls) {
+        boolean mayBeDoubled = Integer.bitCount(calls) == 1
+                && calls >= Handshake.MIN_SLOTS
+                && calls <= Handshake.MAX_SLOTS / 2;
+        return mayBeDoubled ? 2 * calls : calls;
     }
 
     static ClientConnection connect(ClientSpec spec, URI address) {
@@ -79,7 +90,7 @@ final class RemoteClient {
     }
 
     private long bytes() {
-        long quota = Math.max(ConnectionFactory.MIN_QUOTA, spec.arenaQuota()) & -ControlLayout.PAGE;
+        long quota = Math.max(Handshake.MIN_QUOTA, spec.arenaQuota()) & -ControlLayout.PAGE;
         return ControlLayout.controlBytes(slots) + 2 * quota;
     }
 
@@ -137,7 +148,9 @@ final class RemoteClient {
     private ClientConnection start(ClientLink link, ClientMirror bell) {
         try {
             ShmClientConnection connection = new ShmClientConnection(link, spec);
-            link.arenas().mirroredBy(bell, connection);
+            HeldScopes scopes = new HeldScopes(connection, bell);
+            bell.tells(scopes::stale);
+            link.arenas().mirroredBy(scopes);
             link.start(connection);
             bell.carrier.start(bell);
             return connection;

@@ -227,7 +227,8 @@ final class RemoteServer extends PolledServer {
                 }
                 ShmServerConnection connection =
                         factory.connect(bell, file, welcome, STRANGER, server.connections, () -> {});
-                connection.link.mirroredBy(bell, server.scopes.get(factory.channel()));
+                connection.link.mirroredBy(
+                        new MirroredLink(bell, server.scopes.get(factory.channel()), connection.link));
                 server.pollers.quietest().add(connection);
                 return connection;
             }

@@ -8,6 +8,7 @@ import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedObject;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /**
  * Which shared objects a handler may return to its caller, and which it may keep: those that both map. The server's side of {@link PassedObjects}. Judged by memory, not by
@@ -57,14 +58,14 @@ final class ReturnedObjects {
                     .asException();
         }
         if (Ref.arenaId(ref) == welcome.reply().id()) {
-            link.carryReply(ref);
+            link.mirrored().orElseThrow().carryReply(ref);
         }
     }
 
     /** Whether the caller may ask for it: it lies in a scope that another node has opened for others, or that this server has adopted. */
     private boolean isOpenForAll(long ref, MemorySegment.Scope mapped, String method) {
         try {
-            return link.node().orElseThrow().channel().holds(mapped, ref);
+            return link.mirrored().orElseThrow().isOpenForAll(mapped, ref);
         } catch (RefException e) {
             throw isGone(method, e);
         }
@@ -96,9 +97,9 @@ final class ReturnedObjects {
      */
     Scope adopt(Object argument, String method) {
         long ref = SharedObject.refOf(argument);
-        NodeScopes node = link.node().orElse(null);
-        if (node != null && node.holds(ref)) {
-            return node.channel().adopt(argument, method);
+        Optional<Scope> copied = link.mirrored().flatMap(client -> client.adopt(argument, ref, method));
+        if (copied.isPresent()) {
+            return copied.get();
         }
         if (!isShared(SharedObject.spaceOf(argument).memory(ref).scope())) {
             throw Status.Code.FAILED_PRECONDITION

@@ -55,7 +55,6 @@ final class RpcFuture<T> extends PolledFuture<T> {
     private record Outcome<T>(T value, RuntimeException failure) {}
 
     RpcFuture(ShmClientConnection connection, ShmClientCall call, ResultReader<T> reader, CallObserver observer) {
-        super(connection);
         this.connection = connection;
         this.call = call;
         this.ticket = call.ticket();
@@ -64,6 +63,21 @@ final class RpcFuture<T> extends PolledFuture<T> {
         this.name = call.name();
         this.deadline = call.deadline;
         this.late = call.isLate();
+    }
+
+    @Override
+    void help(long nanos) {
+        connection.async.help(this, nanos);
+    }
+
+    @Override
+    void help() {
+        connection.async.help(this);
+    }
+
+    @Override
+    void passOverOwn() {
+        connection.slots.passOverOwn();
     }
 
     /** Before the call is sent: the seal of its arguments' scope, which this future releases. */

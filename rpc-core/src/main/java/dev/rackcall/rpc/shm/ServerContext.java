@@ -5,7 +5,6 @@ import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.RpcContext;
-import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.Scope;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,12 +18,12 @@ final class ServerContext implements RpcContext {
     private final Peer peer;
     private final List<Runnable> onCancel = new ArrayList<>();
     /** Null once the call has ended: the slot then serves somebody else. */
-    private ShmServerCall call;
+    private CallObjects call;
 
     private boolean cancelled;
     private boolean saidOverdue;
 
-    ServerContext(ShmServerCall call, MethodDescriptor method, Metadata headers, long deadline, Peer peer) {
+    ServerContext(CallObjects call, MethodDescriptor method, Metadata headers, long deadline, Peer peer) {
         this.call = call;
         this.method = method;
         this.headers = headers;
@@ -84,7 +83,7 @@ final class ServerContext implements RpcContext {
             throw new IllegalStateException(
                     method.fullName() + ": the call has ended, so it has no reply scope any more");
         }
-        return call.objects.replyScope().scope();
+        return call.replyScope().scope();
     }
 
     @Override
@@ -93,7 +92,7 @@ final class ServerContext implements RpcContext {
             throw new IllegalStateException(
                     method.fullName() + ": the call has ended, so it has no temporary scope any more");
         }
-        return call.objects.temporaryScope();
+        return call.temporaryScope();
     }
 
     @Override
@@ -102,15 +101,7 @@ final class ServerContext implements RpcContext {
             throw new IllegalStateException(
                     method.fullName() + ": the call has ended, so its arguments are its caller's alone");
         }
-        if (call.request.isIsolated()) {
-            throw Status.Code.FAILED_PRECONDITION
-                    .with(
-                            "%s: the argument of an isolated call cannot be taken over, since others could still write it; keep a copy, or"
-                                    + " let the method take it with Isolation.TRUSTED",
-                            method.fullName())
-                    .asException();
-        }
-        return call.connection.link.objects().adopt(argument, method.fullName());
+        return call.adopt(argument, method.fullName());
     }
 
     void cancel() {

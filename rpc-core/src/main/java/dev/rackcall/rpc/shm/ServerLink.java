@@ -1,7 +1,6 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Peer;
-import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.sandbox.SealException;
 import dev.rackcall.shm.Arena;
@@ -40,9 +39,8 @@ final class ServerLink {
     private final AtomicBoolean released = new AtomicBoolean();
     private volatile boolean told;
     private volatile boolean rungEarly;
-    /** Empty in shared memory. Set before the connection is used, as is {@link #replies}. */
-    @SuppressWarnings("OptionalUsedAsFieldOrParameterType")
-    private Optional<MirroredLink> mirrored = Optional.empty();
+    /** Null in shared memory. Set before the connection is used, as is {@link #replies}. */
+    private MirroredClient mirrored;
 
     private final ReceivedSeals seals;
     private ReplyScopes replies;
@@ -83,61 +81,51 @@ final class ServerLink {
         this.objects = new ReturnedObjects(this, welcome, shared.arena());
     }
 
-    /**
-     * The client has memory of its own: what is returned is carried over.
-     *
-     * @param channel where its scopes are open for others, and theirs for it
-     */
-    void mirroredBy(ServerMirror mirror, ChannelScopes channel) {
-        NodeScopes node = channel.join(requestArena, mirror::ring);
-        RefSpace everywhere = channel.space(refs, node);
-        mirrored = Optional.of(new MirroredLink(mirror, node, everywhere, welcome.request()));
-        replies = new ReplyScopes(replyArena, everywhere);
-        // To this side the client's reactor always sleeps, so that answers ring.
+    /** The client has memory of its own: what is returned is carried over. */
+    void mirroredBy(MirroredClient client) {
+        mirrored = client;
+        replies = new ReplyScopes(replyArena, client.refs());
+        // To this side the client's reactor always sleeps, so that answers are pushed.
         ControlLayout.reactorAsleep(memory(), true);
     }
 
-    /** An answer was published in that slot. */
+        /** An answer was published in that slot. */
     void answered(int index) {
-        if (mirrored.isPresent()) {
-            mirrored.get().mirror().answered(index);
+        if (mirrored != null) {
+            mirrored.answered(index);
         }
     }
 
     boolean isMirrored() {
-        return mirrored.isPresent();
+        return mirrored != null;
     }
 
-    private ServerMirror mirror() {
-        return mirrored.orElseThrow().mirror();
-    }
-
-    /** What the client has open for other nodes, if it shares no memory with them. */
-    Optional<NodeScopes> node() {
-        return mirrored.map(MirroredLink::node);
+    /** What it has for a client with memory of its own. */
+    Optional<MirroredClient> mirrored() {
+        return Optional.ofNullable(mirrored);
     }
 
     /** A call passes a shared object: what the client has pushed for it may be read by those whom it lets. */
     void hasPassed() {
-        if (mirrored.isPresent()) {
-            mirrored.get().node().passed();
+        if (mirrored != null) {
+            mirrored.hasPassed();
         }
     }
 
     /** As {@link dev.rackcall.rpc.spi.Carrier#pausesPerLook}. Only of a mirrored connection. */
     int pausesPerLook() {
-        return mirror().carrier.pausesPerLook();
+        return mirrored.pausesPerLook();
     }
 
     /** Takes in what has arrived. Only of a mirrored connection. */
     void look() {
-        mirror().look();
+        mirrored.look();
     }
 
     /** Before the last look at a connection that will not be polled: from now on the client's next request rings. */
     void listen() {
-        if (mirrored.isPresent()) {
-            mirror().listen();
+        if (mirrored != null) {
+            mirrored.listen();
         }
     }
 
@@ -171,17 +159,31 @@ final class ServerLink {
         return bell.drain(cancelled);
     }
 
+    /** Wakes a client that sleeps. */
     void ring() {
+        if (isTold()) {
+            bell.ring();
+        }
+    }
+
+    /** Carries what was published to a client that has memory of its own. */
+    void push() {
+        if (isTold()) {
+            mirrored.push();
+        }
+    }
+
+    /** Whether the client knows of the connection; if not, {@link #told} rings. */
+    private boolean isTold() {
         if (!told) {
             rungEarly = true;
             // Volatile store above, then this look; who tells the client says so before he looks whether it was rung
             // for.
-            if (!told) {
-                return;
-            }
+            return told;
         }
-        bell.ring();
+        return true;
     }
+
 
     /** The client has been sent what it needs: a ring before that it would take for it. */
     void told() {
@@ -189,6 +191,10 @@ final class ServerLink {
         if (rungEarly) {
             bell.ring();
         }
+    }
+
+    Handshake.Welcome welcome() {
+        return welcome;
     }
 
     Arena replyArena() {
@@ -209,7 +215,7 @@ final class ServerLink {
 
     /** Where the Refs of trusted arguments are followed: everywhere that this client maps. */
     RefSpace refs() {
-        return mirrored.isPresent() ? mirrored.get().refs() : refs;
+        return mirrored != null ? mirrored.refs() : refs;
     }
 
     /**
@@ -250,9 +256,10 @@ final class ServerLink {
      * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if there is no memory for what is fetched
      */
     RefSpace fetched(long deadline) {
-        return mirrored.orElseThrow(() ->
-                        new RefException("arguments that are to be fetched came from a client that shares its memory"))
-                .fetched(deadline);
+        if (mirrored == null) {
+            throw new RefException("arguments that are to be fetched came from a client that shares its memory");
+        }
+        return mirrored.fetched(deadline);
     }
 
     /** The only arena in which scopes can be sealed: others than its client could write in the shared one. */
@@ -273,7 +280,7 @@ final class ServerLink {
     /** Whether memory is this connection's own: mapped by both sides, or fetched from the client. */
     boolean owns(MemorySegment.Scope mapped) {
         return mapped.equals(mapping.memory().scope())
-                || (mirrored.isPresent() && mirrored.get().isFetched(mapped));
+                || (mirrored != null && mirrored.isFetched(mapped));
     }
 
     /** Whether a Ref names an arena of this connection's own. */
@@ -282,17 +289,12 @@ final class ServerLink {
                 || Ref.arenaId(ref) == welcome.reply().id();
     }
 
-    /** Sends a scope of the reply arena to the client's mirror of it, before the answer that names it. Only of a mirrored connection. */
-    void carryReply(long ref) {
-        mirror().carryScope(replyArena, welcome.reply().offset(), ref, Long.MAX_VALUE);
-    }
-
     // ---- the end
 
     /** Closes the bell: the client sees the connection end. */
     void hangUp() {
         count.hangsUp();
-        node().ifPresent(NodeScopes::end);
+        mirrored().ifPresent(MirroredClient::end);
         bell.close();
     }
 
@@ -306,7 +308,7 @@ final class ServerLink {
         if (released.compareAndSet(false, true)) {
             try {
                 wall.close();
-                mirrored.ifPresent(MirroredLink::release);
+                mirrored().ifPresent(MirroredClient::release);
             } finally {
                 Unmapping.of(List.of(mapping), this::unmapped);
             }
@@ -315,7 +317,7 @@ final class ServerLink {
 
     private void unmapped() {
         try {
-            mirrored.ifPresent(MirroredLink::released);
+            mirrored().ifPresent(MirroredClient::released);
             // After the memory: a handler whose answer is late may mark a seal done, and looks for the memory's end
             // only.
             seals.close();

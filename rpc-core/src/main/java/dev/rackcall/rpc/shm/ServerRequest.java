@@ -12,7 +12,9 @@ import java.lang.foreign.MemorySegment;
  * Begun by the poller, then used by the thread that serves the call.
  */
 final class ServerRequest {
-    private final ShmServerConnection connection;
+    private final ServerLink link;
+    private final ServiceBinding service;
+    private final PayloadBudget payloads;
     private final MemorySegment memory;
     private final long slot;
     private final PayloadReader reader;
@@ -35,11 +37,13 @@ final class ServerRequest {
     private boolean opened;
     private Metadata headers = Metadata.EMPTY;
 
-    ServerRequest(ShmServerConnection connection, long slot) {
-        this.connection = connection;
-        this.memory = connection.memory;
+    ServerRequest(ServerLink link, ServiceBinding service, PayloadBudget payloads, long slot) {
+        this.link = link;
+        this.service = service;
+        this.payloads = payloads;
+        this.memory = link.memory();
         this.slot = slot;
-        this.reader = PayloadReader.create().objects(connection.service.objects());
+        this.reader = PayloadReader.create().objects(service.objects());
     }
 
     /** Copies the header; each word is read once. */
@@ -60,22 +64,22 @@ final class ServerRequest {
         } else {
             length = SlotLayout.requestLength(memory, slot);
             ref = SlotLayout.requestRef(memory, slot);
-            if (!connection.link.isRequestPayload(ref, length)) {
+            if (!link.isRequestPayload(ref, length)) {
                 throw new ProtocolException(
                         "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside its request arena");
             }
-            counted = connection.payloads.take(length) ? length : 0;
+            counted = payloads.take(length) ? length : 0;
         }
         opened = false;
     }
 
     /** Throws what the call ends with, if its handler must not run. */
     void requireServable() {
-        if (!connection.service.hasMethod(methodIndex)) {
+        if (!service.hasMethod(methodIndex)) {
             throw Status.Code.UNIMPLEMENTED
                     .with(
                             "channel %s has no method number %d; build both sides from the same interface",
-                            connection.service.channel(), methodIndex)
+                            service.channel(), methodIndex)
                     .asException();
         }
         if (deadline != 0 && deadline - System.nanoTime() <= 0) {
@@ -102,7 +106,7 @@ final class ServerRequest {
     }
 
     MethodDescriptor method() {
-        return connection.service.method(methodIndex);
+        return service.method(methodIndex);
     }
 
     /** A control request goes on with a call of that method, which is to blame for what comes of it. */
@@ -114,9 +118,9 @@ final class ServerRequest {
         if ((flags & SlotLayout.CONTROL) != 0) {
             return continued;
         }
-        return connection.service.hasMethod(methodIndex)
+        return service.hasMethod(methodIndex)
                 ? method().fullName()
-                : connection.service.channel() + "/#" + methodIndex;
+                : service.channel() + "/#" + methodIndex;
     }
 
     /** On the clock of {@link System#nanoTime}; 0: none. */
@@ -177,7 +181,7 @@ final class ServerRequest {
         if ((flags & SlotLayout.OUTSIDE) == 0) {
             reader.begin(memory, slot + SlotLayout.REQUEST_INLINE, length);
         } else {
-            reader.begin(connection.link.requestMemory(), Ref.offset(ref), length);
+            reader.begin(link.requestMemory(), Ref.offset(ref), length);
         }
         return reader;
     }
@@ -189,7 +193,7 @@ final class ServerRequest {
             headers = Metadata.EMPTY;
         }
         if (counted != 0) {
-            connection.payloads.give(counted);
+            payloads.give(counted);
             counted = 0;
         }
     }

@@ -36,13 +36,13 @@ final class ServerResponse {
     @SuppressWarnings("unused") // UNWOKEN
     private boolean unwoken;
 
-    ServerResponse(ShmServerConnection connection, long slot) {
-        this.memory = connection.memory;
+    ServerResponse(ServerLink link, ServiceBinding service, long slot) {
+        this.memory = link.memory();
         this.slot = slot;
         this.buffer = new PayloadBuffer(
-                connection.link.replyArena(),
+                link.replyArena(),
                 memory.asSlice(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.RESPONSE_INLINE_BYTES));
-        this.writer = PayloadWriter.create(buffer).objects(connection.service.objects());
+        this.writer = PayloadWriter.create(buffer).objects(service.objects());
     }
 
     /** A new call has the slot. */

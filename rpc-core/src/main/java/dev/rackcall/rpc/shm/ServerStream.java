@@ -38,7 +38,7 @@ final class ServerStream<T> {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition room = lock.newCondition();
     private final Deque<T> ready = new ArrayDeque<>();
-    private ShmServerCall waiting;
+    private DeferrableCall waiting;
     private Throwable failure;
     private boolean done;
     private Thread producer;
@@ -90,7 +90,7 @@ final class ServerStream<T> {
     }
 
     /** What one pull gets. Taken under the lock and encoded without it, since encoding runs users' code: whoever closes the stream must not wait for that. */
-    private record Answer<T>(ShmServerCall call, List<T> elements, boolean last, Optional<Throwable> failure) {}
+    private record Answer<T>(DeferrableCall call, List<T> elements, boolean last, Optional<Throwable> failure) {}
 
     /** Begins to take elements; a pull that waits is answered in any case. */
     void start() {
@@ -231,7 +231,7 @@ final class ServerStream<T> {
     }
 
     /** Answers {@code call}, which was deferred, with what is ready now or next. */
-    void pull(ShmServerCall call) {
+    void pull(DeferrableCall call) {
         boolean taken;
         Optional<Answer<T>> answer;
         lock.lock();
@@ -250,10 +250,8 @@ final class ServerStream<T> {
         answer.ifPresent(this::answer);
     }
 
-    private void refuse(ShmServerCall call) {
-        LateAnswer.give(
-                call,
-                pull -> pull.fail(Status.Code.FAILED_PRECONDITION
+    private void refuse(DeferrableCall call) {
+        call.answerLate(() -> call.fail(Status.Code.FAILED_PRECONDITION
                         .with("%s: stream %d is already being pulled; one reader at a time", method, id)
                         .asException()));
     }
@@ -263,7 +261,7 @@ final class ServerStream<T> {
         if (waiting == null || (ready.isEmpty() && !done)) {
             return Optional.empty();
         }
-        ShmServerCall call = waiting;
+        DeferrableCall call = waiting;
         waiting = null;
         wanted = nanoTime.getAsLong();
         answering++;
@@ -280,7 +278,7 @@ final class ServerStream<T> {
 
     private void answer(Answer<T> answer) {
         try {
-            LateAnswer.give(answer.call, call -> end(call, answer));
+            answer.call.answerLate(() -> end(answer.call, answer));
         } finally {
             lock.lock();
             try {
@@ -292,7 +290,7 @@ final class ServerStream<T> {
         }
     }
 
-    private void end(ShmServerCall call, Answer<T> answer) {
+    private void end(DeferrableCall call, Answer<T> answer) {
         if (answer.failure.isPresent()) {
             owner.forget(id);
             call.fail(answer.failure.get());

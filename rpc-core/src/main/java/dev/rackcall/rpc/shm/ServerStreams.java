@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** The open server streams of one connection. Thread-safe. */
@@ -30,7 +31,7 @@ final class ServerStreams {
 
     /** @param opener ticket of the call that returned it */
     <T> ServerStream<T> open(
-            long opener, Stream<T> elements, ResultWriter<T> writer, String method, CallMemory memory) {
+            long opener, Stream<T> elements, ResultWriter<T> writer, String method, Supplier<CallMemory> memory) {
         ServerStream<T> stream = tryOpen(opener, elements, writer, method, memory);
         if (stream == null) {
             endForsaken();
@@ -49,12 +50,12 @@ final class ServerStreams {
     }
 
     private synchronized <T> ServerStream<T> tryOpen(
-            long opener, Stream<T> elements, ResultWriter<T> writer, String method, CallMemory memory) {
+            long opener, Stream<T> elements, ResultWriter<T> writer, String method, Supplier<CallMemory> memory) {
         if (closed || open.size() >= MAX_OPEN) {
             return null;
         }
         long id = ++lastId;
-        ServerStream<T> stream = new ServerStream<>(this, id, opener, elements, writer, method, memory, nanoTime);
+        ServerStream<T> stream = new ServerStream<>(this, id, opener, elements, writer, method, memory.get(), nanoTime);
         open.put(id, stream);
         return stream;
     }

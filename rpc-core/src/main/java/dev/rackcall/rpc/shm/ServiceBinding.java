@@ -1,6 +1,5 @@
 package dev.rackcall.rpc.shm;
 
-import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.EnforcedSeals;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.MethodDescriptor;
@@ -105,15 +104,12 @@ final class ServiceBinding {
         return shared;
     }
 
-    /** Runs interceptors and handler on the calling thread. */
-    void handle(ShmServerCall call) throws Exception {
-        if (interceptors.length != 0) {
-            CallObserver observer = CallObserver.NONE;
-            for (ServerInterceptor interceptor : interceptors) {
-                observer = observer.and(interceptor.onCall(call.context()));
-                call.observe(observer);
-            }
-        }
-        dispatcher.dispatch(call.request.methodIndex(), call);
+    ServerInterceptor[] interceptors() {
+        return interceptors;
+    }
+
+    /** Decodes the arguments, calls the service, and encodes the result: generated. */
+    Dispatcher dispatcher() {
+        return dispatcher;
     }
 }

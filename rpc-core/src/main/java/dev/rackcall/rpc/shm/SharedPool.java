@@ -22,9 +22,8 @@ import java.util.function.BooleanSupplier;
  * and its number used anew. A client that the server has hung up on may live and go on to use its memory.
  */
 final class SharedPool implements AutoCloseable {
-    static final int SERVER = 1;
-    /** Participant numbers have 12 bits in a page-table entry; 0 is nobody. */
-    static final int MAX_PARTICIPANTS = 4095;
+    private static final int SERVER = Handshake.SERVER_PARTICIPANT;
+    private static final int MAX_PARTICIPANTS = Handshake.MAX_PARTICIPANTS;
 
     private static final long FIRST_BYTES = 64 << 10;
     /** Where the lock bytes begin: far behind the file's end. */

@@ -69,8 +69,8 @@ final class ShmClientCall extends ClientSlot {
         sent = false;
         unwanted = false;
         if (request == null) {
-            request = new ClientRequest(connection, slot);
-            answer = new ClientAnswer(connection, slot);
+            request = new ClientRequest(connection.arenas, connection.link.objects(), slot);
+            answer = new ClientAnswer(connection.arenas, connection.link.objects(), slot, this::name);
         }
         request.begin(callHeaders, callIsolation);
         answer.begin();
@@ -208,7 +208,7 @@ final class ShmClientCall extends ClientSlot {
 
     private PayloadReader open(long word) {
         try {
-            return answer.open(word, this);
+            return answer.open(word);
         } catch (RpcException e) {
             ended = e.status();
             throw e;

@@ -4,6 +4,7 @@ import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.KryoCodec;
 import dev.rackcall.rpc.spi.ClientCall;
@@ -14,17 +15,21 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
  * The client's end of a connection: begins calls, publishes requests, rings when the server does not watch, and tells everybody when it has ended. Which slot a call gets is the
  * business of {@link ClientSlots}, how its answer is waited for of {@link AnswerWaiting} and {@link AsyncCalls}. Thread-safe.
  */
-final class ShmClientConnection extends ClientConnection {
+final class ShmClientConnection extends ClientConnection implements ClientLink.Owner, ClientStream.Source {
     final ClientLink link;
     final ClientMemory arenas;
     final MemorySegment memory;
@@ -32,7 +37,7 @@ final class ShmClientConnection extends ClientConnection {
     final ClientSlots slots;
     final AnswerWaiting waiting;
     final AsyncCalls async;
-    final ControlQueue controls = new ControlQueue(this);
+    private final Queue<ControlRequest> controls = new ConcurrentLinkedQueue<>();
 
     /** False once the connection has ended. */
     private volatile boolean open = true;
@@ -40,12 +45,15 @@ final class ShmClientConnection extends ClientConnection {
     /** False once the connection has ended or the server drains. */
     private volatile boolean usable = true;
 
+    /** A control request whose answer no caller waits for, and which found no free slot: the reactor sends it later. */
+    private record ControlRequest(int op, long operand) {}
+
     ShmClientConnection(ClientLink link, ClientSpec spec) {
         this.link = link;
         this.arenas = link.arenas();
         this.memory = arenas.memory();
         this.spec = spec;
-        this.slots = link.isMirrored() ? ReservingSlots.of(this) : new ClientSlots(this, link.slots());
+        this.slots = ClientSlots.of(this);
         this.waiting = new AnswerWaiting(this);
         this.async = new AsyncCalls(this, slots.all());
     }
@@ -73,6 +81,15 @@ final class ShmClientConnection extends ClientConnection {
         // at the slot.
         VarHandle.fullFence();
         if (!ControlLayout.isWatched(memory)) {
+            deliver();
+        }
+    }
+
+    /** A server that does not poll is woken. One with memory of its own never polls this memory: what was published is carried over. */
+    private void deliver() {
+        if (link.isMirrored()) {
+            link.push();
+        } else {
             link.ring();
         }
     }
@@ -82,9 +99,57 @@ final class ShmClientConnection extends ClientConnection {
         control(ControlOp.CANCEL, ticket);
     }
 
-    /** Sends a control request that nobody waits for, now or as soon as there is room; the end of the connection does the same to all. */
+    /**
+     * Sends a control request that no caller waits for, now or as soon as there is room. A cancellation or a release that got lost would keep a handler or
+     * memory at the server until the connection ends, which gives up all of them.
+     */
     void control(int op, long operand) {
-        controls.send(op, operand);
+        // A cancellation may concern just the calls that hold all slots, so it has a second way.
+        if (!trySendControl(op, operand) && (op != ControlOp.CANCEL || !link.ringCancelled(operand))) {
+            controls.add(new ControlRequest(op, operand));
+            link.reactor().wakeIfIdle();
+        }
+    }
+
+    private boolean trySendControl(int op, long operand) {
+        try {
+            ShmClientCall call = slots.tryClaim();
+            if (call == null) {
+                return false;
+            }
+            call.sendControl(op, operand);
+        } catch (RpcException e) {
+            // The connection has ended, and with it what this was about.
+            controls.clear();
+        }
+        return true;
+    }
+
+    @Override
+    public void flushControls() {
+        ControlRequest next = controls.peek();
+        while (next != null && trySendControl(next.op, next.operand)) {
+            controls.poll();
+            next = controls.peek();
+        }
+    }
+
+    @Override
+    public void pull(
+            MethodDescriptor method, long id, long deadline, BiConsumer<PayloadReader, ClientCall> taker) {
+        ShmClientCall call = slots.claim(deadline);
+        try {
+            taker.accept(call.callControl(method, ControlOp.STREAM_PULL, id, deadline), call);
+        } catch (PayloadException e) {
+            throw call.rejected(e);
+        } finally {
+            call.close();
+        }
+    }
+
+    @Override
+    public void closeStream(long id) {
+        control(ControlOp.STREAM_CLOSE, id);
     }
 
     /**
@@ -177,8 +242,60 @@ final class ShmClientConnection extends ClientConnection {
         return open;
     }
 
-    /** The server rang: it has answers for whom nobody spins, or it drains. */
-    void rung() {
+    // ---- what its end and the reactor ask of it
+
+    @Override
+    public int fd() {
+        return link.bellFd();
+    }
+
+    @Override
+    public void readable() {
+        link.readable();
+    }
+
+    @Override
+    public boolean isMirrored() {
+        return link.isMirrored();
+    }
+
+    @Override
+    public WaitStrategy looking(WaitStrategy strategy) {
+        return link.looking(strategy);
+    }
+
+    @Override
+    public boolean isAwaited() {
+        return !controls.isEmpty() || async.isAwaited();
+    }
+
+    @Override
+    public int poll() {
+        return async.poll();
+    }
+
+    @Override
+    public int helped() {
+        return async.helped();
+    }
+
+    @Override
+    public long expire(long now, long bound) {
+        return async.expire(now, bound);
+    }
+
+    @Override
+    public void announceSleep(boolean asleep) {
+        link.announceSleep(asleep);
+    }
+
+    @Override
+    public boolean isQuiet() {
+        return slots.isQuiet();
+    }
+
+    @Override
+    public void rung() {
         try {
             if (open && link.isRungAlways() && ControlLayout.hasSleepers(memory)) {
                 slots.wakeAll();
@@ -192,8 +309,8 @@ final class ShmClientConnection extends ClientConnection {
         }
     }
 
-    /** The link has ended, for a reason that it now knows. */
-    void ended() {
+    @Override
+    public void ended() {
         usable = false;
         open = false;
         // Between saying that it is over and looking for calls that wait; a sender marks its call, fences, and then

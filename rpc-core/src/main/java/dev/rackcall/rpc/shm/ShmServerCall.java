@@ -3,9 +3,9 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.ServerInterceptor;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CallThread;
-import dev.rackcall.rpc.spi.ServerCall;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.lang.invoke.MethodHandles;
@@ -18,7 +18,7 @@ import java.util.stream.Stream;
  *
  * <p>What came is in a {@link ServerRequest}, what goes back in a {@link ServerResponse}, what travels by pointer in {@link CallObjects}.
  */
-final class ShmServerCall extends ServerCall {
+final class ShmServerCall extends DeferrableCall {
     private static final VarHandle BUSY;
 
     static {
@@ -54,9 +54,11 @@ final class ShmServerCall extends ServerCall {
         this.connection = connection;
         this.index = index;
         long slot = ControlLayout.slot(index);
-        this.request = new ServerRequest(connection, slot);
-        this.response = new ServerResponse(connection, slot);
-        this.objects = new CallObjects(connection, request, response);
+        ServerLink link = connection.link;
+        ServiceBinding service = connection.service;
+        this.request = new ServerRequest(link, service, connection.payloads, slot);
+        this.response = new ServerResponse(link, service, slot);
+        this.objects = new CallObjects(link, service, connection.payloads, request, response);
     }
 
     long slot() {
@@ -86,10 +88,6 @@ final class ShmServerCall extends ServerCall {
         return (boolean) BUSY.getAcquire(this);
     }
 
-    void observe(CallObserver newObserver) {
-        observer = newObserver;
-    }
-
     // ---- serving it: on any one thread
 
     /** Runs the handler on the calling thread and answers, unless the handler deferred that. */
@@ -100,7 +98,12 @@ final class ShmServerCall extends ServerCall {
         CallThread.serve(connection.calls(), index);
         try {
             request.requireServable();
-            connection.link.wall().handle(connection.service, this);
+            HandlerWalls.Wall wall = wall();
+            if (wall.isClosed()) {
+                wall.run(this::handle);
+            } else {
+                handle();
+            }
             if (deferredTicket < served) {
                 succeed();
             }
@@ -113,9 +116,23 @@ final class ShmServerCall extends ServerCall {
         }
     }
 
-    /** Serves what is not a service method. */
-    void serveControl() throws ProtocolException {
-        ControlRequests.serve(this, request);
+    /** Interceptors, then the generated dispatcher, which calls the service. */
+    private void handle() throws Exception {
+        ServiceBinding service = connection.service;
+        ServerInterceptor[] interceptors = service.interceptors();
+        if (interceptors.length != 0) {
+            CallObserver combined = CallObserver.NONE;
+            for (ServerInterceptor interceptor : interceptors) {
+                combined = combined.and(interceptor.onCall(context()));
+                observer = combined;
+            }
+        }
+        service.dispatcher().dispatch(request.methodIndex(), this);
+    }
+
+    @Override
+    HandlerWalls.Wall wall() {
+        return connection.link.wall();
     }
 
     @Override
@@ -143,7 +160,7 @@ final class ShmServerCall extends ServerCall {
         ServerContext present = context;
         if (present == null) {
             present =
-                    new ServerContext(this, request.method(), request.headers(), request.deadline(), connection.peer());
+                    new ServerContext(objects, request.method(), request.headers(), request.deadline(), connection.peer());
             context = present;
             if (unwanted || connection.use.isClosed()) {
                 present.cancel();
@@ -185,7 +202,8 @@ final class ShmServerCall extends ServerCall {
         if (elements == null) {
             throw nullResult("a Stream");
         }
-        ServerStream<T> stream = objects.openStream(elements, resultWriter);
+        ServerStream<T> stream = connection.streams.open(
+                request.ticket(), elements, resultWriter, request.name(), objects::giveAway);
         // A cancellation says so before it looks for the stream: it finds that, or is seen here. Read before the call
         // is
         // deferred: from then on its slot may serve the next one.
@@ -204,6 +222,32 @@ final class ShmServerCall extends ServerCall {
                 .asException();
     }
 
+    @Override
+    void answerLate(Runnable answer) {
+        ConnectionUse use = connection.use;
+        if (!use.enter()) {
+            forsake();
+            use.deferredEnds();
+            return;
+        }
+        try {
+            answerAndWake(answer);
+        } finally {
+            use.deferredEnds();
+            use.leave();
+        }
+    }
+
+    private void answerAndWake(Runnable answer) {
+        try {
+            answer.run();
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        } finally {
+            connection.wakeSleepers();
+        }
+    }
+
     /** After a handler has returned on another thread than the poller's. */
     void endAside() {
         if (!connection.use.isClosed()) {
@@ -214,7 +258,7 @@ final class ShmServerCall extends ServerCall {
 
     // ---- ending it
 
-    /** Publishes what was encoded, unless nobody wants it any more; returns whether it did. */
+    @Override
     boolean succeed() {
         if (unwanted) {
             fail(Status.Code.CANCELLED
@@ -244,8 +288,9 @@ final class ShmServerCall extends ServerCall {
         return true;
     }
 
-    /** Publishes a failure, unless this side has ended the connection: then the client hears of that, and not of what it made the handler do. */
+    @Override
     void fail(Throwable cause) {
+        // If this side has ended the connection, the client hears of that, and not of what it made the handler do.
         if (connection.use.isClosed()) {
             forsake();
             return;

@@ -15,7 +15,7 @@ import java.util.function.LongConsumer;
  * <p>Nothing that the client writes is trusted: a request either names a method, fits its payload into the slot or the client's own arena, and finds its
  * slot idle, or it ends the connection.
  */
-final class ShmServerConnection {
+final class ShmServerConnection implements Relief.Served {
     /** Requests taken in one turn, so that one client that always has more cannot starve the others of its poller. */
     private static final int REQUESTS_PER_TURN = 64;
     /** Handlers of one client that may keep a thread each, before its further requests wait for one of them. */
@@ -69,13 +69,20 @@ final class ShmServerConnection {
         return !isJammed() && SlotLayout.isOf(nextWord(), head);
     }
 
-    /** A handler keeps its thread, which another one had to relieve. */
-    void handlerIsStuck() {
+    @Override
+    public String channel() {
+        return service.channel();
+    }
+
+    @Override
+    public void handlerIsStuck() {
+        use.callStarts();
         stuck.incrementAndGet();
     }
 
-    /** One of those has come back. If the connection was jammed, the poller has to watch it again. */
-    void handlerIsBack() {
+    /** If the connection was jammed, the poller has to watch it again. */
+    @Override
+    public void handlerIsBack() {
         stuck.decrementAndGet();
     }
 
@@ -89,7 +96,7 @@ final class ShmServerConnection {
      * @param patience how often to look once more, with a pause before, if no request is there
      * @throws ProtocolException if the client broke the protocol; the connection must be closed
      */
-    int poll(Poller poller, int patience) throws ProtocolException {
+    int poll(Relief<ShmServerConnection> duty, int patience) throws ProtocolException {
         if (isJammed()) {
             settle();
             emptyTurns++;
@@ -101,14 +108,14 @@ final class ShmServerConnection {
             word = link.isMirrored() ? lookOut() : await(word, patience);
         }
         int taken = 0;
-        int slice = poller.slice();
-        while (SlotLayout.isOf(word, head) && taken < REQUESTS_PER_TURN && slice == poller.slice()) {
+        int slice = duty.slice();
+        while (SlotLayout.isOf(word, head) && taken < REQUESTS_PER_TURN && slice == duty.slice()) {
             long ticket = head;
             head = ticket + 1;
             taken++;
             if ((SlotLayout.flags(word) & SlotLayout.SKIP) == 0) {
-                serve(poller, callAt((int) ticket & mask), ticket, word);
-                if (!poller.isMine()) {
+                serve(duty, callAt((int) ticket & mask), ticket, word);
+                if (!duty.isOnDuty()) {
                     return taken;
                 }
             }
@@ -164,8 +171,8 @@ final class ShmServerConnection {
             publishedHead = head;
             ControlLayout.consumed(memory, head);
             if (!answered && link.isMirrored()) {
-                // Where nobody sees it in memory it has to be carried over; answers take it along.
-                link.ring();
+                // The client has memory of its own; answers take the count along.
+                link.push();
             }
         }
         if (answered) {
@@ -200,7 +207,7 @@ final class ShmServerConnection {
         return requestsLeft == 0 || (taken == 0 && !hasRequest());
     }
 
-    private void serve(Poller poller, ShmServerCall call, long ticket, long word) throws ProtocolException {
+    private void serve(Relief<ShmServerConnection> duty, ShmServerCall call, long ticket, long word) throws ProtocolException {
         if (requestsLeft != CONNECTED && (SlotLayout.flags(word) & SlotLayout.ONE_WAY) == 0) {
             return;
         }
@@ -210,19 +217,19 @@ final class ShmServerConnection {
         }
         answered = true;
         if ((SlotLayout.flags(word) & SlotLayout.CONTROL) != 0) {
-            serveControl(poller, call);
+            serveControl(duty, call);
         } else {
-            handlers.serve(poller, call);
+            handlers.serve(duty, call);
         }
     }
 
     /** On the poller whatever the dispatch is, but relieved as a handler is: a pull may encode elements, which runs users' code. */
-    private static void serveControl(Poller poller, ShmServerCall call) throws ProtocolException {
-        Relief.Marks entered = poller.enterHandler(call);
+    private static void serveControl(Relief<ShmServerConnection> duty, ShmServerCall call) throws ProtocolException {
+        Relief.Marks<ShmServerConnection> entered = duty.enter(call.connection);
         try {
-            call.serveControl();
+            ControlRequests.serve(call);
         } finally {
-            if (!poller.leaveHandler(entered)) {
+            if (!duty.leave(entered)) {
                 call.endAside();
             }
         }
@@ -258,6 +265,15 @@ final class ShmServerConnection {
             }
         }
         if (ControlLayout.isReactorAsleep(memory)) {
+            deliver();
+        }
+    }
+
+    /** A client that sleeps is woken. One with memory of its own counts as asleep always: what was published is carried over. */
+    private void deliver() {
+        if (link.isMirrored()) {
+            link.push();
+        } else {
             link.ring();
         }
     }
@@ -309,7 +325,7 @@ final class ShmServerConnection {
     /** Tells the client to connect elsewhere for further calls. */
     void drain() {
         ControlLayout.state(memory, ControlLayout.STATE_DRAINING);
-        link.ring();
+        deliver();
     }
 
     boolean isIdle() {

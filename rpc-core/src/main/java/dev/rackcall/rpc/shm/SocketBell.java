@@ -1,6 +1,5 @@
 package dev.rackcall.rpc.shm;
 
-import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.shm.os.UnixSocket;
 import java.util.function.LongConsumer;
 
@@ -17,7 +16,7 @@ record SocketBell(UnixSocket socket) implements Bell {
     }
 
     @Override
-    public boolean ring(long number) {
+    public boolean tell(long number) {
         return socket.ring(number);
     }
 

@@ -19,13 +19,13 @@ final class StageAnswer<T> implements BiConsumer<T, Throwable> {
         }
     }
 
-    private final ShmServerCall call;
+    private final DeferrableCall call;
     private final ResultWriter<T> writer;
 
     @SuppressWarnings("unused") // GIVEN
     private volatile boolean given;
 
-    StageAnswer(ShmServerCall call, ResultWriter<T> writer) {
+    StageAnswer(DeferrableCall call, ResultWriter<T> writer) {
         this.call = call;
         this.writer = writer;
     }
@@ -36,11 +36,11 @@ final class StageAnswer<T> implements BiConsumer<T, Throwable> {
         if (!GIVEN.compareAndSet(this, false, true)) {
             return;
         }
-        HandlerWalls.Wall wall = call.connection.link.wall();
+        HandlerWalls.Wall wall = call.wall();
         // Another client's handler may complete it.
         int confined = wall.lift();
         try {
-            LateAnswer.give(call, answered -> end(value, failure));
+            call.answerLate(() -> end(value, failure));
         } finally {
             wall.lower(confined);
         }

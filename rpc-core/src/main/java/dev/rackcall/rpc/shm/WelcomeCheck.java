@@ -43,11 +43,11 @@ final class WelcomeCheck {
     void requirePlaces(SharedFile file, SharedFile shared) throws Handshake.MalformedException {
         require(welcome.slots() == slots, "it gives %d slots, but %d were asked for", welcome.slots(), slots);
         require(
-                welcome.participant() > SharedPool.SERVER && welcome.participant() <= SharedPool.MAX_PARTICIPANTS,
+                welcome.participant() > Handshake.SERVER_PARTICIPANT && welcome.participant() <= Handshake.MAX_PARTICIPANTS,
                 "participant number %d is not from %d to %d",
                 welcome.participant(),
-                SharedPool.SERVER + 1,
-                SharedPool.MAX_PARTICIPANTS);
+                Handshake.SERVER_PARTICIPANT + 1,
+                Handshake.MAX_PARTICIPANTS);
         require(
                 welcome.request().id() != welcome.reply().id()
                         && welcome.request().id() != welcome.shared().id()
@@ -61,7 +61,7 @@ final class WelcomeCheck {
     }
 
     private void requireOwnArenas(long fileBytes) throws Handshake.MalformedException {
-        long quota = Math.max(ConnectionFactory.MIN_QUOTA, spec.arenaQuota());
+        long quota = Math.max(Handshake.MIN_QUOTA, spec.arenaQuota());
         requirePlace("request arena", welcome.request(), fileBytes, quota);
         requirePlace("reply arena", welcome.reply(), fileBytes, quota);
         long requestEnd = welcome.request().offset() + welcome.request().bytes();

@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,82 +38,53 @@ class ReliefTest {
     private static final long BOUND_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final int LONGEST_SPINS = 4_000;
 
-    private UnixSocket.Pair sockets;
-    private ConnectionFactory factory;
-    private ShmServerConnection connection;
+    private final Relief.Served connection = new Relief.Served() {
+        @Override
+        public String channel() {
+            return "/test/relief";
+        }
 
-    @BeforeEach
-    void connect() {
-        ServerSpec.Service<Echo> service =
-                new ServerSpec.Service<>(ServiceDefinition.of(Echo.class), (method, call) -> {});
-        ServerSpec spec = new ServerSpec(
-                List.of(service),
-                List.of(),
-                Dispatch.direct(),
-                WaitStrategy.adaptive(),
-                1,
-                Path.of("unused"),
-                1,
-                1 << 20,
-                1 << 20,
-                Isolation.TRUSTED,
-                SandboxPolicy.STRICT,
-                Duration.ofSeconds(1),
-                Optional.empty(),
-                Optional.empty(),
-                List.of());
-        sockets = UnixSocket.pair();
-        factory = new ConnectionFactory(spec, service, Handlers.of(spec.dispatch()));
-        ConnectionFactory.Offer offer = factory.prepare(
-                sockets.left(),
-                new Handshake.Hello(ControlLayout.VERSION, factory.channel(), 2, 1 << 20),
-                new Peer(0, 0, 0),
-                new ConnectionCount());
-        offer.close();
-        connection = offer.connection();
-    }
+        @Override
+        public void handlerIsStuck() {}
 
-    @AfterEach
-    void disconnect() {
-        connection.close();
-        factory.close();
-        sockets.right().close();
-    }
+        @Override
+        public void handlerIsBack() {}
+    };
 
     @Test
     void shouldRelieveAStuckThreadThoughTheOneBeforeItComesBackMeanwhile() throws InterruptedException {
         BlockingQueue<CountDownLatch> handlers = new LinkedBlockingQueue<>();
         AtomicInteger returned = new AtomicInteger();
-        Relief[] relief = new Relief[1];
-        relief[0] = new Relief(
+        AtomicReference<Relief<Relief.Served>> relief = new AtomicReference<>();
+        relief.set(new Relief<>(
                 () -> {
                     CountDownLatch end = new CountDownLatch(1);
-                    Relief.Marks entered = relief[0].enter(connection);
+                    Relief.Marks<Relief.Served> entered = relief.get().enter(connection);
                     handlers.add(end);
                     await(end);
-                    if (!relief[0].leave(entered)) {
-                        connection.use.callEnds();
+                    if (!relief.get().leave(entered)) {
                         returned.incrementAndGet();
                     }
                 },
-                "relief-test");
-        relief[0].start();
+                "relief-test",
+                back -> {}));
+        relief.get().start();
         CountDownLatch first = handlers.poll(20, TimeUnit.SECONDS);
-        relief[0].relieveIfStuck();
-        relief[0].relieveIfStuck();
+        relief.get().relieveIfStuck();
+        relief.get().relieveIfStuck();
         CountDownLatch second = handlers.poll(20, TimeUnit.SECONDS);
         first.countDown();
         Await.equal("threads that came back", 1, returned::get);
 
-        relief[0].relieveIfStuck();
-        relief[0].relieveIfStuck();
+        relief.get().relieveIfStuck();
+        relief.get().relieveIfStuck();
 
         CountDownLatch third = handlers.poll(20, TimeUnit.SECONDS);
         assertThat(third).as("the handler of a third thread on duty").isNotNull();
         second.countDown();
         Await.equal("threads that came back", 2, returned::get);
-        relief[0].relieveIfStuck();
-        relief[0].relieveIfStuck();
+        relief.get().relieveIfStuck();
+        relief.get().relieveIfStuck();
         third.countDown();
         Await.equal("threads that came back", 3, returned::get);
         handlers.poll(20, TimeUnit.SECONDS).countDown();
@@ -124,17 +96,17 @@ class ReliefTest {
         BlockingQueue<CountDownLatch> handlers = new LinkedBlockingQueue<>();
         AtomicInteger kept = new AtomicInteger();
         AtomicBoolean exhausted = new AtomicBoolean(true);
-        Relief[] relief = new Relief[1];
+        AtomicReference<Relief<Relief.Served>> relief = new AtomicReference<>();
         Runnable body = () -> {
-            Relief.Marks entered;
+            Relief.Marks<Relief.Served> entered;
             do {
                 CountDownLatch end = new CountDownLatch(1);
-                entered = relief[0].enter(connection);
+                entered = relief.get().enter(connection);
                 handlers.add(end);
                 await(end);
-            } while (relief[0].leave(entered) && kept.incrementAndGet() < 3);
+            } while (relief.get().leave(entered) && kept.incrementAndGet() < 3);
         };
-        relief[0] = new Relief(body, task -> new Thread(task, "relief-test") {
+        relief.set(new Relief<>(body, task -> new Thread(task, "relief-test") {
             @Override
             public void start() {
                 if (exhausted.get() && kept.get() > 0) {
@@ -142,25 +114,24 @@ class ReliefTest {
                 }
                 super.start();
             }
-        });
-        relief[0].start();
+        }, back -> {}));
+        relief.get().start();
         handlers.poll(20, TimeUnit.SECONDS).countDown();
         CountDownLatch second = handlers.poll(20, TimeUnit.SECONDS);
-        relief[0].relieveIfStuck();
-        assertThatThrownBy(relief[0]::relieveIfStuck).isInstanceOf(OutOfMemoryError.class);
+        relief.get().relieveIfStuck();
+        assertThatThrownBy(relief.get()::relieveIfStuck).isInstanceOf(OutOfMemoryError.class);
         second.countDown();
         Await.equal("turns after which the thread kept its duty", 2, kept::get);
 
         CountDownLatch third = handlers.poll(20, TimeUnit.SECONDS);
         exhausted.set(false);
-        relief[0].relieveIfStuck();
-        relief[0].relieveIfStuck();
+        relief.get().relieveIfStuck();
+        relief.get().relieveIfStuck();
         CountDownLatch fourth = handlers.poll(20, TimeUnit.SECONDS);
         assertThat(fourth).as("the handler of the next thread on duty").isNotNull();
         third.countDown();
         fourth.countDown();
         Await.equal("turns of the next thread", 3, kept::get);
-        connection.use.callEnds();
     }
 
     private static void await(CountDownLatch latch) {
@@ -193,8 +164,8 @@ class ReliefTest {
 
     /** Threads that poll one after the other, with handlers now shorter, now longer than the watcher's patience. */
     private static final class Crew {
-        private final ShmServerConnection connection;
-        private final Relief relief = new Relief(this::poll, "relief-test");
+        private final Relief.Served connection;
+        private final Relief<Relief.Served> relief = new Relief<>(this::poll, "relief-test", back -> {});
         private final AtomicInteger polling = new AtomicInteger();
         private final AtomicInteger together = new AtomicInteger();
         private final AtomicInteger relieved = new AtomicInteger();
@@ -204,7 +175,7 @@ class ReliefTest {
         /** Plain, as a poller's fields are: what one thread leaves the next one has to see. */
         private long handedOver;
 
-        private Crew(ShmServerConnection connection) {
+        private Crew(Relief.Served connection) {
             this.connection = connection;
         }
 
@@ -214,7 +185,7 @@ class ReliefTest {
 
         private void poll() {
             Random random = new Random();
-            Relief.Marks entered;
+            Relief.Marks<Relief.Served> entered;
             do {
                 if (stopping) {
                     alive.decrementAndGet();
@@ -225,7 +196,6 @@ class ReliefTest {
                 spin(random);
             } while (relief.leave(entered));
             relieved.incrementAndGet();
-            connection.use.callEnds();
         }
 
         /** Long enough for a successor to be seen in one of its own. */

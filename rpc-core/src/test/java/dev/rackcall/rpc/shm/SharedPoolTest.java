@@ -80,7 +80,7 @@ class SharedPoolTest {
     @Test
     void shouldDoWithoutNumbersThatAClientTookWithoutBeingAsked() {
         SharedPool.Seat greedy = pool.join();
-        for (int byteOfNumber = 1; byteOfNumber <= SharedPool.MAX_PARTICIPANTS; byteOfNumber++) {
+        for (int byteOfNumber = 1; byteOfNumber <= Handshake.MAX_PARTICIPANTS; byteOfNumber++) {
             assertThat(greedy.file().tryLock((1L << 60) + byteOfNumber)).isEqualTo(byteOfNumber == greedy.number());
         }
         try (SharedPool.Seat other = pool.join()) {
@@ -98,7 +98,7 @@ class SharedPoolTest {
             stubborn.add(seat);
             pool.leave(seat.number());
         }
-        for (int i = stubborn.size(); i < SharedPool.MAX_PARTICIPANTS - 1; i++) {
+        for (int i = stubborn.size(); i < Handshake.MAX_PARTICIPANTS - 1; i++) {
             pool.join().close();
         }
         assertThatThrownBy(pool::join)

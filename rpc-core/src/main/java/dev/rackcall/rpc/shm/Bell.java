@@ -1,4 +1,4 @@
-package dev.rackcall.rpc.spi;
+package dev.rackcall.rpc.shm;
 
 import java.util.function.LongConsumer;
 
@@ -26,7 +26,7 @@ public interface Bell extends AutoCloseable {
      *
      * @return whether it was sent; false also if too many wait
      */
-    boolean ring(long number);
+    boolean tell(long number);
 
     /**
      * Takes the rings that have come.
