@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.Library.Page;
-import dev.rackcall.rpc.shm.ArenaNumbers;
+import dev.rackcall.rpc.shm.server.ArenaNumbers;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.SharedObject;
 import dev.rackcall.testkit.Await;
