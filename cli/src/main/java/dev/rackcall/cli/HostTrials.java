@@ -42,8 +42,10 @@ class HostTrials {
                 userfault.unregister(address, BYTES);
                 return Trial.success();
             }
-        } catch (UnsupportedFeatureException | OsException e) {
+        } catch (UnsupportedFeatureException e) {
             return Trial.failure(e.getMessage());
+        } catch (OsException e) {
+            return Trial.failure(e.getMessage() + ".");
         }
     }
 

@@ -6,15 +6,15 @@ import dev.rackcall.verbs.Devices;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class VerbsChecksTest {
+class DeviceChecksTest {
     @Test
     void shouldOpenTheSoftwareDevice() {
-        assertThat(VerbsChecks.findings()).contains(Finding.ok("verbs", "soft:local can be used: port 1 is active."));
+        assertThat(DeviceChecks.verbs()).contains(Finding.ok("verbs", "soft:local can be used: port 1 is active."));
     }
 
     @Test
     void shouldSayWhyThereIsNoRealDevice() {
-        List<Finding> findings = VerbsChecks.findings();
+        List<Finding> findings = DeviceChecks.verbs();
         boolean real = Devices.list().size() > 1;
         assertThat(findings.stream().anyMatch(finding -> finding.sentence().startsWith("There is no RDMA device: ")))
                 .isEqualTo(!real);
