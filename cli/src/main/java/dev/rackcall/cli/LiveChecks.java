@@ -4,12 +4,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.rackcall.sandbox.os.Guard;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
-import dev.rackcall.shm.os.HostFeatures.Trial;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.file.HostFeatures.Trial;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.time.Duration;
 import java.util.List;
 

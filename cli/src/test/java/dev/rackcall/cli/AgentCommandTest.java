@@ -8,7 +8,7 @@ import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.io.PrintWriter;

@@ -3,7 +3,7 @@ package dev.rackcall.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.cli.Finding.Level;
-import dev.rackcall.shm.os.HostFeatures.Trial;
+import dev.rackcall.shm.os.file.HostFeatures.Trial;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

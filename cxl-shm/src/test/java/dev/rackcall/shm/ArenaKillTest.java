@@ -2,9 +2,9 @@ package dev.rackcall.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.testkit.ChildJvm;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.rdma.end.ForeignPeerException;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.WorkRequest;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;

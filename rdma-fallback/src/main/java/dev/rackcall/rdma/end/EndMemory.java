@@ -1,6 +1,6 @@
 package dev.rackcall.rdma.end;
 
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import java.util.ArrayDeque;

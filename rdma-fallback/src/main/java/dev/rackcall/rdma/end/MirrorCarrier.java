@@ -2,7 +2,7 @@ package dev.rackcall.rdma.end;
 
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.VerbsException;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -8,7 +8,7 @@ import dev.rackcall.rdma.end.EndMemory;
 import dev.rackcall.rdma.end.Hello;
 import dev.rackcall.rdma.end.PeerMemory;
 import dev.rackcall.rpc.spi.CarrierProvider.Memory;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.VerbsErrno;

@@ -10,7 +10,7 @@ import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import java.nio.file.Path;

@@ -8,7 +8,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.RpcService;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.Shared;
+import dev.rackcall.shm.types.Shared;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

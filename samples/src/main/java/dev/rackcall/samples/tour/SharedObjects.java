@@ -6,8 +6,8 @@ import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.RpcService;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.Shared;
-import dev.rackcall.shm.SharedList;
+import dev.rackcall.shm.types.Shared;
+import dev.rackcall.shm.types.SharedList;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,7 +61,7 @@ public interface SharedObjects {
                         .directory(folder)
                         .open();
                 Scope scope = channel.newScope()) { // frees all that was built in it
-            SharedList<Point> points = scope.list(Point.class);
+            SharedList<Point> points = SharedList.create(scope, Point.class);
             for (int i = 0; i < 1_000; i++) {
                 points.add(scope.create(Point.class).x(i).y(2 * i));
             }
