@@ -1,8 +1,9 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.shm.Pool;
-import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.pool.PoolOptions.Wish;
+import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.net.URI;
 import java.nio.file.Path;

@@ -11,7 +11,7 @@ import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import dev.rackcall.shm.Pool;
+import dev.rackcall.shm.pool.Pool;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Future;

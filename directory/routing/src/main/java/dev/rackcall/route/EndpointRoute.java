@@ -2,16 +2,16 @@ package dev.rackcall.route;
 
 import dev.rackcall.directory.Endpoint;
 import dev.rackcall.directory.MemoryClaim;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
-import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.shm.Pool;
+import dev.rackcall.shm.pool.Pool;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

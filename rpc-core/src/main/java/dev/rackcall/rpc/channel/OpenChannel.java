@@ -7,9 +7,9 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.types.SharedObject;
 import java.util.List;
 import java.util.Optional;
 

@@ -6,8 +6,8 @@ import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.pool.Pool;
 import java.util.List;
 import java.util.Optional;
 

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.function.LongConsumer;
 import org.HdrHistogram.Histogram;
 
-/** What a client process does with its share of the documents and searches, whichever way it takes to the store. One thread. */
+/** A client process's share of the documents and searches, over either transport. Used by one thread. */
 final class ClientWork implements AutoCloseable {
     private static final int BAD_LINES_SHOWN = 5;
 
@@ -53,8 +53,7 @@ final class ClientWork implements AutoCloseable {
             case WARM_UP -> warmUp();
             case BUILD -> build();
             case SEARCH -> search(setup.plan().searchesOf(setup.client()));
-            case CLEAR, SUMMARY, QUIT ->
-                throw new IllegalArgumentException("a client does not know the order " + order);
+            default -> throw new IllegalArgumentException("a client does not know the order " + order);
         };
     }
 

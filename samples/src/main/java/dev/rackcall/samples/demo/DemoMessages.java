@@ -7,8 +7,8 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What the conductor and its processes say to each other, one line of JSON each: {@link Setup} as the process's argument, {@link Order}s to its
- * standard input, and on its standard output {@link #OK} with an answer, {@link #FAILED} with a sentence, or {@link #PROGRESS} in between.
+ * The lines between a demo and its processes. A process gets its setup as an argument and {@link Order}s on standard input; on standard output it
+ * writes {@link #OK} with an answer in JSON, {@link #FAILED} with a sentence, or {@link #PROGRESS} with a number.
  */
 final class DemoMessages {
     static final String OK = "ok ";
@@ -21,13 +21,13 @@ final class DemoMessages {
 
     private DemoMessages() {}
 
-    /** What a process is. */
+    /** What a process of the store demo is. */
     enum Role {
         SERVER,
         CLIENT
     }
 
-    /** What a process is told at its start; {@code client} is its number, if it is one. */
+    /** The setup of a process of the store demo; {@code client} is a client's number, from 0. */
     record Setup(Role role, StoreTransport transport, Path directory, DemoPlan plan, int client) {}
 
     /** What a process can be told to do. */
@@ -42,12 +42,16 @@ final class DemoMessages {
         BUILD,
         /** A client makes all its searches; {@link Work}. */
         SEARCH,
-        /** The server says what it has; {@code Store.Summary}. */
+        /** The server describes its content; {@code Store.Summary}. */
         SUMMARY,
+        /** A host of the rack demo stops using its pool; no answer. */
+        LEAVE_MEMORY,
+        /** The host uses its pool again; no answer. */
+        TAKE_MEMORY,
         QUIT
     }
 
-    /** There is nothing to say. */
+    /** An answer without content. */
     record Done() {}
 
     /**
@@ -56,21 +60,21 @@ final class DemoMessages {
      * @param documents how many
      * @param digest the sum of their digests
      * @param more whether there may be more after these
-     * @param bad the first of the lines that were passed over
-     * @param badLines how many those were
+     * @param bad the first skipped lines
+     * @param badLines how many lines were skipped
      */
     record Prepared(long documents, long digest, boolean more, List<BadLine> bad, long badLines) {}
 
     /**
-     * A client has done something that is measured.
+     * The measured work of a client.
      *
      * @param startNanos by the clock that all processes of a machine share
      * @param endNanos by the same clock
      * @param items documents that were handed over, or read after they were found
      * @param latencies of the calls, see {@link Latencies}
-     * @param traffic what crossed
+     * @param traffic the bytes that crossed
      * @param totals of searches: how many documents match each
-     * @param digests of searches: what was read
+     * @param digests of searches: of the documents that were read
      */
     record Work(
             long startNanos,

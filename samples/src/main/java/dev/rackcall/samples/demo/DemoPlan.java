@@ -1,6 +1,8 @@
 package dev.rackcall.samples.demo;
 
 import dev.rackcall.shm.waiting.WaitStrategy;
+import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * What a run of the demo does.
@@ -33,4 +35,13 @@ public record DemoPlan(Input input, int clients, int searches, int batch) {
     int searchesOf(int client) {
         return searches / clients + (client < searches % clients ? 1 : 0);
     }
+
+    /**
+     * Where the documents come from.
+     *
+     * @param file lines of JSON; if empty, documents are generated
+     * @param count how many to generate
+     * @param seed of the generated documents and of the searches
+     */
+    public record Input(Optional<Path> file, long count, long seed) {}
 }

@@ -28,8 +28,6 @@ public record Report(
         List<BadLine> firstBadLines,
         List<String> leftBehind,
         double seconds) {
-    private static final double NANOS = 1e9;
-
     /**
      * Where the figures came about.
      *
@@ -91,13 +89,5 @@ public record Report(
             Percentiles search,
             long searchCopiedBytes,
             long matches,
-            long read) {
-        double buildSeconds() {
-            return buildNs / NANOS;
-        }
-
-        double searchSeconds() {
-            return searchNs / NANOS;
-        }
-    }
+            long read) {}
 }

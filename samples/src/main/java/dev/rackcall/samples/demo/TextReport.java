@@ -56,7 +56,7 @@ public final class TextReport {
 
     private void head(Report.Side side) {
         DemoPlan plan = report.plan();
-        Input input = plan.input();
+        DemoPlan.Input input = plan.input();
         line(
                 "%s, %s, %s, %s",
                 report.machine().cpu(),

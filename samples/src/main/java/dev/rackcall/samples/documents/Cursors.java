@@ -1,8 +1,8 @@
 package dev.rackcall.samples.documents;
 
-import dev.rackcall.shm.SharedArray;
-import dev.rackcall.shm.SharedDataException;
-import dev.rackcall.shm.SharedString;
+import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedDataException;
+import dev.rackcall.shm.types.SharedString;
 import java.util.ArrayList;
 import java.util.List;
 

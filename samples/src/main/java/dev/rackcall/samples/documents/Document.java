@@ -1,6 +1,6 @@
 package dev.rackcall.samples.documents;
 
-import dev.rackcall.shm.Shared;
+import dev.rackcall.shm.types.Shared;
 
 /** One document: its number, which its author chose, and its content. */
 @Shared

@@ -2,8 +2,9 @@ package dev.rackcall.samples.documents;
 
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedArray;
-import dev.rackcall.shm.SharedString;
+import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedString;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -173,11 +174,11 @@ public final class DocumentWriter {
     }
 
     private JsonValue text(Kind kind, String text) {
-        return bits(kind, 0).text(Ref.to(string(text)));
+        return bits(kind, 0).text(SharedObject.toRef(string(text)));
     }
 
     private JsonValue parent(Kind kind, SharedArray<JsonValue> children) {
-        return bits(kind, 0).children(Ref.to(children));
+        return bits(kind, 0).children(SharedObject.toRef(children));
     }
 
     private SharedArray<JsonValue> children(int count) {
@@ -188,14 +189,14 @@ public final class DocumentWriter {
     private Ref<SharedString> name(String name) {
         Ref<SharedString> known = names.get(name);
         if (known == null) {
-            known = Ref.to(string(name));
+            known = SharedObject.toRef(string(name));
             names.put(name, known);
         }
         return known;
     }
 
     private SharedString string(String text) {
-        SharedString made = scope.string(text);
+        SharedString made = SharedString.create(scope, text);
         bytes += rounded(SharedString.TYPE.bytes() + made.length());
         return made;
     }

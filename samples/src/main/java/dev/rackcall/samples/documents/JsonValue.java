@@ -1,9 +1,9 @@
 package dev.rackcall.samples.documents;
 
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.Shared;
-import dev.rackcall.shm.SharedArray;
-import dev.rackcall.shm.SharedString;
+import dev.rackcall.shm.types.Shared;
+import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedString;
 
 /**
  * One JSON value in shared memory, with its name if it is a member of an object. A document is a tree of them; its values refer to their

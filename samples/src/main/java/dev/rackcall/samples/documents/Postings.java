@@ -1,6 +1,6 @@
 package dev.rackcall.samples.documents;
 
-import dev.rackcall.shm.SharedArray;
+import dev.rackcall.shm.types.SharedArray;
 import java.util.Arrays;
 
 /**

@@ -1,7 +1,7 @@
 package dev.rackcall.samples.documents;
 
-import dev.rackcall.shm.SharedArray;
-import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedType;
 
 /** The shared types of this package, looked up once. */
 final class SharedTypes {

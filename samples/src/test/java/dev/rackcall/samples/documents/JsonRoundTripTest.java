@@ -3,10 +3,10 @@ package dev.rackcall.samples.documents;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedArray;
-import dev.rackcall.shm.SharedDataException;
+import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedDataException;
+import dev.rackcall.shm.types.SharedObject;
 import java.io.StringWriter;
 import java.util.List;
 import java.util.stream.Stream;
@@ -130,7 +130,7 @@ class JsonRoundTripTest {
                 SharedArray<JsonValue> both = SharedArray.create(scope, SharedTypes.JSON, 2);
                 both.set(0, inner);
                 both.set(1, inner);
-                inner = SharedTypes.JSON.create(scope).kind(Kind.ARRAY).children(Ref.to(both));
+                inner = SharedTypes.JSON.create(scope).kind(Kind.ARRAY).children(SharedObject.toRef(both));
             }
             Document document = SharedTypes.DOCUMENT.create(scope).content(inner);
 

@@ -2,8 +2,8 @@ package dev.rackcall.sandbox.os;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 
 /** Main of a child: what the guard must leave alone, with the guard installed and a mapping registered. */

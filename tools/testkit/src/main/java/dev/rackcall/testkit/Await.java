@@ -15,7 +15,7 @@ public final class Await {
     /** A condition that another thread is about to make true needs no sleep. */
     private static final int EAGER_LOOKS = 100;
 
-    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
     private Await() {}
 

@@ -52,8 +52,8 @@ public final class ChildJvm implements AutoCloseable {
     private ChildJvm(Process process, String main) {
         this.process = process;
         this.main = main;
+        LIVE.removeIf(other -> !other.isAlive());
         LIVE.add(process);
-        process.onExit().thenAccept(LIVE::remove);
         Thread.ofPlatform().daemon().name("output of " + main).start(this::read);
     }
 

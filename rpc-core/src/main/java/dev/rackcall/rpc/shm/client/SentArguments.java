@@ -11,7 +11,7 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeException;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
@@ -56,7 +56,7 @@ final class SentArguments {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
                             "%s: argument '%s' lies in another scope than the ones before it; an isolated call passes one scope:"
-                                    + " create all its arguments in it, or copy them there with scope.copy",
+                                    + " create all its arguments in it, or copy them there with DeepCopy.DEFAULT.copy",
                             method, argument)
                     .asException();
         }

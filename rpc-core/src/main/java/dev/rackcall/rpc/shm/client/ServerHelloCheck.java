@@ -3,7 +3,7 @@ package dev.rackcall.rpc.shm.client;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.util.Locale;
 
 /**

@@ -5,7 +5,7 @@ import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.file.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongConsumer;
 

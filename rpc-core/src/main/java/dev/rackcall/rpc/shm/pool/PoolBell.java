@@ -2,7 +2,7 @@ package dev.rackcall.rpc.shm.pool;
 
 import dev.rackcall.rpc.shm.protocol.Bell;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;

@@ -3,7 +3,7 @@ package dev.rackcall.rpc.shm.pool;
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
-import dev.rackcall.shm.PoolCommons;
+import dev.rackcall.shm.pool.PoolCommons;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;

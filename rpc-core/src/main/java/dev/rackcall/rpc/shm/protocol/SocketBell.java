@@ -1,6 +1,6 @@
 package dev.rackcall.rpc.shm.protocol;
 
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.util.function.LongConsumer;
 
 /** The bell of a connection in shared memory: a Unix socket, which the kernel closes when the peer dies. */

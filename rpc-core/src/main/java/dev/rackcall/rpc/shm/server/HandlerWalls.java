@@ -7,7 +7,7 @@ import dev.rackcall.sandbox.ProtectionKeys;
 import dev.rackcall.sandbox.SandboxException;
 import dev.rackcall.sandbox.os.StoreBarrier;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
-import dev.rackcall.shm.PoolOptions.Wish;
+import dev.rackcall.shm.pool.PoolOptions.Wish;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import org.slf4j.Logger;

@@ -14,7 +14,7 @@ import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeException;
-import dev.rackcall.shm.SharedDataException;
+import dev.rackcall.shm.types.SharedDataException;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.testkit.Usage;

@@ -15,7 +15,7 @@ import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.sandbox.SealException;
 import dev.rackcall.sandbox.Seals;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.testkit.Await;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

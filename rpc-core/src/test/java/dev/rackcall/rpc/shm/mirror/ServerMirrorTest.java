@@ -9,7 +9,7 @@ import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.shm.server.ConnectionFactory;
 import dev.rackcall.rpc.shm.server.ConnectionPlan;
 import dev.rackcall.rpc.spi.Carrier;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import dev.rackcall.directory.DirectoryException.Reason;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,7 +19,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -76,14 +76,6 @@ public abstract class DirectoryContractTest {
     private <T extends AutoCloseable> T keep(T item) {
         open.add(item);
         return item;
-    }
-
-    private static void await(String what, BooleanSupplier condition) throws InterruptedException {
-        long end = System.nanoTime() + PATIENCE.toNanos();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("in vain waited for: " + what).isLessThan(end);
-            Thread.sleep(5);
-        }
     }
 
     private static Endpoint endpoint(String id) {
@@ -162,7 +154,7 @@ public abstract class DirectoryContractTest {
         theirs.announce(CART, endpoint("a"));
         ChannelView view = keep(ours.follow(CART));
 
-        await("both", () -> ids(view.endpoints()).equals(List.of("a", "b")));
+        Await.until("both", () -> ids(view.endpoints()).equals(List.of("a", "b")));
         assertThat(ids(theirs.endpoints(CART))).containsExactly("a", "b");
     }
 
@@ -229,7 +221,7 @@ public abstract class DirectoryContractTest {
 
         ours.close();
 
-        await("the endpoint's end", () -> view.endpoints().isEmpty());
+        Await.until("the endpoint's end", () -> view.endpoints().isEmpty());
         assertThat(gone.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThatThrownBy(() -> ours.announce(CART, endpoint("b")))
                 .isInstanceOfSatisfying(
@@ -247,7 +239,7 @@ public abstract class DirectoryContractTest {
 
             child.kill();
 
-            await("the endpoint's end", () -> view.endpoints().isEmpty());
+            Await.until("the endpoint's end", () -> view.endpoints().isEmpty());
             assertThat(gone.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
             ours.setLimits(new Limits(Long.MAX_VALUE, child.arenaId()));
             Set<Integer> all =
@@ -274,11 +266,11 @@ public abstract class DirectoryContractTest {
         assertThatThrownBy(arenas::ids)
                 .isInstanceOfSatisfying(
                         DirectoryException.class, e -> assertThat(e.reason()).isEqualTo(Reason.LEASE_LOST));
-        await("the announcement", announcement::isStanding);
-        await("the lease", paused::isLeaseHeld);
-        await("the endpoint", () -> ids(view.endpoints()).equals(List.of("paused")));
+        Await.until("the announcement", announcement::isStanding);
+        Await.until("the lease", paused::isLeaseHeld);
+        Await.until("the endpoint", () -> ids(view.endpoints()).equals(List.of("paused")));
         announcement.update(endpoint("paused").withLoad(1));
-        await(
+        Await.until(
                 "the load",
                 () -> view.endpoints().equals(List.of(endpoint("paused").withLoad(1))));
         assertThat(paused.claimArenas(1, () -> {}).ids()).hasSize(1);

@@ -1,9 +1,8 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Await;
-
 import dev.rackcall.rpc.Chaos.Grain;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.Await;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,10 +1,8 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Usage;
-
-import dev.rackcall.testkit.Await;
-
 import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Usage;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.net.URI;

@@ -2,7 +2,8 @@ package dev.rackcall.rpc;
 
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -112,7 +113,7 @@ final class ChaosService implements Chaos {
         for (int i = grains - 1; i >= 0; i--) {
             Grain grain = scope.create(Grain.class);
             grain.value(value + i);
-            grain.next(first == null ? Ref.nullRef() : Ref.to(first));
+            grain.next(first == null ? Ref.nullRef() : SharedObject.toRef(first));
             first = grain;
         }
         return first;

@@ -1,7 +1,6 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.testkit.Await;
-
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;

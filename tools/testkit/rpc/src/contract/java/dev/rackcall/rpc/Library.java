@@ -1,8 +1,8 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.Shared;
-import dev.rackcall.shm.SharedList;
+import dev.rackcall.shm.types.Shared;
+import dev.rackcall.shm.types.SharedList;
 import java.util.List;
 
 /** The service that passing shared objects is tested with. */

@@ -1,12 +1,12 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedList;
+import dev.rackcall.shm.types.SharedList;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Does what {@link Library} says. */
-final class LibraryService implements Library {
+public final class LibraryService implements Library {
     private final List<Book> kept = new ArrayList<>();
     private final List<Scope> scopes = new ArrayList<>();
     Page foreign;
@@ -33,10 +33,10 @@ final class LibraryService implements Library {
         return fill(RpcContext.current().orElseThrow().replyScope(), title, pages);
     }
 
-    static Book fill(Scope scope, String title, int pages) {
+    public static Book fill(Scope scope, String title, int pages) {
         Book book = scope.create(Book.class);
         book.title(title);
-        SharedList<Page> list = scope.list(Page.class);
+        SharedList<Page> list = SharedList.create(scope, Page.class);
         for (int i = 0; i < pages; i++) {
             Page page = scope.create(Page.class);
             page.number(i);

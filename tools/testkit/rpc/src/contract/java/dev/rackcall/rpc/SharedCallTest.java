@@ -1,7 +1,5 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.testkit.Await;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -12,7 +10,8 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -24,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Shared objects as arguments and results: by pointer, never copied, owned by whom the documentation says. */
 @Timeout(60)
-class SharedCallTest {
+public class SharedCallTest {
     @TempDir
     Path directory;
 
@@ -34,12 +33,12 @@ class SharedCallTest {
     Library library;
 
     /** Where servers are found; other transports are put under the same tests here. */
-    RpcServer.Builder place(RpcServer.Builder builder) {
+    protected RpcServer.Builder place(RpcServer.Builder builder) {
         return builder.directory(directory);
     }
 
     /** As {@link #place(RpcServer.Builder)}. */
-    RpcChannel.Builder place(RpcChannel.Builder builder) {
+    protected RpcChannel.Builder place(RpcChannel.Builder builder) {
         return builder.directory(directory).connectTimeout(Await.BOUND);
     }
 
@@ -62,7 +61,7 @@ class SharedCallTest {
         for (int i = 0; i < pages; i++) {
             Page page = scope.create(Page.class);
             page.number(i);
-            page.next(first == null ? Ref.nullRef() : Ref.to(first));
+            page.next(first == null ? Ref.nullRef() : SharedObject.toRef(first));
             first = page;
         }
         return first;
@@ -154,7 +153,7 @@ class SharedCallTest {
                 // Passed by itself, so that it travels to peers that have memory of their own, too.
                 Page other = chain(closed, 3);
                 assertThat(library.sum(other)).isEqualTo(3);
-                first.next(Ref.to(other));
+                first.next(SharedObject.toRef(other));
                 assertThat(library.sum(first)).isEqualTo(8);
             }
             assertIsStale(first);
@@ -163,7 +162,7 @@ class SharedCallTest {
                 Page other = chain(later, 3);
                 assertThat(library.sum(other)).isEqualTo(3);
                 assertIsStale(first);
-                first.next(Ref.to(other));
+                first.next(SharedObject.toRef(other));
                 assertThat(library.sum(first)).isEqualTo(8);
             }
         }
@@ -177,7 +176,7 @@ class SharedCallTest {
             // Of several runs, the last of them long.
             Page deep = chain(reset, 3_000);
             assertThat(library.sum(deep)).isEqualTo(4_498_500);
-            first.next(Ref.to(deep));
+            first.next(SharedObject.toRef(deep));
             assertThat(library.sum(first)).isEqualTo(4_498_500);
             reset.reset();
             assertIsStale(first);
@@ -195,7 +194,7 @@ class SharedCallTest {
     @Test
     void shouldNotFollowARefIntoAResultThatWasReleased() {
         Book released = library.write("released", 2);
-        Ref<Book> ref = Ref.to(released);
+        Ref<Book> ref = SharedObject.toRef(released);
         RefSpace space = SharedObject.spaceOf(released);
         assertThat(released.pages().get(1).number()).isEqualTo(1);
         channel.release(released);
