@@ -12,7 +12,7 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.shm.protocol.Handshake;
-import dev.rackcall.shm.os.PeerCredentials;
+import dev.rackcall.shm.os.socket.PeerCredentials;
 import dev.rackcall.shm.os.Uid;
 import dev.rackcall.shm.os.socket.Message;
 import dev.rackcall.shm.os.socket.UnixSocket;

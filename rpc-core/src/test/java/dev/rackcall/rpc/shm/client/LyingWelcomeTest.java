@@ -12,7 +12,6 @@ import dev.rackcall.rpc.shm.protocol.Handshake.ArenaPlace;
 import dev.rackcall.rpc.shm.protocol.Handshake.Welcome;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.os.file.SharedFile;
-import dev.rackcall.shm.os.socket.PeerCredentials;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Usage;
 import java.io.IOException;
