@@ -77,12 +77,8 @@ final class AgentCommand implements Callable<Integer> {
                             + " that names no other one.")
     private Optional<Integer> capacity = Optional.empty();
 
-    @Option(
-            names = "--dir",
-            paramLabel = "FOLDER",
-            description = "The runtime folder of this host, with the sockets of its servers and agents (default:"
-                    + " RACKCALL_DIR, or the one of this user).")
-    private Optional<Path> folder = Optional.empty();
+    @Mixin
+    private RuntimeFolderOption folder = new RuntimeFolderOption();
 
     @Option(
             names = "--hold-seals",
@@ -107,7 +103,7 @@ final class AgentCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         validate();
-        RuntimeDirectory runtime = RuntimeDirectory.at(folder.orElseGet(RuntimeDirectory::defaultPath));
+        RuntimeDirectory runtime = RuntimeDirectory.at(folder.path());
         runtime.create();
         // The outermost: a meta server's name is to be withdrawn before the JVM halts, too.
         try (OrderlyShutdown farewell = OrderlyShutdown.open()) {
