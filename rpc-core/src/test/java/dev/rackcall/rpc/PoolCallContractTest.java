@@ -43,7 +43,7 @@ class PoolCallContractTest extends CallContractTest {
     }
 
     @Override
-    String whereToLook() {
+    protected String whereToLook() {
         return "this pool";
     }
 }

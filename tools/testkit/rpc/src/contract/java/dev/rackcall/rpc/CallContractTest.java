@@ -54,7 +54,7 @@ public class CallContractTest {
     }
 
     /** What the user is told about where servers were looked for. */
-    String whereToLook() {
+    protected String whereToLook() {
         return "RACKCALL_DIR";
     }
 
