@@ -1,4 +1,4 @@
-package dev.rackcall.shm.types;
+package dev.rackcall.processor;
 
 import static com.google.testing.compile.CompilationSubject.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.testing.compile.Compilation;
 import com.google.testing.compile.Compiler;
 import com.google.testing.compile.JavaFileObjects;
-import dev.rackcall.processor.RackcallProcessor;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedRecord;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
