@@ -9,7 +9,6 @@ import dev.rackcall.rdma.end.Hello;
 import dev.rackcall.rdma.end.PeerMemory;
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.EchoServer;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.EchoServer;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
@@ -36,10 +35,6 @@ class RdmaTlsTest {
     private static TestCertificate client;
     private static TestCertificate stranger;
 
-    private static TlsOptions trusting(TestCertificate own, TestCertificate peer) {
-        return new TlsOptions(own.certificate(), own.key(), peer.certificate());
-    }
-
     @BeforeAll
     static void makeCertificates() {
         server = TestCertificate.make(folder, "server");
@@ -50,6 +45,10 @@ class RdmaTlsTest {
     @AfterEach
     void restore() {
         RdmaSettings.softwareDevices(SoftOptions.local());
+    }
+
+    private static TlsOptions trusting(TestCertificate own, TestCertificate peer) {
+        return new TlsOptions(own.certificate(), own.key(), peer.certificate());
     }
 
     /** A call of a client with such a device to a server that trusts {@link #client} only. */

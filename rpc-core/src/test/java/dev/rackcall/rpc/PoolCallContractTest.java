@@ -33,12 +33,12 @@ class PoolCallContractTest extends CallContractTest {
     }
 
     @Override
-    RpcServer.Builder place(RpcServer.Builder server) {
+    protected RpcServer.Builder place(RpcServer.Builder server) {
         return server.pool(hosts.first());
     }
 
     @Override
-    RpcChannel.Builder place(RpcChannel.Builder channel) {
+    protected RpcChannel.Builder place(RpcChannel.Builder channel) {
         return channel.pool(hosts.second());
     }
 

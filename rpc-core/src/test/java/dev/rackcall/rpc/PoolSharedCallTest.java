@@ -15,12 +15,12 @@ class PoolSharedCallTest extends SharedArenaCallTest {
     }
 
     @Override
-    RpcServer.Builder place(RpcServer.Builder builder) {
+    protected RpcServer.Builder place(RpcServer.Builder builder) {
         return builder.pool(hosts.first());
     }
 
     @Override
-    RpcChannel.Builder place(RpcChannel.Builder builder) {
+    protected RpcChannel.Builder place(RpcChannel.Builder builder) {
         return builder.pool(hosts.second());
     }
 }

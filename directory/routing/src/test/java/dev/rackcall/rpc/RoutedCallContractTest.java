@@ -18,12 +18,12 @@ class RoutedCallContractTest extends CallContractTest {
     }
 
     @Override
-    RpcServer.Builder place(RpcServer.Builder server) {
+    protected RpcServer.Builder place(RpcServer.Builder server) {
         return super.place(server).directory(members()).host("host-a");
     }
 
     @Override
-    RpcChannel.Builder place(RpcChannel.Builder channel) {
+    protected RpcChannel.Builder place(RpcChannel.Builder channel) {
         return super.place(channel).directory(members()).host("host-a");
     }
 
@@ -34,7 +34,7 @@ class RoutedCallContractTest extends CallContractTest {
 
     @Test
     @Override
-    void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
+    protected void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
         RpcException nobody = catchThrowableOfType(
                 RpcException.class, () -> place(RpcChannel.builder("/no/such")).open());
         assertThat(nobody.code()).isEqualTo(Status.Code.NOT_FOUND);

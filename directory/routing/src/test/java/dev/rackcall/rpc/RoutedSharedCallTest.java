@@ -14,12 +14,12 @@ class RoutedSharedCallTest extends SharedCallTest {
     }
 
     @Override
-    RpcServer.Builder place(RpcServer.Builder server) {
+    protected RpcServer.Builder place(RpcServer.Builder server) {
         return super.place(server).directory(members());
     }
 
     @Override
-    RpcChannel.Builder place(RpcChannel.Builder channel) {
+    protected RpcChannel.Builder place(RpcChannel.Builder channel) {
         return super.place(channel).directory(members());
     }
 }

@@ -6,8 +6,6 @@ import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
-import dev.rackcall.verbs.VerbsErrno;
-import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.IbvQpAttr;
 import dev.rackcall.verbs.ffi.IbvQpInitAttr;
@@ -53,14 +51,7 @@ final class StateChange {
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate(IbvQpAttr.LAYOUT);
-            Paths.fill(
-                    all,
-                    IbvQpAttr.AH_ATTR_GRH_DGID_RAW,
-                    remote.path()
-                            .orElseThrow(() -> new VerbsException(
-                                    "RC queue pair " + number + " has no peer",
-                                    VerbsErrno.EINVAL,
-                                    "use ReadyToReceive.from(path, peer)")));
+            Paths.fill(all, IbvQpAttr.AH_ATTR_GRH_DGID_RAW, remote.requirePath(number));
             IbvQpAttr.pathMtu(all, remote.pathMtu().code());
             IbvQpAttr.destQpNum(all, remote.peer());
             IbvQpAttr.rqPsn(all, remote.firstPacket());

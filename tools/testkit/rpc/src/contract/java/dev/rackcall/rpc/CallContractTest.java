@@ -43,12 +43,12 @@ public class CallContractTest {
     private final List<AutoCloseable> open = new ArrayList<>();
 
     /** Where servers are found; other transports are put under the same tests here. */
-    RpcServer.Builder place(RpcServer.Builder server) {
+    protected RpcServer.Builder place(RpcServer.Builder server) {
         return server.directory(directory);
     }
 
     /** As {@link #place(RpcServer.Builder)}. */
-    RpcChannel.Builder place(RpcChannel.Builder channel) {
+    protected RpcChannel.Builder place(RpcChannel.Builder channel) {
         // Where an emulated processor loads the classes of a transport first, five seconds are not enough.
         return channel.directory(directory).connectTimeout(Await.BOUND);
     }
@@ -58,9 +58,9 @@ public class CallContractTest {
         return "RACKCALL_DIR";
     }
 
-    record Mode(Dispatch dispatch, WaitStrategy waiting) {}
+    public record Mode(Dispatch dispatch, WaitStrategy waiting) {}
 
-    static List<Mode> modes() {
+    public static List<Mode> modes() {
         return List.of(
                 new Mode(Dispatch.direct(), WaitStrategy.adaptive()),
                 new Mode(Dispatch.workers(2), WaitStrategy.adaptive()),
@@ -463,7 +463,7 @@ public class CallContractTest {
     // ---- life
 
     @Test
-    void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
+    protected void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
         RpcException none = catchThrowableOfType(
                 RpcException.class, () -> place(RpcChannel.builder("/no/such")).open());
         assertThat(none.code()).isEqualTo(Status.Code.NOT_FOUND);

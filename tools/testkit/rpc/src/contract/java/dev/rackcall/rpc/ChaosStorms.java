@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * each of six threads makes in one (40), {@code rackcall.chaos.clients} how many processes with such threads there are (1), {@code rackcall.seed} what they call.
  */
 @Timeout(900)
-abstract class ChaosStorms {
-    static final int ROUNDS = Integer.getInteger("rackcall.chaos.rounds", 1);
+public abstract class ChaosStorms {
+    protected static final int ROUNDS = Integer.getInteger("rackcall.chaos.rounds", 1);
     private static final int CALLS = Integer.getInteger("rackcall.chaos.calls", 40);
     private static final int CLIENTS = Integer.getInteger("rackcall.chaos.clients", 1);
     /** Short, so that handlers often lose the poller they run on. */
@@ -39,16 +39,16 @@ abstract class ChaosStorms {
     private final List<ChildJvm> clients = new ArrayList<>();
 
     /** Where the server is found. */
-    RpcServer.Builder place(RpcServer.Builder server) {
+    protected RpcServer.Builder place(RpcServer.Builder server) {
         return server.directory(directory);
     }
 
     /** The server's address, or "-" if its clients are on this host. */
-    String address(RpcServer server) {
+    protected String address(RpcServer server) {
         return "-";
     }
 
-    static Stream<Dispatch> dispatches() {
+    public static Stream<Dispatch> dispatches() {
         return Stream.of(Dispatch.workers(3), Dispatch.direct(), Dispatch.virtualThreads());
     }
 

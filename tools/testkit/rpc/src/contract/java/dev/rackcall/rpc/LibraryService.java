@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Does what {@link Library} says. */
-final class LibraryService implements Library {
+public final class LibraryService implements Library {
     private final List<Book> kept = new ArrayList<>();
     private final List<Scope> scopes = new ArrayList<>();
     Page foreign;
@@ -33,7 +33,7 @@ final class LibraryService implements Library {
         return fill(RpcContext.current().orElseThrow().replyScope(), title, pages);
     }
 
-    static Book fill(Scope scope, String title, int pages) {
+    public static Book fill(Scope scope, String title, int pages) {
         Book book = scope.create(Book.class);
         book.title(title);
         SharedList<Page> list = SharedList.create(scope, Page.class);

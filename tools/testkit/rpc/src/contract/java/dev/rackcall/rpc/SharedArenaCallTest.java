@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What transports do as well whose clients share memory with the server: the arena that all clients of a channel share. */
-class SharedArenaCallTest extends SharedCallTest {
+public class SharedArenaCallTest extends SharedCallTest {
     @Test
     void shouldPassGraphsByPointerFromTheSharedArena() {
         try (Scope shared = channel.newSharedScope()) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Shared objects as arguments and results: by pointer, never copied, owned by whom the documentation says. */
 @Timeout(60)
-class SharedCallTest {
+public class SharedCallTest {
     @TempDir
     Path directory;
 
@@ -33,12 +33,12 @@ class SharedCallTest {
     Library library;
 
     /** Where servers are found; other transports are put under the same tests here. */
-    RpcServer.Builder place(RpcServer.Builder builder) {
+    protected RpcServer.Builder place(RpcServer.Builder builder) {
         return builder.directory(directory);
     }
 
     /** As {@link #place(RpcServer.Builder)}. */
-    RpcChannel.Builder place(RpcChannel.Builder builder) {
+    protected RpcChannel.Builder place(RpcChannel.Builder builder) {
         return builder.directory(directory).connectTimeout(Await.BOUND);
     }
 
