@@ -2,9 +2,9 @@ package dev.rackcall.route;
 
 import dev.rackcall.directory.Endpoint;
 import dev.rackcall.directory.MemoryClaim;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
-import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.shm.Transports;

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc;
 
+import dev.rackcall.rpc.contract.Library;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;

@@ -3,6 +3,7 @@ package dev.rackcall.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.rackcall.rpc.contract.CallContractTest;
 import java.net.URI;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -28,7 +29,7 @@ class RoutedCallContractTest extends CallContractTest {
     }
 
     @Override
-    String whereToLook() {
+    protected String whereToLook() {
         return "members";
     }
 

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc;
 
+import dev.rackcall.rpc.contract.SharedCallTest;
 import java.net.URI;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;

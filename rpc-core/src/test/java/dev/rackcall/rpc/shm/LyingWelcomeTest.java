@@ -3,10 +3,10 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.shm.Handshake.ArenaPlace;
 import dev.rackcall.rpc.shm.Handshake.Welcome;
 import dev.rackcall.rpc.spi.ServiceDefinition;

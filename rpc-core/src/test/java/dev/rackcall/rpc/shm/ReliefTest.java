@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.Dispatch;
-import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.SandboxPolicy;
+import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.os.socket.UnixSocket;
