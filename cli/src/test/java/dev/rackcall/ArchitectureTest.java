@@ -133,7 +133,14 @@ class ArchitectureTest {
     @Test
     void shouldLetRoutesUseDirectoriesAndTheRuntimesBorder() {
         mayUseOnly(
-                ROUTE, ROUTE, "dev.rackcall.rpc", SPI, "dev.rackcall.rpc.runtime", "dev.rackcall.rpc.shm", DIRECTORY, MEMORY);
+                ROUTE,
+                ROUTE,
+                "dev.rackcall.rpc",
+                SPI,
+                "dev.rackcall.rpc.runtime",
+                "dev.rackcall.rpc.shm",
+                DIRECTORY,
+                MEMORY);
         noClasses()
                 .that(OURS.and(not(resideInAPackage(ROUTE))))
                 .should()

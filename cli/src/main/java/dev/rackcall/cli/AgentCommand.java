@@ -1,11 +1,11 @@
 package dev.rackcall.cli;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentOptions;
-import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.cp.server.AgentServer;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.sandbox.SealHolder;
 import java.io.PrintWriter;
@@ -77,12 +77,8 @@ final class AgentCommand implements Callable<Integer> {
                             + " that names no other one.")
     private Optional<Integer> capacity = Optional.empty();
 
-    @Option(
-            names = "--dir",
-            paramLabel = "FOLDER",
-            description = "The runtime folder of this host, with the sockets of its servers and agents (default:"
-                    + " RACKCALL_DIR, or the one of this user).")
-    private Optional<Path> folder = Optional.empty();
+    @Mixin
+    private RuntimeFolderOption folder = new RuntimeFolderOption();
 
     @Option(
             names = "--hold-seals",
@@ -107,7 +103,7 @@ final class AgentCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         validate();
-        RuntimeDirectory runtime = RuntimeDirectory.at(folder.orElseGet(RuntimeDirectory::defaultPath));
+        RuntimeDirectory runtime = RuntimeDirectory.at(folder.path());
         runtime.create();
         // The outermost: a meta server's name is to be withdrawn before the JVM halts, too.
         try (OrderlyShutdown farewell = OrderlyShutdown.open()) {

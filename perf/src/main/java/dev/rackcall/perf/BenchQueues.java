@@ -1,12 +1,12 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentLink;
-import dev.rackcall.cp.AgentOptions;
-import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.client.AgentFolder;
+import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.cp.server.AgentServer;
 import dev.rackcall.rdma.queue.QueueSettings;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -58,7 +58,7 @@ final class BenchQueues {
 
     /** Makes this process a client of that agent. */
     static void joinAgent(Path directory) {
-        QueueSettings.use(AgentLink.join(directory.resolve(AGENT_FOLDER), "bench"));
+        QueueSettings.use(AgentFolder.join(directory.resolve(AGENT_FOLDER), "bench"));
     }
 
     private static void join(String host, Supplier<ControlAddress> meta) {

@@ -1,12 +1,12 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentLink;
-import dev.rackcall.cp.AgentOptions;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.client.AgentFolder;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.Gid;
@@ -194,7 +194,7 @@ final class ConnectSubject extends Subject {
 
         ThroughAgent(Path directory, int epoch) {
             this.epoch = epoch;
-            tenant = AgentLink.join(directory, "bench");
+            tenant = AgentFolder.join(directory, "bench");
         }
 
         @Override
@@ -214,7 +214,7 @@ final class ConnectSubject extends Subject {
         private final Tenant tenant;
 
         Hops(Path directory) {
-            tenant = AgentLink.join(directory, "bench");
+            tenant = AgentFolder.join(directory, "bench");
         }
 
         @Override

@@ -1,10 +1,10 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentOptions;
-import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.cp.server.AgentServer;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import java.io.IOException;

@@ -26,7 +26,7 @@ final class IsolationSubject extends Subject {
      * handler does not return, as it gets no processor; that is news to its log and to nobody who reads a table.
      */
     private static final List<String> FLAGS =
-            List.of("-Xms128m", "-Xmx128m", "-Dorg.slf4j.simpleLogger.log.dev.rackcall.rpc.shm.Relief=error");
+            List.of("-Xms128m", "-Xmx128m", "-Dorg.slf4j.simpleLogger.log.dev.rackcall.rpc.shm.server.Relief=error");
 
     /** What the two sides do with the argument. */
     enum Use {

@@ -1,8 +1,8 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.lock.LockLink;
 import dev.rackcall.lock.LockPeers;
 import dev.rackcall.lock.LockTable;
+import dev.rackcall.lock.RemoteTable;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.AddressVector;
 import dev.rackcall.verbs.CompletionQueue;
@@ -70,8 +70,8 @@ final class LockPath implements AutoCloseable {
     }
 
     /** For an ALock session, which then has the path for itself. */
-    LockLink link() {
-        return new LockLink(queuePair, completions, scratch, tableAddress, key);
+    RemoteTable link() {
+        return new RemoteTable(queuePair, completions, scratch, tableAddress, key);
     }
 
     /** For ringing the bells of this path's node, for which it then is alone. */

@@ -1,8 +1,8 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.cp.client.AgentFolder;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
@@ -19,7 +19,7 @@ final class VirtualWorker implements ElasticWorker {
     private final Completions batch = Completions.create(4);
 
     VirtualWorker(Path directory) {
-        tenant = AgentLink.join(directory, "worker");
+        tenant = AgentFolder.join(directory, "worker");
         region = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
     }
 

@@ -7,7 +7,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
-import dev.rackcall.rpc.shm.CopyCarriers;
+import dev.rackcall.rpc.shm.mirror.CopyCarriers;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.net.URI;
 import java.nio.file.Path;

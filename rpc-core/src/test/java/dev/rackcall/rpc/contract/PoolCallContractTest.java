@@ -45,7 +45,7 @@ class PoolCallContractTest extends CallContractTest {
     }
 
     @Override
-    public String whereToLook() {
+    protected String whereToLook() {
         return "this pool";
     }
 }
