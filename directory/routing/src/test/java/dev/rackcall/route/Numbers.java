@@ -1,6 +1,5 @@
 package dev.rackcall.route;
 
-import dev.rackcall.rpc.Library;
 import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
 import dev.rackcall.rpc.contract.Library;

@@ -1,6 +1,5 @@
 package dev.rackcall.route;
 
-import dev.rackcall.rpc.Library;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Library;
 import java.util.concurrent.CompletableFuture;

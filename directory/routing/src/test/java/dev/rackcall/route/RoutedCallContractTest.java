@@ -3,7 +3,6 @@ package dev.rackcall.route;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.CallContractTest;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
