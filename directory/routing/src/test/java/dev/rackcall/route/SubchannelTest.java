@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Which line a call takes, as far as that does not depend on chance. */
-class SubchannelPickerTest {
+/** Which subchannel a call takes, as far as that does not depend on chance. */
+class SubchannelTest {
     /** So often it is asked, since it begins anywhere. */
     private static final int TIMES = 64;
     /** Failures of six more times. */
@@ -61,12 +61,12 @@ class SubchannelPickerTest {
     @Test
     void shouldEjectALineAtItsFifthFailureInARow() {
         // Where this thread gets no processor for the second that the first time lasts, another one shows it.
-        Await.until("a line that is ejected", () -> {
-            Subchannel line = new Subchannel(null, new NoConnection(), Optional.empty());
-            fail(line, Subchannel.FAILURES - 1);
-            assertThat(line.isEjected()).isFalse();
-            fail(line, 1);
-            return line.isEjected();
+        Await.until("a subchannel that is ejected", () -> {
+            Subchannel subchannel = new Subchannel(null, new NoConnection(), Optional.empty());
+            fail(subchannel, Subchannel.FAILURES - 1);
+            assertThat(subchannel.isEjected()).isFalse();
+            fail(subchannel, 1);
+            return subchannel.isEjected();
         });
     }
 
@@ -139,31 +139,31 @@ class SubchannelPickerTest {
     }
 
     private int[] take(int calls) {
-        Subchannel[] lines = {first, second, third};
-        int[] taken = new int[lines.length];
+        Subchannel[] subchannels = {first, second, third};
+        int[] taken = new int[subchannels.length];
         for (int i = 0; i < calls; i++) {
-            taken[List.of(lines).indexOf(SubchannelPicker.pick(lines, List.of()))]++;
+            taken[List.of(subchannels).indexOf(Subchannel.pick(subchannels, List.of()))]++;
         }
         return taken;
     }
 
     private void assertAlways(Subchannel expected, List<Subchannel> tried) {
-        Subchannel[] lines = {first, second, third};
+        Subchannel[] subchannels = {first, second, third};
         for (int i = 0; i < TIMES; i++) {
-            assertThat(SubchannelPicker.pick(lines, tried)).isSameAs(expected);
+            assertThat(Subchannel.pick(subchannels, tried)).isSameAs(expected);
         }
     }
 
-    private static void begin(Subchannel line, int calls) {
+    private static void begin(Subchannel subchannel, int calls) {
         for (int i = 0; i < calls; i++) {
-            line.begun();
+            subchannel.begun();
         }
     }
 
-    private static void fail(Subchannel line, int calls) {
+    private static void fail(Subchannel subchannel, int calls) {
         for (int i = 0; i < calls; i++) {
-            line.begun();
-            line.ended(Status.Code.UNAVAILABLE);
+            subchannel.begun();
+            subchannel.ended(Status.Code.UNAVAILABLE);
         }
     }
 
