@@ -1,6 +1,7 @@
 package dev.rackcall.perf.alock;
 
 import dev.rackcall.perf.rdma.RcAddress;
+
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;

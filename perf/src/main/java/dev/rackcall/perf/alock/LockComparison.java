@@ -1,6 +1,7 @@
 package dev.rackcall.perf.alock;
 
 import dev.rackcall.perf.result.Result;
+
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;

@@ -1,19 +1,20 @@
 package dev.rackcall.perf.alock;
 
-import dev.rackcall.lock.LockLink;
-import dev.rackcall.lock.LockPeers;
-import dev.rackcall.lock.LockTable;
-import dev.rackcall.perf.rdma.RcAddress;
-import dev.rackcall.perf.rdma.RcDevice;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Completions;
+import dev.rackcall.lock.LockLink;
+import dev.rackcall.lock.LockPeers;
+import dev.rackcall.lock.LockTable;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairSpec;
 import dev.rackcall.verbs.QueuePairType;
+import dev.rackcall.perf.rdma.RcAddress;
+import dev.rackcall.perf.rdma.RcDevice;
 import dev.rackcall.verbs.WorkRequest;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.EnumSet;

@@ -6,6 +6,7 @@ import dev.rackcall.lock.LockLink;
 import dev.rackcall.lock.LockPeers;
 import dev.rackcall.lock.LockSession;
 import dev.rackcall.lock.LockTable;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;

@@ -1,7 +1,8 @@
 package dev.rackcall.perf.calls;
 
-import dev.rackcall.shm.Shared;
-import dev.rackcall.shm.SharedList;
+import dev.rackcall.shm.types.Shared;
+import dev.rackcall.shm.types.SharedList;
+
 
 /** A node of the pointer-rich argument. */
 @Shared

@@ -4,11 +4,12 @@ import dev.rackcall.cp.Agent;
 import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.AgentOptions;
 import dev.rackcall.cp.AgentServer;
+import dev.rackcall.perf.rdma.BenchDevice;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.MetaServer;
-import dev.rackcall.perf.rdma.BenchDevice;
 import dev.rackcall.rdma.queue.QueueSettings;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,11 +1,12 @@
 package dev.rackcall.perf.elastic;
 
+import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.harness.ClientSide;
 import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Sides;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.harness.WrongReplyException;
-import dev.rackcall.perf.result.BenchTarget;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

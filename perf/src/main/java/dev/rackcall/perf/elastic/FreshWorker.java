@@ -1,14 +1,15 @@
 package dev.rackcall.perf.elastic;
 
-import dev.rackcall.perf.rdma.RcAddress;
-import dev.rackcall.perf.rdma.RcDevice;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.perf.rdma.RcAddress;
+import dev.rackcall.perf.rdma.RcDevice;
 import dev.rackcall.verbs.WorkRequest;
+
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -1,6 +1,7 @@
 package dev.rackcall.perf.elastic;
 
 import dev.rackcall.perf.harness.ClientSide;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.locks.LockSupport;

@@ -1,12 +1,13 @@
 package dev.rackcall.perf.elastic;
 
-import dev.rackcall.cp.AgentLink;
-import dev.rackcall.cp.Tenant;
-import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.verbs.Access;
+import dev.rackcall.cp.AgentLink;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.verbs.WorkRequest;
+
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;

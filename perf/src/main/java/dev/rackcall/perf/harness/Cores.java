@@ -1,6 +1,7 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.shm.os.Affinity;
+
 import java.util.Arrays;
 import java.util.List;
 

@@ -1,6 +1,7 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.perf.result.Measurement;
+
 import org.HdrHistogram.Histogram;
 
 /**

@@ -1,6 +1,7 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.perf.result.Measurement;
+
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.perf.result.BenchTarget;
+
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;

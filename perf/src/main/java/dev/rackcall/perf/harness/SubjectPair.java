@@ -1,6 +1,7 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.perf.result.Figures;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.perf.result.Measurement;
+
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 

@@ -2,7 +2,8 @@ package dev.rackcall.perf.isolation;
 
 import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
-import dev.rackcall.shm.SharedLongArray;
+import dev.rackcall.shm.types.SharedLongArray;
+
 
 /** The service whose calls are measured in each isolation mode. */
 @RpcService(BenchVault.CHANNEL)

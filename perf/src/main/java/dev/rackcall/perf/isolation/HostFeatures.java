@@ -3,6 +3,7 @@ package dev.rackcall.perf.isolation;
 import dev.rackcall.sandbox.os.HardwareKeys;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.sandbox.os.Userfault;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

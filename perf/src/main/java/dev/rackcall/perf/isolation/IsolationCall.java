@@ -1,19 +1,22 @@
 package dev.rackcall.perf.isolation;
 
-import dev.rackcall.perf.harness.ClientSide;
-import dev.rackcall.perf.harness.ServerSide;
-import dev.rackcall.perf.harness.Sides;
-import dev.rackcall.perf.harness.Subject;
-import dev.rackcall.perf.harness.WrongReplyException;
-import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.rpc.CallOptions;
+
+import dev.rackcall.shm.Scope;
+
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.harness.ClientSide;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.SandboxPolicy;
-import dev.rackcall.shm.PoolOptions.Wish;
-import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedLongArray;
+import dev.rackcall.perf.harness.ServerSide;
+import dev.rackcall.shm.types.SharedLongArray;
+import dev.rackcall.perf.harness.Sides;
+import dev.rackcall.perf.harness.Subject;
+import dev.rackcall.perf.harness.WrongReplyException;
+
+import dev.rackcall.shm.pool.PoolOptions.Wish;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

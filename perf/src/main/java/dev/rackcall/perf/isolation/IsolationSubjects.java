@@ -1,10 +1,11 @@
 package dev.rackcall.perf.isolation;
 
-import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.result.Crossing;
-import dev.rackcall.perf.result.Result;
 import dev.rackcall.rpc.Isolation;
+import dev.rackcall.perf.result.Result;
+import dev.rackcall.perf.harness.Subject;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,20 +1,24 @@
 package dev.rackcall.perf.isolation;
 
-import dev.rackcall.perf.harness.ClientSide;
-import dev.rackcall.perf.harness.ServerSide;
-import dev.rackcall.perf.harness.Sides;
-import dev.rackcall.perf.harness.Subject;
-import dev.rackcall.perf.harness.WrongReplyException;
-import dev.rackcall.perf.result.BenchTarget;
-import dev.rackcall.sandbox.ArgumentSpace;
-import dev.rackcall.sandbox.SnapshotBudget;
-import dev.rackcall.sandbox.SnapshotMemory;
 import dev.rackcall.shm.Arena;
+
+import dev.rackcall.shm.Scope;
+
 import dev.rackcall.shm.ArenaTable;
+import dev.rackcall.sandbox.ArgumentSpace;
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.harness.ClientSide;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefSpace;
-import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedType;
+import dev.rackcall.perf.harness.ServerSide;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
+import dev.rackcall.perf.harness.Sides;
+import dev.rackcall.sandbox.SnapshotBudget;
+import dev.rackcall.sandbox.SnapshotMemory;
+import dev.rackcall.perf.harness.Subject;
+import dev.rackcall.perf.harness.WrongReplyException;
+
 import java.io.Serializable;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -148,10 +152,10 @@ final class LocalSubjects {
         for (int i = 0; i < NODES; i++) {
             BenchLink node = scope.create(BenchLink.class);
             node.value(i);
-            node.next(head == null ? Ref.nullRef() : Ref.to(head));
+            node.next(head == null ? Ref.nullRef() : SharedObject.toRef(head));
             head = node;
         }
-        long first = Ref.to(head).bits();
+        long first = SharedObject.toRef(head).bits();
         SharedType<BenchLink> type = SharedType.of(BenchLink.class);
         RefSpace space = space(walk, peers, memory.arena().scopeOf(first));
         BenchLink node = type.flyweight();

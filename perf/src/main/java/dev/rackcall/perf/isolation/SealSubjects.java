@@ -1,17 +1,19 @@
 package dev.rackcall.perf.isolation;
 
+import dev.rackcall.shm.Scope;
+
 import dev.rackcall.perf.harness.ClientSide;
-import dev.rackcall.perf.harness.Subject;
-import dev.rackcall.perf.harness.WrongReplyException;
+import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.sandbox.ProtectionKeys;
+import dev.rackcall.shm.Ref;
 import dev.rackcall.sandbox.SealSpec;
 import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.sandbox.Seals;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.sandbox.os.Userfault;
-import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.perf.harness.WrongReplyException;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,7 +1,8 @@
 package dev.rackcall.perf.jmh;
 
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.Shared;
+import dev.rackcall.shm.types.Shared;
+
 
 /** The shared type that is measured. */
 @Shared

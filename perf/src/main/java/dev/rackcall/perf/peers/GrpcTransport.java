@@ -1,6 +1,7 @@
 package dev.rackcall.perf.peers;
 
 import dev.rackcall.perf.harness.ServerSide;
+
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;

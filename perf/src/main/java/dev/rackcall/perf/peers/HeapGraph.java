@@ -1,6 +1,7 @@
 package dev.rackcall.perf.peers;
 
 import dev.rackcall.perf.calls.Graph;
+
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package dev.rackcall.perf.rdma;
 
 import dev.rackcall.verbs.Gid;
+
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,13 +1,14 @@
 package dev.rackcall.perf.elastic;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.rackcall.perf.harness.ClientSide;
-import dev.rackcall.perf.harness.ServerSide;
-import dev.rackcall.perf.harness.Sides;
 import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.harness.ClientSide;
 import dev.rackcall.perf.result.Measurement;
 import dev.rackcall.perf.result.Result;
+import dev.rackcall.perf.harness.ServerSide;
+import dev.rackcall.perf.harness.Sides;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,9 +1,9 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.sandbox.ArgumentSpace;
 import dev.rackcall.sandbox.IsolationEvents;
 import dev.rackcall.sandbox.SealException;
@@ -13,7 +13,7 @@ import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 
 /**
  * What a call has at the server beside its slot: the space in which the Refs of its isolated arguments are followed, and the temporary scope of its handler.

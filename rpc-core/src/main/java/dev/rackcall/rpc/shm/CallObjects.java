@@ -6,8 +6,8 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
-import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 

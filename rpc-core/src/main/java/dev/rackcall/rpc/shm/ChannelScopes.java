@@ -8,9 +8,10 @@ import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeEnd;
 import dev.rackcall.shm.ScopeRuns;
-import dev.rackcall.shm.SharedDataException;
-import dev.rackcall.shm.SharedObject;
-import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.types.DeepCopy;
+import dev.rackcall.shm.types.SharedDataException;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -211,6 +212,6 @@ final class ChannelScopes {
     private static <T> void move(T argument, Scope target) {
         @SuppressWarnings("unchecked") // a flyweight's type object makes flyweights of the same class
         SharedType<T> type = (SharedType<T>) SharedObject.typeOf(argument);
-        type.move(argument, target.space(), SharedObject.refOf(target.copy(argument)));
+        type.move(argument, target.space(), SharedObject.refOf(DeepCopy.DEFAULT.copy(argument, target)));
     }
 }

@@ -11,14 +11,14 @@ import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
-import dev.rackcall.shm.SharedType;
 import dev.rackcall.shm.TableHome;
-import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.PageFaults;
-import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.shm.os.Unmapping;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.file.Unmapping;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.file.Path;
@@ -268,7 +268,7 @@ final class ClientMemory {
             return sharedArena();
         }
         throw new RefException(Ref.describe(ref)
-                + " lies in a scope of the server's; copy it into a scope of channel.newScope() with scope.copy");
+                + " lies in a scope of the server's; copy it into a scope of channel.newScope() with DeepCopy.DEFAULT.copy");
     }
 
     /** The seals of the request arena, made for the first scope that is to be sealed; empty if this host has none. */

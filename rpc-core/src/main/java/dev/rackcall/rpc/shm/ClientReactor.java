@@ -2,8 +2,8 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.shm.os.Affinity;
-import dev.rackcall.shm.os.EventPoll;
 import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

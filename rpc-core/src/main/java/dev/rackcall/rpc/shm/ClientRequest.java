@@ -2,7 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
-import dev.rackcall.rpc.spi.MethodDescriptor;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.shm.codec.PayloadWriter;
 import java.lang.foreign.MemorySegment;
 

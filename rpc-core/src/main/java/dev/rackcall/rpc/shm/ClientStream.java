@@ -1,10 +1,10 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall.ResultReader;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import java.util.ArrayDeque;

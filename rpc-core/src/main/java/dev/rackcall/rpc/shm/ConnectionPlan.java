@@ -2,9 +2,9 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.LogLimit;
-import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.pool.PoolOptions.Wish;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

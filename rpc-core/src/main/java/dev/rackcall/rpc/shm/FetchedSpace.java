@@ -4,6 +4,7 @@ import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.TableHome;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicLongArray;
 
@@ -50,7 +51,7 @@ final class FetchedSpace extends RefSpace {
             return others.window(ref);
         }
         long offset = Ref.offset(ref);
-        if (offset < Arena.objectsAt(arena.bytes())
+        if (offset < Arena.pagesAt(TableHome.PRIVATE, arena.bytes())
                 || offset > arena.bytes() - OBJECT_HEADER
                 || offset % OBJECT_HEADER != 0) {
             throw new RefException(Ref.describe(ref) + " cannot be followed: it leads outside the " + arena.bytes()

@@ -5,9 +5,9 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.sandbox.ProtectionKeys;
 import dev.rackcall.sandbox.SandboxException;
-import dev.rackcall.sandbox.os.Settle;
+import dev.rackcall.sandbox.os.StoreBarrier;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
-import dev.rackcall.shm.PoolOptions.Wish;
+import dev.rackcall.shm.pool.PoolOptions.Wish;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -106,7 +106,7 @@ final class HandlerWalls {
             int before = enter();
             try {
                 service.handle(call);
-                Settle.now();
+                StoreBarrier.now();
             } catch (InternalError e) {
                 throw region.explain(e);
             } finally {

@@ -4,7 +4,7 @@ import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.Set;
@@ -49,7 +49,7 @@ final class PassedObjects {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
                             "%s: argument '%s' lives in arena %d, which is not of this channel's connection; build it in"
-                                    + " channel.newScope() or copy it there with scope.copy",
+                                    + " channel.newScope() or copy it there with DeepCopy.DEFAULT.copy",
                             method, argument, Ref.arenaId(ref))
                     .asException();
         }

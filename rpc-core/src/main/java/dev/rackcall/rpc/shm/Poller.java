@@ -1,6 +1,6 @@
 package dev.rackcall.rpc.shm;
 
-import dev.rackcall.shm.os.EventPoll;
+import dev.rackcall.shm.os.socket.EventPoll;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.time.Duration;
 import java.util.ArrayList;

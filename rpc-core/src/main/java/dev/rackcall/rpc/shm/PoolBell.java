@@ -2,7 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.spi.Bell;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;

@@ -5,11 +5,11 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.shm.OutOfArenaException;
-import dev.rackcall.shm.Pool;
-import dev.rackcall.shm.PoolCommons;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.shm.os.Uid;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.pool.PoolCommons;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 

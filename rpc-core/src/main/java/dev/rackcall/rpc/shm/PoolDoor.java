@@ -2,7 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.shm.PoolCommons;
+import dev.rackcall.shm.pool.PoolCommons;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;

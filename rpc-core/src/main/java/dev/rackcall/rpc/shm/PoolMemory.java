@@ -1,8 +1,8 @@
 package dev.rackcall.rpc.shm;
 
-import dev.rackcall.shm.PoolCommons;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.pool.PoolCommons;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

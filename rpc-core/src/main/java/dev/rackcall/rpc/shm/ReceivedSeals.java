@@ -4,7 +4,7 @@ import dev.rackcall.sandbox.SealException;
 import dev.rackcall.sandbox.SealSession;
 import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.shm.Arena;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Optional;

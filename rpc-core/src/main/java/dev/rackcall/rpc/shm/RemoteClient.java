@@ -6,9 +6,9 @@ import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.shm.OutOfArenaException;
-import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.net.URI;
 import java.nio.ByteBuffer;
 

@@ -6,7 +6,7 @@ import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -3,9 +3,9 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.TableHome;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.shm.os.Unmapping;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.file.Unmapping;
 import java.util.List;
 
 /** The arena of a channel's temporary scopes, which no client maps. Made when a handler first asks for one. Thread-safe. */

@@ -7,7 +7,7 @@ import dev.rackcall.sandbox.Seals;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import org.slf4j.Logger;

@@ -1,16 +1,16 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.sandbox.SealException;
 import dev.rackcall.sandbox.Seals;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeException;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
@@ -55,7 +55,7 @@ final class SentArguments {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
                             "%s: argument '%s' lies in another scope than the ones before it; an isolated call passes one scope:"
-                                    + " create all its arguments in it, or copy them there with scope.copy",
+                                    + " create all its arguments in it, or copy them there with DeepCopy.DEFAULT.copy",
                             method, argument)
                     .asException();
         }

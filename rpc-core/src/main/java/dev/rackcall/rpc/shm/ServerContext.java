@@ -2,10 +2,10 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Deadline;
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.shm.Scope;
 import java.util.ArrayList;
 import java.util.List;

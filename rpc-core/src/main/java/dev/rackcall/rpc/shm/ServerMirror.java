@@ -2,7 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.file.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLongArray;
 

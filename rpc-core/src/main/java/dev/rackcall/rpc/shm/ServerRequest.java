@@ -1,8 +1,8 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.codec.PayloadReader;
 import java.lang.foreign.MemorySegment;

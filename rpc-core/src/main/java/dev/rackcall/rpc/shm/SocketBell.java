@@ -1,7 +1,7 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.spi.Bell;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.util.function.LongConsumer;
 
 /** The bell of a connection in shared memory: a Unix socket, which the kernel closes when the peer dies. */

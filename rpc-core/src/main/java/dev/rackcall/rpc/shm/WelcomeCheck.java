@@ -1,7 +1,7 @@
 package dev.rackcall.rpc.shm;
 
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.util.Locale;
 
 /**

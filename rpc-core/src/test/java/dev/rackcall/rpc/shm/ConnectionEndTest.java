@@ -3,15 +3,15 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,15 +32,14 @@ class ConnectionEndTest {
     Path directory;
 
     private ShmClientConnection connect() {
-        ShmClientConnection connection = (ShmClientConnection) new ShmTransport()
-                .connect(new ClientSpec(
-                        "/test/echo",
-                        directory,
-                        WaitStrategy.adaptive(),
-                        LyingServer.SLOTS,
-                        LyingServer.QUOTA,
-                        Duration.ofSeconds(20),
-                        Duration.ofSeconds(20)));
+        ShmClientConnection connection = (ShmClientConnection) Transports.connect(new ClientSpec(
+                "/test/echo",
+                directory,
+                WaitStrategy.adaptive(),
+                LyingServer.SLOTS,
+                LyingServer.QUOTA,
+                Duration.ofSeconds(20),
+                Duration.ofSeconds(20)));
         connection.use(HostileScript.service("/test/echo"));
         return connection;
     }

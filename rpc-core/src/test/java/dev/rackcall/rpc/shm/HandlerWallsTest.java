@@ -12,7 +12,7 @@ import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.sandbox.ProtectionKeys;
 import dev.rackcall.sandbox.os.MemoryKeys;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -3,10 +3,10 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefSpace;
+import dev.rackcall.testkit.Await;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -6,12 +6,12 @@ import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.HostileTarget;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.generated.EverythingProbe;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
@@ -112,15 +112,14 @@ final class HostileCases {
         Recorder(Path directory, String channel, List<Recorded> into) {
             this.channel = channel;
             this.into = into;
-            this.connection = (ShmClientConnection) new ShmTransport()
-                    .connect(new ClientSpec(
-                            channel,
-                            directory,
-                            WaitStrategy.adaptive(),
-                            HostileConnection.SLOTS,
-                            HostileConnection.QUOTA,
-                            Duration.ofSeconds(20),
-                            Duration.ofSeconds(20)));
+            this.connection = (ShmClientConnection) Transports.connect(new ClientSpec(
+                    channel,
+                    directory,
+                    WaitStrategy.adaptive(),
+                    HostileConnection.SLOTS,
+                    HostileConnection.QUOTA,
+                    Duration.ofSeconds(20),
+                    Duration.ofSeconds(20)));
             connection.use(HostileScript.service(channel));
         }
 

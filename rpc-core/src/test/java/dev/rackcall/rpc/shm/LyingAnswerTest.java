@@ -3,29 +3,29 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Catalogue;
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.HostileTarget;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.Usage;
 import dev.rackcall.rpc.generated.EverythingProbe;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedDataException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
+import dev.rackcall.shm.types.SharedDataException;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Usage;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
@@ -59,15 +59,14 @@ class LyingAnswerTest {
     private final long seed = Long.getLong("rackcall.seed", System.nanoTime() & Integer.MAX_VALUE);
 
     private ShmClientConnection connect(String channel, Duration timeout) {
-        ShmClientConnection connection = (ShmClientConnection) new ShmTransport()
-                .connect(new ClientSpec(
-                        channel,
-                        directory,
-                        WaitStrategy.adaptive(),
-                        LyingServer.SLOTS,
-                        LyingServer.QUOTA,
-                        Duration.ofSeconds(20),
-                        timeout));
+        ShmClientConnection connection = (ShmClientConnection) Transports.connect(new ClientSpec(
+                channel,
+                directory,
+                WaitStrategy.adaptive(),
+                LyingServer.SLOTS,
+                LyingServer.QUOTA,
+                Duration.ofSeconds(20),
+                timeout));
         connection.use(HostileScript.service(channel));
         return connection;
     }

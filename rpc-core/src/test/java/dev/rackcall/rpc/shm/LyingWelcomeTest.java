@@ -3,18 +3,18 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.Usage;
 import dev.rackcall.rpc.shm.Handshake.ArenaPlace;
 import dev.rackcall.rpc.shm.Handshake.Welcome;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import dev.rackcall.shm.os.PeerCredentials;
-import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.shm.os.Uid;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.PeerCredentials;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Usage;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -281,10 +281,10 @@ class LyingWelcomeTest {
 
     @Test
     void shouldRefuseServersOfOtherUsers() {
-        ShmTransport.requireOwn(new PeerCredentials(1, Uid.current(), 1), "/test/echo");
+        Transports.requireOwn(new PeerCredentials(1, Uid.current(), 1), "/test/echo");
         RpcException refused = catchThrowableOfType(
                 RpcException.class,
-                () -> ShmTransport.requireOwn(new PeerCredentials(77, Uid.current() + 1, 1), "/test/echo"));
+                () -> Transports.requireOwn(new PeerCredentials(77, Uid.current() + 1, 1), "/test/echo"));
         assertThat(refused.code()).isEqualTo(Status.Code.PERMISSION_DENIED);
         assertThat(refused).hasMessageContaining("pid 77").hasMessageContaining("RACKCALL_DIR");
     }

@@ -2,7 +2,6 @@ package dev.rackcall.rpc.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.EchoService;
 import dev.rackcall.rpc.Peer;
@@ -10,8 +9,9 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.shm.PoolCommons;
-import dev.rackcall.shm.TwoHosts;
+import dev.rackcall.shm.pool.PoolCommons;
+import dev.rackcall.shm.pool.TwoHosts;
+import dev.rackcall.testkit.Await;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -2,7 +2,6 @@ package dev.rackcall.rpc.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Feed;
@@ -11,6 +10,7 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Ref;
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.concurrent.CountDownLatch;

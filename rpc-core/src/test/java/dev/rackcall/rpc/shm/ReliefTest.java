@@ -3,7 +3,6 @@ package dev.rackcall.rpc.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.Isolation;
@@ -11,8 +10,9 @@ import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.SandboxPolicy;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

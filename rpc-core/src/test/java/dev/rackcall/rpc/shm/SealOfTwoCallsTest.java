@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.SealedVault;
 import dev.rackcall.rpc.Status;
@@ -13,7 +12,8 @@ import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.sandbox.SealException;
 import dev.rackcall.sandbox.Seals;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedObject;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.testkit.Await;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;

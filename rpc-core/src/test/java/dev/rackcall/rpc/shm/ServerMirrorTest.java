@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.Carrier;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
