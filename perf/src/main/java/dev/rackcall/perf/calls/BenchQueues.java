@@ -1,15 +1,14 @@
 package dev.rackcall.perf.calls;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentLink;
-import dev.rackcall.cp.AgentOptions;
-import dev.rackcall.cp.AgentServer;
-import dev.rackcall.perf.rdma.BenchDevice;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.client.AgentFolder;
+import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.cp.server.AgentServer;
+import dev.rackcall.perf.rdma.BenchDevice;
 import dev.rackcall.rdma.queue.QueueSettings;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,7 +57,7 @@ final class BenchQueues {
 
     /** Makes this process a client of that agent. */
     static void joinAgent(Path directory) {
-        QueueSettings.use(AgentLink.join(directory.resolve(AGENT_FOLDER), "bench"));
+        QueueSettings.use(AgentFolder.join(directory.resolve(AGENT_FOLDER), "bench"));
     }
 
     private static Agent agent(String host, Supplier<ControlAddress> meta) {

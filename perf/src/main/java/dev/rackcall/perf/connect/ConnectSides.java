@@ -1,9 +1,11 @@
 package dev.rackcall.perf.connect;
 
+import dev.rackcall.cp.client.AgentFolder;
+
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+
 import dev.rackcall.verbs.Access;
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentLink;
-import dev.rackcall.cp.AgentOptions;
 import dev.rackcall.perf.rdma.BenchDevice;
 import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.harness.ClientSide;
@@ -96,8 +98,8 @@ public record ConnectSides(Kind kind) implements Sides {
                         ? new FirstRead(agent, server)
                         : new OwnAgent(agent, agent.admit("bench"), server.epoch(), kind == Kind.CACHED);
             }
-            case AGENT -> new OtherAgent(AgentLink.join(directory, "bench"), server.epoch());
-            case HOP -> new Hop(AgentLink.join(directory, "bench"));
+            case AGENT -> new OtherAgent(AgentFolder.join(directory, "bench"), server.epoch());
+            case HOP -> new Hop(AgentFolder.join(directory, "bench"));
             case FRESH_RC -> new FreshQueuePairs(server.port());
             case READ -> new FreshQueuePairs.Reads(server.port());
         };

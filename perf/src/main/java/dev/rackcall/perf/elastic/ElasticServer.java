@@ -1,17 +1,16 @@
 package dev.rackcall.perf.elastic;
 
-import dev.rackcall.verbs.Access;
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentOptions;
-import dev.rackcall.cp.AgentServer;
-import dev.rackcall.perf.rdma.BenchDevice;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.verbs.MemoryRegion;
-import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.cp.server.AgentServer;
 import dev.rackcall.perf.harness.PublishedFile;
-import dev.rackcall.perf.rdma.RcServer;
 import dev.rackcall.perf.harness.ServerSide;
-
+import dev.rackcall.perf.rdma.BenchDevice;
+import dev.rackcall.perf.rdma.RcServer;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.MemoryRegion;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

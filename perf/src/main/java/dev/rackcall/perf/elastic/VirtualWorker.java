@@ -1,13 +1,12 @@
 package dev.rackcall.perf.elastic;
 
-import dev.rackcall.verbs.Access;
-import dev.rackcall.cp.AgentLink;
-import dev.rackcall.verbs.Completions;
-import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.cp.client.AgentFolder;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.WorkRequest;
-
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -20,7 +19,7 @@ final class VirtualWorker implements ElasticWorker {
     private final Completions batch = Completions.create(4);
 
     VirtualWorker(Path directory) {
-        tenant = AgentLink.join(directory, "worker");
+        tenant = AgentFolder.join(directory, "worker");
         region = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
     }
 

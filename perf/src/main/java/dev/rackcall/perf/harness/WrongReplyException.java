@@ -4,7 +4,7 @@ package dev.rackcall.perf.harness;
 public final class WrongReplyException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    WrongReplyException(String subject, long expected, long actual) {
+    public WrongReplyException(String subject, long expected, long actual) {
         super(subject + ": reply shows " + actual + " where " + expected + " was sent; the measurement is void");
     }
 

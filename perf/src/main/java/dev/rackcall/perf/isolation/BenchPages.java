@@ -6,7 +6,7 @@ import dev.rackcall.shm.types.SharedLongArray;
 
 /** An argument of whole pages: a head and one array that fills the rest. */
 @Shared
-interface BenchPages {
+public interface BenchPages {
     long sequence();
 
     void sequence(long value);

@@ -7,7 +7,7 @@ import dev.rackcall.shm.types.SharedLongArray;
 
 /** The service whose calls are measured in each isolation mode. */
 @RpcService(BenchVault.CHANNEL)
-interface BenchVault {
+public interface BenchVault {
     /** Its channel. */
     String CHANNEL = "/bench/vault";
 

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** A process beside the measured ones that holds a client's seals. */
-final class HolderProcess implements AutoCloseable {
+public final class HolderProcess implements AutoCloseable {
     private static final int END_SECONDS = 5;
 
     private final Process process;
@@ -30,12 +30,12 @@ final class HolderProcess implements AutoCloseable {
     }
 
     /** Where it serves. */
-    static Path socket(Path directory) {
+    public static Path socket(Path directory) {
         return directory.resolve("seals");
     }
 
     /** Starts one and waits until it serves. */
-    static HolderProcess start(Path directory) throws IOException {
+    public static HolderProcess start(Path directory) throws IOException {
         Path socket = socket(directory);
         HolderProcess holder = new HolderProcess(MeasuredProcess.startBeside(HolderProcess.class, socket.toString()));
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);

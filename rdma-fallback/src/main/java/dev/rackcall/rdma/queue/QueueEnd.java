@@ -1,9 +1,9 @@
 package dev.rackcall.rdma.queue;
 
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.Patience;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.cp.client.Patience;
 import dev.rackcall.rdma.end.EndMemory;
 import dev.rackcall.rdma.end.Hello;
 import dev.rackcall.rdma.end.PeerMemory;
