@@ -1,20 +1,19 @@
 package dev.rackcall.perf.alock;
 
+import dev.rackcall.lock.LockPeers;
+import dev.rackcall.lock.LockTable;
+import dev.rackcall.lock.RemoteTable;
+import dev.rackcall.perf.rdma.RcAddress;
+import dev.rackcall.perf.rdma.RcDevice;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Completions;
-import dev.rackcall.lock.LockLink;
-import dev.rackcall.lock.LockPeers;
-import dev.rackcall.lock.LockTable;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairSpec;
 import dev.rackcall.verbs.QueuePairType;
-import dev.rackcall.perf.rdma.RcAddress;
-import dev.rackcall.perf.rdma.RcDevice;
 import dev.rackcall.verbs.WorkRequest;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.EnumSet;
@@ -63,8 +62,8 @@ final class LockPath implements AutoCloseable {
     }
 
     /** For an ALock session, which then has the path for itself. */
-    LockLink link() {
-        return new LockLink(queuePair, completions, scratch, tableAddress, key);
+    RemoteTable link() {
+        return new RemoteTable(queuePair, completions, scratch, tableAddress, key);
     }
 
     /** For ringing the bells of this path's node; the path then has no other use. */

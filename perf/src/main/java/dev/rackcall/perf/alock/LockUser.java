@@ -2,11 +2,10 @@ package dev.rackcall.perf.alock;
 
 import dev.rackcall.lock.ALock;
 import dev.rackcall.lock.LockBell;
-import dev.rackcall.lock.LockLink;
 import dev.rackcall.lock.LockPeers;
 import dev.rackcall.lock.LockSession;
 import dev.rackcall.lock.LockTable;
-
+import dev.rackcall.lock.RemoteTable;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -33,11 +32,11 @@ interface LockUser {
             if (other == node) {
                 return own.table().localSession(number());
             }
-            LockLink link = nodes.get(other).pathFrom(own).link();
+            RemoteTable link = nodes.get(other).pathFrom(own).link();
             LockBell bell = own.bell(node, thread, other);
             return waits
-                    ? LockTable.remoteSession(link, number(), bell, peers)
-                    : LockTable.remoteSession(link, number(), bell, peers, own.finisher());
+                    ? LockTable.remoteSession(link.withBell(bell, peers), number())
+                    : LockTable.remoteSession(link.withBell(bell, peers).withFinisher(own.finisher()), number());
         }
 
         List<LockPath> paths() {

@@ -3,7 +3,7 @@ package dev.rackcall.lock;
 import java.util.concurrent.locks.LockSupport;
 
 /** How one thread waits, and when it gives up. Confined to that thread. */
-class Waiting {
+class LockWait {
     private static final int SPINS = 200;
     private static final int YIELDS = 400;
     private static final long SLEEP_NANOS = 50_000;
@@ -20,7 +20,7 @@ class Waiting {
     private long lookEvery;
 
     /** @param looks whether each look at what is waited for takes its time, so that there is no need to spin beside it */
-    Waiting(boolean looks) {
+    LockWait(boolean looks) {
         spins = looks ? 0 : SPINS;
     }
 
