@@ -8,7 +8,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.shm.ArenaNumbers;
+import dev.rackcall.rpc.shm.server.ArenaNumbers;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.testkit.Await;

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentLink;
-import dev.rackcall.cp.AgentOptions;
-import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.client.AgentFolder;
+import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.cp.server.AgentServer;
 import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.Directory;
 import dev.rackcall.directory.Endpoint;
@@ -175,7 +175,7 @@ class QueueRoutesTest extends RoutesFixture {
         Path runtime = Files.createDirectory(folder.resolve("agent"));
         Agent agent = agentOf("served");
         AgentServer first = AgentServer.open(agent, runtime);
-        Tenant joined = keep(AgentLink.join(runtime, "routes"));
+        Tenant joined = keep(AgentFolder.join(runtime, "routes"));
         QueueSettings.use(joined);
         try {
             RpcChannel channel = channel();
@@ -202,7 +202,7 @@ class QueueRoutesTest extends RoutesFixture {
         server("one");
         Path runtime = Files.createDirectory(folder.resolve("agent"));
         AgentServer first = AgentServer.open(agentOf("served"), runtime);
-        Tenant joined = keep(AgentLink.join(runtime, "routes"));
+        Tenant joined = keep(AgentFolder.join(runtime, "routes"));
         first.close();
         // The first connection of a process over the network loads and compiles much; here a later one has half of the
         // time.

@@ -2,15 +2,15 @@ package dev.rackcall.route;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentOptions;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.rdma.queue.QueueSettings;
-import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;

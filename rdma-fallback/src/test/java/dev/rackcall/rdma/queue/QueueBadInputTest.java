@@ -285,7 +285,7 @@ class QueueBadInputTest {
     }
 
     private static QueueHello hello(int key, long bytes, ByteBuffer packet) {
-        PeerMemory words = new PeerMemory(8192, key, QueueEnd.WORDS_BYTES);
+        PeerMemory words = new PeerMemory(8192, key, QueueHello.WORDS_BYTES);
         return new QueueHello(5, 70_000, words, new Hello(new PeerMemory(4096, key, bytes), 0, packet));
     }
 

@@ -3,6 +3,18 @@ package dev.rackcall.rpc.shm;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.shm.client.ClientEnd;
+import dev.rackcall.rpc.shm.client.ClientMemory;
+import dev.rackcall.rpc.shm.client.SealEnforcement;
+import dev.rackcall.rpc.shm.client.ServerHelloCheck;
+import dev.rackcall.rpc.shm.client.ShmClientConnection;
+import dev.rackcall.rpc.shm.mirror.RemoteClient;
+import dev.rackcall.rpc.shm.mirror.RemoteServer;
+import dev.rackcall.rpc.shm.pool.PoolClient;
+import dev.rackcall.rpc.shm.pool.PoolServer;
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.shm.protocol.Handshake;
+import dev.rackcall.rpc.shm.protocol.SocketBell;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.ServerEndpoint;
@@ -201,9 +213,9 @@ public final class Transports {
     private static ShmClientConnection connect(
             UnixSocket socket, SharedFile file, SharedFile shared, Handshake.Welcome welcome, ClientSpec spec)
             throws Handshake.MalformedException {
-        WelcomeCheck.of(welcome, spec).require(file, shared);
+        ServerHelloCheck.of(welcome, spec).require(file, shared);
         ClientMemory memory = ClientMemory.open(file, shared, welcome, spec);
-        ClientLink link = new ClientLink(new SocketBell(socket), memory, welcome, spec.channel());
+        ClientEnd link = new ClientEnd(new SocketBell(socket), memory, welcome, spec.channel());
         try {
             ShmClientConnection connection = new ShmClientConnection(link, spec);
             link.start(connection);

@@ -8,15 +8,32 @@ import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Supplier;
 
-/** Waits for file descriptors, always with a bound. */
+/** Waits for file descriptors, always with a timeout. */
 final class Descriptors {
     private static final int EINTR = 4;
 
     private Descriptors() {}
 
-    /** Whether it becomes readable within this time. */
-    static boolean isReadable(int descriptor, Duration atMost) {
+    /** Waits until the descriptor is readable, and reads it with the lock held, unless another thread has done so or what it announced is closed. */
+    static <T> Optional<T> read(int descriptor, Object lock, Duration atMost, Supplier<Optional<T>> read) {
+        long deadline = System.nanoTime() + atMost.toNanos();
+        Duration left = atMost;
+        while (isReadable(descriptor, left)) {
+            synchronized (lock) {
+                if (isReadable(descriptor, Duration.ZERO)) {
+                    return read.get();
+                }
+            }
+            left = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+        }
+        return Optional.empty();
+    }
+
+    /** Whether the descriptor becomes readable within this time. */
+    private static boolean isReadable(int descriptor, Duration atMost) {
         long deadline = System.nanoTime() + atMost.toNanos();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment entry = arena.allocate(Pollfd.LAYOUT);

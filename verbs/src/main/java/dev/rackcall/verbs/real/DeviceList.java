@@ -14,12 +14,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What ibv_get_device_list(3) says.
+ * The result of ibv_get_device_list(3).
  *
- * @param devices the devices, possibly none
- * @param errno why there are none; ENODEV if the list is just empty
+ * @param names names of the devices, possibly none
+ * @param errno why there are none; ENODEV if the list is empty
  */
-record DeviceList(List<RealDevice> devices, int errno) {
+record DeviceList(List<String> names, int errno) {
     private static final int MAX_NAME_BYTES = 64;
 
     static DeviceList read() {
@@ -30,11 +30,11 @@ record DeviceList(List<RealDevice> devices, int errno) {
                 return new DeviceList(List.of(), CapturedErrno.errno());
             }
             try {
-                List<RealDevice> devices = new ArrayList<>();
+                List<String> names = new ArrayList<>();
                 for (long pointer : pointers(list, count.get(JAVA_INT, 0))) {
-                    devices.add(new RealDevice(name(pointer)));
+                    names.add(name(pointer));
                 }
-                return new DeviceList(devices, VerbsErrno.ENODEV);
+                return new DeviceList(names, VerbsErrno.ENODEV);
             } finally {
                 Libibverbs.ibvFreeDeviceList(CapturedErrno.current(), list);
             }
@@ -53,7 +53,7 @@ record DeviceList(List<RealDevice> devices, int errno) {
                         return Verb.pointer(Libibverbs.ibvOpenDevice(CapturedErrno.current(), pointer), what);
                     }
                 }
-                throw new VerbsException(what, VerbsErrno.ENODEV, "it has gone; list the devices again");
+                throw new VerbsException(what, VerbsErrno.ENODEV, "it is gone; list the devices again");
             } finally {
                 Libibverbs.ibvFreeDeviceList(CapturedErrno.current(), list);
             }

@@ -10,25 +10,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A struct ibv_srq. */
-final class RealSharedReceiveQueue implements SharedReceiveQueue {
-    private final RealContext context;
-    private final long pointer;
+final class RealSharedReceiveQueue extends NativeObject implements SharedReceiveQueue {
     private final int segments;
     private final MemorySegment bad = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
-    private final AtomicBoolean closed = new AtomicBoolean();
 
-    RealSharedReceiveQueue(RealContext context, long pointer, int segments) {
-        this.context = context;
-        this.pointer = pointer;
+    RealSharedReceiveQueue(OpenDevice device, long pointer, int segments) {
+        super(device, pointer);
         this.segments = segments;
-        context.opened();
-    }
-
-    long pointer() {
-        return pointer;
     }
 
     @Override
@@ -41,10 +31,7 @@ final class RealSharedReceiveQueue implements SharedReceiveQueue {
         int result;
         try {
             result = ContextOperations.postSrqRecv(
-                    context.operations().postSharedReceive,
-                    pointer,
-                    request.struct().address(),
-                    bad.address());
+                    device().postSharedReceive, pointer(), request.struct().address(), bad.address());
         } finally {
             Reference.reachabilityFence(request);
         }
@@ -56,13 +43,12 @@ final class RealSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     @Override
-    public void close() {
-        if (closed.compareAndSet(false, true)) {
-            Closing.run(
-                    closed,
-                    () -> context.destroy(() -> Libibverbs.ibvDestroySrq(CapturedErrno.current(), pointer)),
-                    "closing a shared receive queue");
-            context.closed();
-        }
+    int destroy() {
+        return device().destroy(() -> Libibverbs.ibvDestroySrq(CapturedErrno.current(), pointer()));
+    }
+
+    @Override
+    String describe() {
+        return "a shared receive queue";
     }
 }

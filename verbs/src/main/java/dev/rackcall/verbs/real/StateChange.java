@@ -14,7 +14,7 @@ import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** ibv_modify_qp(3): which attributes each step needs. */
+/** State changes by ibv_modify_qp(3), with the attributes that each needs. */
 final class StateChange {
     private final long queuePair;
     private final int number;
@@ -51,7 +51,7 @@ final class StateChange {
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate(IbvQpAttr.LAYOUT);
-            Paths.fill(all, IbvQpAttr.AH_ATTR_GRH_DGID_RAW, remote.requirePath(number));
+            RealAddressHandle.write(remote.requirePath(number), all, IbvQpAttr.AH_ATTR_GRH_DGID_RAW);
             IbvQpAttr.pathMtu(all, remote.pathMtu().code());
             IbvQpAttr.destQpNum(all, remote.peer());
             IbvQpAttr.rqPsn(all, remote.firstPacket());
@@ -103,10 +103,10 @@ final class StateChange {
         Verb.zero(
                 Libibverbs.ibvModifyQp(
                         CapturedErrno.current(), queuePair, all.address(), mask | VerbsConstants.IBV_QP_STATE),
-                "leading " + type + " queue pair " + number + " to " + state);
+                "changing " + type + " queue pair " + number + " to " + state);
     }
 
-    /** What the device says. */
+    /** The state that the device reports. */
     QueuePairState current() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate(IbvQpAttr.LAYOUT);
@@ -118,7 +118,7 @@ final class StateChange {
                             all.address(),
                             VerbsConstants.IBV_QP_STATE,
                             made.address()),
-                    "asking for the state of queue pair " + number);
+                    "querying the state of queue pair " + number);
             return QueuePairState.ofCode(IbvQpAttr.qpState(all));
         }
     }

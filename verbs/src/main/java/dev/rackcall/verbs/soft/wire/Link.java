@@ -24,14 +24,18 @@ public abstract class Link {
     private final AtomicInteger wanted = new AtomicInteger();
     private final AtomicBoolean ended = new AtomicBoolean();
     private SendBuffer outgoing;
-    private final ReadInterest interest = new ReadInterest(this);
-    private final Incoming incoming = new Incoming(this);
+    private final ReadInterest interest;
+    private final Incoming incoming;
     private volatile boolean sendable;
     private volatile boolean direct;
     private volatile LinkChannel channel;
 
+    /** The two objects call back only once the link is connected. */
+    @SuppressWarnings("this-escape")
     protected Link(Links links) {
         this.links = links;
+        interest = new ReadInterest(this);
+        incoming = new Incoming(this);
     }
 
     public boolean isEnded() {
