@@ -1,10 +1,10 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.rpc.CallOptions;
-import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.Library;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
