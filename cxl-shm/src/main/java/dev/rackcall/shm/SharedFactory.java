@@ -3,8 +3,8 @@ package dev.rackcall.shm;
 import java.lang.reflect.Field;
 
 /**
- * Makes objects of one shared type in a scope. The type objects in {@code dev.rackcall.shm.types} extend it, so that {@link Scope}
- * does not depend on the object model.
+ * Creates objects of one shared type. The type objects in {@code dev.rackcall.shm.types} extend this class, so that
+ * {@link Scope} does not depend on the object model.
  *
  * @param <T> the interface or container
  */
@@ -29,7 +29,7 @@ public abstract class SharedFactory<T> {
     /** The interface or container class. */
     public abstract Class<? super T> type();
 
-    /** A new object, all zero, in that scope. */
+    /** Creates an object with all fields zero. */
     public abstract T create(Scope scope);
 
     private static SharedFactory<?> find(Class<?> type) {
