@@ -1,6 +1,6 @@
 package dev.rackcall.shm.codec;
 
-/** Refuses every object. */
+/** Rejects every object. */
 final class NoObjects implements ObjectCodec {
     static final NoObjects INSTANCE = new NoObjects();
 
