@@ -273,7 +273,7 @@ public final class Arena {
     long runOf(long ref) {
         String complaint = complaint(ref);
         if (complaint != null) {
-            throw new RefException(Ref.describe(ref) + " is no object of a scope: " + complaint);
+            throw new RefException(Ref.describe(ref) + " is not an object of a scope: " + complaint);
         }
         int head = pages.headOf(pageOf(Ref.offset(ref)));
         if (head == PageAllocator.NONE) {
@@ -305,7 +305,7 @@ public final class Arena {
     int headAt(long ref) {
         long offset = Ref.offset(ref);
         if (Ref.arenaId(ref) != id || !extents.holdsObject(offset) || offset % ArenaLayout.PAGE != 0) {
-            throw new RefException(Ref.describe(ref) + " is no run of arena " + id);
+            throw new RefException(Ref.describe(ref) + " is not a run of arena " + id);
         }
         return pageOf(offset);
     }

@@ -56,7 +56,7 @@ public final class ArenaTable extends RefSpace {
         }
         NullRefException.throwIfNull(ref);
         throw new RefException(Ref.describe(ref)
-                + " names an arena that is not mapped here; what a Ref leads to must lie in an arena that both sides have, as scopes of"
-                + " one channel or pool do");
+                + " names an arena that is not mapped here; a Ref must lead into an arena that both sides have mapped,"
+                + " such as a scope of the same channel or pool");
     }
 }

@@ -12,7 +12,7 @@ public final class NullRefException extends RefException {
     public static void throwIfNull(long ref) {
         if (ref == Ref.NULL) {
             throw new NullRefException(Ref.describe(ref)
-                    + " is null: no object was set there; ask isNull(), or whether a move finds one, first");
+                    + " is null: no object was set there; check isNull(), or what move returns, first");
         }
     }
 }

@@ -106,7 +106,7 @@ final class RunChain {
     }
 
     private static RefException noRunOf(int participant, long run) {
-        return new RefException(Ref.describe(run) + " is no run of participant " + participant
+        return new RefException(Ref.describe(run) + " is not a run of participant " + participant
                 + ", so its scope cannot be taken over; was it closed, or handed over before?");
     }
 

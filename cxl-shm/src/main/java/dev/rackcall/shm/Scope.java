@@ -134,7 +134,7 @@ public final class Scope implements AutoCloseable {
         checkUse();
         if (end != null && !end.ends(runs.first())) {
             throw new ScopeException("a scope of " + arena
-                    + " cannot be reset: those who may still read it could not be told; close it and open a new one");
+                    + " cannot be reset: its readers could not be notified; close it and open a new one");
         }
         try {
             runs.reset();
@@ -197,8 +197,8 @@ public final class Scope implements AutoCloseable {
                 && !(releasedNow() && STATE.compareAndSet(this, State.OPEN, State.SEALED))) {
             throw isSealed()
                     ? sealed()
-                    : new ScopeException("a scope of " + arena + " was to be sealed for " + by
-                            + " after it was closed or detached; open a new one");
+                    : new ScopeException("a scope of " + arena + " cannot be sealed for " + by
+                            + ": it was closed or detached; open a new one");
         }
         sealedBy = by;
     }

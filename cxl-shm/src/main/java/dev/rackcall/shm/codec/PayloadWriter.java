@@ -265,7 +265,7 @@ public final class PayloadWriter {
         if (value == null) {
             throw new PayloadException(
                     "'" + name
-                            + "' is null, and null does not travel: pass a value, or declare it as Optional if it may be absent");
+                            + "' is null, and null cannot be sent: pass a value, or declare it as Optional if it may be absent");
         }
         return value;
     }
@@ -281,7 +281,7 @@ public final class PayloadWriter {
         if (part == null) {
             throw new PayloadException(
                     role + " of '" + name
-                            + "' is null, and null does not travel: leave it out, or declare the type as Optional if it may be absent");
+                            + "' is null, and null cannot be sent: leave it out, or declare the type as Optional if it may be absent");
         }
         return part;
     }

@@ -60,7 +60,7 @@ final class Participants {
     void requireGate() {
         if (!closeGate()) {
             throw new PoolException("pool " + file
-                    + " is being opened or closed by a process that does not go on; end that process (see fuser)");
+                    + " is being opened or closed by a process that makes no progress; end that process (see fuser)");
         }
     }
 

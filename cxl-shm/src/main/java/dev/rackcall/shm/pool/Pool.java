@@ -157,7 +157,7 @@ public final class Pool implements AutoCloseable {
         try {
             return action.get();
         } catch (OsException | OutOfArenaException e) {
-            throw new PoolException(what + " cannot be had: " + e.getMessage(), e);
+            throw new PoolException(what + " is not available: " + e.getMessage(), e);
         }
     }
 

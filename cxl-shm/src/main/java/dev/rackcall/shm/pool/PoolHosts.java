@@ -60,8 +60,8 @@ final class PoolHosts {
         long end = System.nanoTime() + MAKING_NANOS;
         while (!PoolLayout.isMade(memory) && PoolLayout.maker(memory) >= 0) {
             if (System.nanoTime() - end > 0) {
-                throw new PoolException("pool " + name + " was begun by host " + PoolLayout.maker(memory)
-                        + " and never made; when no host uses the device, clear its first page");
+                throw new PoolException("host " + PoolLayout.maker(memory) + " began to create pool " + name
+                        + " and did not finish; when no host uses the device, clear its first page");
             }
             LockSupport.parkNanos(PAUSE_NANOS);
         }
@@ -72,8 +72,8 @@ final class PoolHosts {
     static void enter(MemorySegment memory, int host, BootId boot, Object name) {
         if (!PoolLayout.isSharedByHosts(memory)) {
             throw new PoolException(
-                    "pool " + name + " was made for one host; open it there with Pool.dax(path), or, when nobody"
-                            + " uses it, clear its first page to share it");
+                    "pool " + name + " was created for one host; open it there with Pool.dax(path), or clear"
+                            + " its first page while it is unused, to share it");
         }
         long present = PoolLayout.takeHost(memory, host, boot.bits());
         if (present != boot.bits()) {

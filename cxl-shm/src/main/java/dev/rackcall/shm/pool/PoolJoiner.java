@@ -30,7 +30,7 @@ final class PoolJoiner {
             }
             file.close();
         }
-        throw new PoolException("pool " + path + " is made and removed again and again; try once more");
+        throw new PoolException("pool " + path + " is being created and removed repeatedly; try again");
     }
 
     private static Optional<Pool> joinUnlessGone(SharedFile file) {

@@ -35,7 +35,8 @@ final class PoolMaker {
         try {
             return SharedFile.hugeMemfd(name, bytes);
         } catch (OsException e) {
-            PoolOptions.lacking(options.requiresHugePages(), "pool " + name + " cannot be had: " + e.getMessage(), e);
+            PoolOptions.lacking(
+                    options.requiresHugePages(), "pool " + name + " is not available: " + e.getMessage(), e);
             return SharedFile.memfd(name, bytes);
         }
     }
@@ -52,7 +53,7 @@ final class PoolMaker {
                 return pool;
             }
             pool.abandon();
-            throw new PoolException("pool " + path + " was made by somebody else just now; open it");
+            throw new PoolException("pool " + path + " was just created by another process; open it");
         });
     }
 

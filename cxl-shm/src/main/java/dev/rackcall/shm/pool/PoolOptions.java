@@ -120,7 +120,7 @@ public final class PoolOptions {
         if (isRequired) {
             throw new PoolException(sentence + "; or only prefer it", cause);
         }
-        LOG.info("a pool is not as wished: {}", sentence);
+        LOG.info("a pool does without an option: {}", sentence);
     }
 
     @Override

@@ -19,8 +19,8 @@ import java.util.Optional;
  */
 public abstract class SharedMap<V> extends SharedObject {
     /**
-     * At three quarters full, linear probing over n slots has runs of up to about ln(n) / 0.038 slots: 540 for a billion.
-     * (Knuth, The Art of Computer Programming 3, 6.4.)
+     * At three quarters full, linear probing over n slots has sequences of up to about ln(n) / 0.038 slots: 540 for a
+     * billion (Knuth, The Art of Computer Programming 3, 6.4).
      */
     static final int MAX_PROBES = 4096;
 

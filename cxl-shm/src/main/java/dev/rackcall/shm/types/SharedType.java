@@ -46,8 +46,8 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     }
 
     /**
-     * The type of a {@link Shared} interface or of a container without type arguments, such as {@link SharedString}. Set-up only;
-     * keep the result.
+     * The type of a {@link Shared} interface, or of a container without type arguments such as {@link SharedString}.
+     * Set-up only; keep the result.
      *
      * @throws IllegalArgumentException if there is no generated class for it; the message says what to add to the build
      */

@@ -53,7 +53,8 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * An anonymous file of {@code bytes} (rounded up to whole pages), sealed against shrinking, growing and further seals.
+     * Creates an anonymous file of {@code bytes}, rounded up to whole pages. It is sealed against shrinking, growing
+     * and further seals.
      *
      * @param name for {@code /proc/PID/maps} only
      */

@@ -83,7 +83,7 @@ public final class Unmapping {
             afterwards.run();
         } catch (RuntimeException | Error e) {
             // Other owners need this thread too.
-            LOG.error("what follows the end of memory failed", e);
+            LOG.error("the action after unmapping memory failed", e);
         }
     }
 }

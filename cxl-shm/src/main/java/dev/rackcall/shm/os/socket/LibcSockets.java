@@ -5,7 +5,9 @@ import dev.rackcall.shm.os.Linkage;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** C mirror: Unix sockets, epoll and eventfd. The first argument of each function takes errno; -1 means that it was set. */
+/**
+ * C mirror: Unix sockets, epoll and eventfd. The first argument of each function takes errno; -1 means that it was set.
+ */
 final class LibcSockets {
     static final int AF_UNIX = 1;
     static final int SOCK_SEQPACKET = 5;

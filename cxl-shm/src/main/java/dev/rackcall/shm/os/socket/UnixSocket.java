@@ -167,7 +167,7 @@ public final class UnixSocket implements AutoCloseable {
                     ucred,
                     length);
             if (result != 0) {
-                throw state.failure("asking who is at the other end of " + name);
+                throw state.failure("getting the peer's credentials of " + name);
             }
             return new PeerCredentials(
                     ucred.getAtIndex(JAVA_INT, 0), ucred.getAtIndex(JAVA_INT, 1), ucred.getAtIndex(JAVA_INT, 2));
