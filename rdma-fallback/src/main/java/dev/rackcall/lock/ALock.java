@@ -186,7 +186,7 @@ public final class ALock extends TimedLock {
         if (!held) {
             throw new IllegalMonitorStateException(
                     this
-                            + " is not held through this object: it is the ALock that was locked that is to be unlocked, and LockSession.lock makes a new one each time");
+                            + " is not held through this object: unlock the ALock object that was locked; LockSession.lock makes a new one each time");
         }
     }
 

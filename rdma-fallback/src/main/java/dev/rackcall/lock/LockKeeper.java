@@ -63,7 +63,7 @@ public final class LockKeeper implements AutoCloseable {
             if (other != 0) {
                 throw new IllegalStateException(
                         "owner " + other + " has come to this lock table by RDMA, and this keeper has no queue pair to"
-                                + " take him out with when he dies; close it, and make one by LockTable.keeper(loopback, ...)");
+                                + " recover it when it dies; close the keeper, and make one by LockTable.keeper(loopback, ...)");
             }
         }
         return 0;

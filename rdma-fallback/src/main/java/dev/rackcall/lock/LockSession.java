@@ -210,10 +210,10 @@ public final class LockSession implements AutoCloseable {
         long now = words.load(descriptor(descriptor.number) + STATE);
         IllegalStateException why = new IllegalStateException(lock + " is not held: while it waited descriptor "
                 + descriptor.number
-                + " of owner " + owner + " was taken out of the queue by somebody else (state " + kind(now)
+                + " of owner " + owner + " was removed from the queue by another thread (state " + kind(now)
                 + " of generation " + generation(now) + ", it waited in generation " + generation(descriptor.own)
                 + "). The keeper was told that this owner is dead, or something else writes the table. What the session holds may be"
-                + " another's already; close it and make a new one, with an owner that nobody has had");
+                + " another's already; close it and make a new one, with a new owner");
         lose(why);
         return why;
     }

@@ -99,7 +99,7 @@ final class SessionDescriptors {
         }
         throw new IllegalStateException("all " + descriptors
                 + " descriptors of this cohort are in use, or still in a queue since their waiters gave up; make the table with"
-                + " more, close sessions, or let the keeper recover what is nobody's");
+                + " more, close sessions, or let the keeper recover abandoned ones");
     }
 
     private Optional<Descriptor> findNew() {

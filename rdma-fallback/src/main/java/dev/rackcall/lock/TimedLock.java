@@ -39,7 +39,7 @@ abstract class TimedLock implements Lock {
     /** Guards against a mistake in the protocol, which would let the thread continue without the lock. */
     final IllegalStateException endedWithoutLimit() {
         return new IllegalStateException(this
-                + " was waited for without a limit, and the wait has ended without it: it is not held, and may be tried again. Please"
+                + " was awaited without a limit, and the wait has ended without it: it is not held, and may be tried again. Please"
                 + " report this with the sequence of calls; nothing but a mistake in Rackcall ends such a wait");
     }
 
