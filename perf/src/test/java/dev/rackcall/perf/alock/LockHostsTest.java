@@ -1,12 +1,12 @@
 package dev.rackcall.perf.alock;
 
-import dev.rackcall.testkit.ChildJvm;
-import java.time.Duration;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;

@@ -1,11 +1,11 @@
 package dev.rackcall.perf.harness;
 
-import dev.rackcall.testkit.Await;
-import dev.rackcall.testkit.ChildJvm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.perf.peers.RawPingPong;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
