@@ -120,7 +120,7 @@ class PoolTest {
                 Pool pool = Pool.open(path)) {
             before = pool.instanceId();
             assertThat(pool.others()).isEqualTo(1);
-            // Its own is all there is: the creator's was freed by whoever came first.
+            // Only its own is left: the first process that joined has freed the creator's.
             assertThat(pool.arena().usedBytes()).isBetween(50_000L, 60_000L);
             user.kill();
             Files.createLink(directory.resolve("kept"), path);
@@ -228,7 +228,7 @@ class PoolTest {
         assertRefused(() -> Pool.join(unsealed), "not sealed", "send a Pool.memfd");
     }
 
-    // ---- devices, whose place a file takes
+    // ---- devices, replaced by a file
 
     @Test
     void shouldWaitForWhoeverMakesThePool() throws Exception {
@@ -285,7 +285,7 @@ class PoolTest {
     void shouldKeepNoDescriptorOfAPoolThatItRefuses() throws IOException {
         Pool.file(path, BYTES).close();
         for (String mode : List.of("rw-r--r--", "rw-------")) {
-            Files.write(path, new byte[(int) BYTES]); // no pool
+            Files.write(path, new byte[(int) BYTES]); // not a pool
             Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(mode));
             assertRefused(() -> Pool.open(path), path.toString());
         }
@@ -298,7 +298,7 @@ class PoolTest {
         try {
             return Files.isSameFile(descriptor, path);
         } catch (IOException e) {
-            return false; // closed since it was listed, or no file
+            return false; // closed since it was listed, or not a file
         }
     }
 
