@@ -236,7 +236,7 @@ class PoolTest {
         try (Mapping mapping = device.map()) {
             Participants maker = new Participants(device, mapping.memory());
             assertThat(maker.closeGate()).isTrue();
-            FutureTask<Pool> opening = new FutureTask<>(() -> PoolDevice.ofOneHost(SharedFile.openFile(path)));
+            FutureTask<Pool> opening = new FutureTask<>(() -> PoolMaker.ofOneHost(SharedFile.openFile(path)));
             Thread opener = Thread.ofPlatform().start(opening);
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
             while (opener.getState() != Thread.State.TIMED_WAITING && !opening.isDone() && System.nanoTime() < end) {
@@ -256,7 +256,7 @@ class PoolTest {
     @Test
     void shouldBeMadeAnewWhereAMakerWasKilled() {
         SharedFile.createFile(path, BYTES).close();
-        PoolDevice.ofOneHost(SharedFile.openFile(path)).close();
+        PoolMaker.ofOneHost(SharedFile.openFile(path)).close();
         SharedFile device = SharedFile.createFile(path, BYTES);
         try (Mapping mapping = device.map()) {
             // A version, a number of participants, the arena's header, and no magic.
@@ -264,7 +264,7 @@ class PoolTest {
             mapping.memory().set(JAVA_INT, 32, 1);
             mapping.memory().set(JAVA_LONG, 4096, 42);
         }
-        try (Pool pool = PoolDevice.ofOneHost(device)) {
+        try (Pool pool = PoolMaker.ofOneHost(device)) {
             assertThat(pool.arena().newScope().allocate(8)).isNotZero();
         }
     }
