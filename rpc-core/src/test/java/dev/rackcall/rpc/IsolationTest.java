@@ -266,7 +266,8 @@ class IsolationTest {
                     .hasMessageContaining("INVALID_ARGUMENT")
                     .hasMessageContaining("argument 'second' lies in another scope")
                     .hasMessageContaining("DeepCopy.DEFAULT.copy");
-            assertThat(vault.sumOfTwo(here, DeepCopy.DEFAULT.copy(there, scope))).isEqualTo(2);
+            assertThat(vault.sumOfTwo(here, DeepCopy.DEFAULT.copy(there, scope)))
+                    .isEqualTo(2);
         }
     }
 

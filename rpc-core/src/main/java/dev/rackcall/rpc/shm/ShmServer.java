@@ -41,8 +41,8 @@ final class ShmServer extends PolledServer {
 
     private final RuntimeDirectory directory;
     private final EventPoll events = EventPoll.create();
-    private final Map<Long, ChannelDoor> doors = new LinkedHashMap<>();
-    private final Guests guests;
+    private final Map<Long, ChannelSocket> doors = new LinkedHashMap<>();
+    private final PendingClients guests;
     /** False until the directory was found to be private: somebody else's must not be touched. */
     private boolean mayUseDirectory;
 
@@ -52,8 +52,8 @@ final class ShmServer extends PolledServer {
 
     private ShmServer(ServerSpec spec, long helloNanos) {
         super(spec);
-        this.guests = new Guests(events, helloNanos);
-        this.directory = RuntimeDirectory.at(spec.directory());
+        this.guests = new PendingClients(events, helloNanos);
+        this.directory = RuntimeDirectory.at(spec.place().directory());
         acceptor.setDaemon(true);
     }
 
@@ -70,7 +70,7 @@ final class ShmServer extends PolledServer {
             for (ServerSpec.Service<?> service : spec.services()) {
                 server.openDoor(service);
             }
-            server.pollers.start();
+            server.startPollers();
             server.acceptor.start();
         } catch (RuntimeException | Error e) {
             server.close();
@@ -80,7 +80,7 @@ final class ShmServer extends PolledServer {
     }
 
     private void openDoor(ServerSpec.Service<?> service) {
-        ChannelDoor door = ChannelDoor.open(directory, spec, service, handlers);
+        ChannelSocket door = ChannelSocket.open(directory, spec, service, handlers);
         long tag = ++lastTag;
         doors.put(tag, door);
         events.add(door.socket().fd(), tag);
@@ -92,13 +92,13 @@ final class ShmServer extends PolledServer {
         long lastTick = System.nanoTime();
         while (!stopping) {
             try {
-                boolean awake = pollers.isAnyAwake();
+                boolean awake = isAnyAwake();
                 int count = events.await(
-                        awake ? Math.min(TICK_NANOS, spec.stuckAfter().toNanos()) : TICK_NANOS);
+                        awake ? Math.min(TICK_NANOS, spec.threads().stuckAfter().toNanos()) : TICK_NANOS);
                 for (int i = 0; i < count; i++) {
                     tryHandle(events.tag(i));
                 }
-                pollers.relieveIfStuck();
+                relieveIfStuck();
                 if (System.nanoTime() - lastTick > TICK_NANOS) {
                     lastTick = System.nanoTime();
                     guests.dropSilent(lastTick);
@@ -127,7 +127,7 @@ final class ShmServer extends PolledServer {
     }
 
     private void handle(long tag) {
-        ChannelDoor door = doors.get(tag);
+        ChannelSocket door = doors.get(tag);
         if (door != null) {
             // If more are waiting, the next look says so.
             door.socket().accept().ifPresent(socket -> admit(socket, door));
@@ -136,7 +136,7 @@ final class ShmServer extends PolledServer {
         }
     }
 
-    private void admit(UnixSocket socket, ChannelDoor door) {
+    private void admit(UnixSocket socket, ChannelSocket door) {
         try {
             PeerCredentials peer = socket.peer();
             if (peer.uid() != Uid.current()) {
@@ -144,14 +144,14 @@ final class ShmServer extends PolledServer {
                 return;
             }
             // Most have said hello by now.
-            greetOrAwait(new Guests.Guest(socket, peer, door, System.nanoTime()));
+            greetOrAwait(new PendingClients.Guest(socket, peer, door, System.nanoTime()));
         } catch (RuntimeException | Error e) {
             socket.close();
             throw e;
         }
     }
 
-    private void greetOrAwait(Guests.Guest guest) {
+    private void greetOrAwait(PendingClients.Guest guest) {
         if (!greet(guest)) {
             guests.add(guest, ++lastTag);
         }
@@ -168,7 +168,7 @@ final class ShmServer extends PolledServer {
     }
 
     /** Answers what the guest has sent; false if that is nothing yet. */
-    private boolean greet(Guests.Guest guest) {
+    private boolean greet(PendingClients.Guest guest) {
         UnixSocket socket = guest.socket();
         try {
             Optional<Message> message = socket.receive(Duration.ZERO);
@@ -180,7 +180,8 @@ final class ShmServer extends PolledServer {
                 return true;
             }
             message.get().closeFds();
-            Handshake.Hello hello = Handshake.Hello.decode(message.get().bytes());
+            Handshake.ClientHello hello =
+                    Handshake.ClientHello.decode(message.get().bytes());
             requireRoom(hello.channel());
             connect(guest, hello);
         } catch (Handshake.MalformedException e) {
@@ -203,19 +204,12 @@ final class ShmServer extends PolledServer {
         return true;
     }
 
-    private void connect(Guests.Guest guest, Handshake.Hello hello) {
+    private void connect(PendingClients.Guest guest, Handshake.ClientHello hello) {
         PeerCredentials credentials = guest.credentials();
         Peer peer = new Peer(credentials.pid(), credentials.uid(), credentials.gid());
-        connections.comes();
-        ConnectionFactory.Offer offer;
-        try {
-            offer = guest.door().factory().prepare(guest.socket(), hello, peer, connections);
-        } catch (RuntimeException | Error e) {
-            connections.hangsUp();
-            connections.isReleased();
-            throw e;
-        }
-        Poller poller = pollers.quietest();
+        ConnectionFactory.Offer offer =
+                counted(() -> guest.door().factory().prepare(guest.socket(), hello, peer, connections));
+        Poller poller = quietest();
         try (offer) {
             // In this order: once the client knows, it calls at once, and on a machine with few processors it does so
             // on this thread's.
@@ -229,7 +223,7 @@ final class ShmServer extends PolledServer {
 
     private static void refuse(UnixSocket socket, Status status) {
         try (socket) {
-            socket.send(Handshake.Welcome.refusal(status).encode());
+            socket.send(Handshake.ServerHello.refusal(status).encode());
         } catch (OsException | IllegalStateException e) {
             LOG.debug("a refused client did not wait for the reason: {}", e.getMessage());
         }
@@ -242,12 +236,8 @@ final class ShmServer extends PolledServer {
         admitNobody();
         stopping = true;
         events.wakeUp();
-        try {
-            acceptor.join(TimeUnit.SECONDS.toMillis(5));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        doors.values().forEach(ChannelDoor::shut);
+        join(acceptor);
+        doors.values().forEach(ChannelSocket::shut);
         if (mayUseDirectory) {
             directory.removeIfEmpty();
         }

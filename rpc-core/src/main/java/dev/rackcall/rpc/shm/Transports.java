@@ -47,9 +47,10 @@ public final class Transports {
      * @throws RpcException ALREADY_EXISTS if a living server has one of the channels
      */
     public static ServerEndpoint serve(ServerSpec spec) {
-        ServerEndpoint near =
-                spec.pool().isPresent() ? PoolServer.start(spec, spec.pool().get()) : ShmServer.start(spec);
-        if (spec.addresses().isEmpty()) {
+        ServerEndpoint near = spec.place().pool().isPresent()
+                ? PoolServer.start(spec, spec.place().pool().get())
+                : ShmServer.start(spec);
+        if (spec.place().addresses().isEmpty()) {
             return near;
         }
         try {
@@ -80,12 +81,12 @@ public final class Transports {
     private static ClientConnection connectHere(ClientSpec spec) {
         UnixSocket socket = dial(spec);
         try {
-            socket.send(new Handshake.Hello(
+            socket.send(new Handshake.ClientHello(
                             ControlLayout.VERSION,
                             spec.channel(),
                             spec.slots(),
                             spec.arenaQuota(),
-                            spec.enforcedSeals().isPresent())
+                            spec.sealing().enforced().isPresent())
                     .encode());
             Optional<Message> answer = socket.receive(spec.connectTimeout());
             if (answer.isEmpty() || answer.get().isEnd()) {
@@ -177,9 +178,9 @@ public final class Transports {
     private static ShmClientConnection open(UnixSocket socket, Message answer, ClientSpec spec) {
         List<SharedFile> files = new ArrayList<>();
         try {
-            Handshake.Welcome welcome = Handshake.Welcome.decode(answer.bytes());
-            if (!welcome.status().isOk()) {
-                throw welcome.status().asException();
+            Handshake.ServerHello serverHello = Handshake.ServerHello.decode(answer.bytes());
+            if (!serverHello.status().isOk()) {
+                throw serverHello.status().asException();
             }
             if (answer.fds().length != MAX_FDS) {
                 throw new Handshake.MalformedException(
@@ -188,7 +189,7 @@ public final class Transports {
             for (int i = 0; i < MAX_FDS; i++) {
                 files.add(answer.adopt(i));
             }
-            return connect(socket, files.get(0), files.get(1), welcome, spec);
+            return connect(socket, files.get(0), files.get(1), serverHello, spec);
         } catch (Handshake.MalformedException e) {
             closeAll(answer, files);
             throw Status.Code.FAILED_PRECONDITION
@@ -211,11 +212,11 @@ public final class Transports {
     }
 
     private static ShmClientConnection connect(
-            UnixSocket socket, SharedFile file, SharedFile shared, Handshake.Welcome welcome, ClientSpec spec)
+            UnixSocket socket, SharedFile file, SharedFile shared, Handshake.ServerHello serverHello, ClientSpec spec)
             throws Handshake.MalformedException {
-        ServerHelloCheck.of(welcome, spec).require(file, shared);
-        ClientMemory memory = ClientMemory.open(file, shared, welcome, spec);
-        ClientEnd link = new ClientEnd(new SocketBell(socket), memory, welcome, spec.channel());
+        ServerHelloCheck.of(serverHello, spec).require(file, shared);
+        ClientMemory memory = ClientMemory.open(file, shared, serverHello, spec);
+        ClientEnd link = new ClientEnd(new SocketBell(socket), memory, serverHello, spec.channel());
         try {
             ShmClientConnection connection = new ShmClientConnection(link, spec);
             link.start(connection);

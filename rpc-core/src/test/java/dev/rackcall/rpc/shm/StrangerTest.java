@@ -12,9 +12,9 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.shm.protocol.Handshake;
-import dev.rackcall.shm.os.socket.PeerCredentials;
 import dev.rackcall.shm.os.Uid;
 import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.PeerCredentials;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -92,9 +92,9 @@ class StrangerTest {
             Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw-rw-"));
             try (UnixSocket stranger = connectAs(NOBODY, socket)) {
                 Message answer = stranger.receive(Duration.ofSeconds(30)).orElseThrow();
-                Handshake.Welcome welcome = Handshake.Welcome.decode(answer.bytes());
-                assertThat(welcome.status().code()).isEqualTo(Status.Code.PERMISSION_DENIED);
-                assertThat(welcome.status().description()).contains("/test/echo", "uid 0", "uid " + NOBODY);
+                Handshake.ServerHello serverHello = Handshake.ServerHello.decode(answer.bytes());
+                assertThat(serverHello.status().code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+                assertThat(serverHello.status().description()).contains("/test/echo", "uid 0", "uid " + NOBODY);
                 assertThat(answer.fds()).as("descriptors that came with it").isEmpty();
                 assertThat(stranger.receive(Duration.ofSeconds(30))
                                 .orElseThrow()

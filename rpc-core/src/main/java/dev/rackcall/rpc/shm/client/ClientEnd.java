@@ -35,7 +35,7 @@ public final class ClientEnd {
 
     private final Bell bell;
     private final ClientMemory arenas;
-    private final Handshake.Welcome welcome;
+    private final Handshake.ServerHello serverHello;
     private final String channel;
     private final boolean isRungAlways;
     private final Runnable onUnmapped;
@@ -52,8 +52,8 @@ public final class ClientEnd {
     /** The thread that ended the connection has told everybody, and no longer uses the memory itself. */
     private volatile boolean settled;
 
-    public ClientEnd(Bell bell, ClientMemory arenas, Handshake.Welcome welcome, String channel) {
-        this(bell, arenas, welcome, channel, false, () -> {});
+    public ClientEnd(Bell bell, ClientMemory arenas, Handshake.ServerHello serverHello, String channel) {
+        this(bell, arenas, serverHello, channel, false, () -> {});
     }
 
     /**
@@ -65,7 +65,7 @@ public final class ClientEnd {
     public ClientEnd(
             Bell bell,
             ClientMemory arenas,
-            Handshake.Welcome welcome,
+            Handshake.ServerHello serverHello,
             String channel,
             boolean isRungAlways,
             Runnable onUnmapped) {
@@ -74,7 +74,7 @@ public final class ClientEnd {
         this.bell = bell;
         this.mirror = bell instanceof MirroringBell mirrored ? mirrored : null;
         this.arenas = arenas;
-        this.welcome = welcome;
+        this.serverHello = serverHello;
         this.channel = channel;
     }
 
@@ -100,11 +100,11 @@ public final class ClientEnd {
     }
 
     int slots() {
-        return welcome.slots();
+        return serverHello.slots();
     }
 
-    public Handshake.Welcome welcome() {
-        return welcome;
+    public Handshake.ServerHello serverHello() {
+        return serverHello;
     }
 
     SwitchableCodec objects() {

@@ -42,7 +42,7 @@ public final class ClientMemory {
 
     private final Mapping mapping;
     private final SharedFile sharedFile;
-    private final Handshake.Welcome welcome;
+    private final Handshake.ServerHello serverHello;
     private final String channel;
     private final Optional<URI> address;
     private final int keepSealed;
@@ -69,18 +69,19 @@ public final class ClientMemory {
     /**
      * Maps the memory of a connection.
      *
-     * @throws Handshake.MalformedException if it is not what {@code welcome} says; nothing stays mapped then
+     * @throws Handshake.MalformedException if it is not what {@code serverHello} says; nothing stays mapped then
      */
-    public static ClientMemory open(SharedFile file, SharedFile sharedFile, Handshake.Welcome welcome, ClientSpec spec)
+    public static ClientMemory open(
+            SharedFile file, SharedFile sharedFile, Handshake.ServerHello serverHello, ClientSpec spec)
             throws Handshake.MalformedException {
         // So that looking at the slots cannot fail, whatever kind of memory the server chose.
-        file.reserve(0, ControlLayout.slotBytes(welcome.slots()));
+        file.reserve(0, ControlLayout.slotBytes(serverHello.slots()));
         Mapping mapping = file.map();
         try {
-            if (!ControlLayout.isInitialised(mapping.memory(), welcome.slots(), welcome.instance())) {
+            if (!ControlLayout.isInitialised(mapping.memory(), serverHello.slots(), serverHello.instance())) {
                 throw new Handshake.MalformedException("its memory has another layout than its handshake says");
             }
-            return new ClientMemory(file, mapping, sharedFile, welcome, spec);
+            return new ClientMemory(file, mapping, sharedFile, serverHello, spec);
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
             mapping.close();
             throw e;
@@ -88,28 +89,38 @@ public final class ClientMemory {
     }
 
     private ClientMemory(
-            SharedFile file, Mapping mapping, SharedFile sharedFile, Handshake.Welcome welcome, ClientSpec spec) {
+            SharedFile file,
+            Mapping mapping,
+            SharedFile sharedFile,
+            Handshake.ServerHello serverHello,
+            ClientSpec spec) {
         this.file = file;
         this.mapping = mapping;
         this.sharedFile = sharedFile;
-        this.welcome = welcome;
+        this.serverHello = serverHello;
         this.channel = spec.channel();
         this.address = spec.address();
-        this.keepSealed = spec.keepSealed();
+        this.keepSealed = spec.sealing().kept();
         this.autoSeals = new AutoSeals(sealFrom(spec), keepSealed > 0, PageFaults::ofThisThread);
         this.ownSealsAreRefused = ControlLayout.believesHeldSealsOnly(mapping.memory());
         this.requestArena = Arena.create(new ArenaSpec(
-                welcome.request().id(),
-                slice(welcome.request()),
+                serverHello.request().id(),
+                slice(serverHello.request()),
                 file,
-                welcome.request().offset(),
+                serverHello.request().offset(),
                 TableHome.PRIVATE,
                 ALLOCATOR,
                 FIRST_REQUEST_BYTES));
-        this.replyMemory = slice(welcome.reply());
+        this.replyMemory = slice(serverHello.reply());
         refs.add(requestArena);
         refs.add(Arena.attach(new ArenaSpec(
-                welcome.reply().id(), replyMemory, file, welcome.reply().offset(), TableHome.PRIVATE, ALLOCATOR, 0)));
+                serverHello.reply().id(),
+                replyMemory,
+                file,
+                serverHello.reply().offset(),
+                TableHome.PRIVATE,
+                ALLOCATOR,
+                0)));
         PassedObjects.register(this);
     }
 
@@ -118,7 +129,7 @@ public final class ClientMemory {
         long largestCopy = ControlLayout.largestSnapshot(mapping.memory());
         long refused = largestCopy == Long.MAX_VALUE ? largestCopy : largestCopy + 1;
         long hugePage = file.pageBytes() > ControlLayout.PAGE ? file.pageBytes() : Long.MAX_VALUE;
-        return Math.min(spec.sealFrom(), Math.min(refused, hugePage));
+        return Math.min(spec.sealing().from(), Math.min(refused, hugePage));
     }
 
     private MemorySegment slice(Handshake.ArenaPlace place) {
@@ -162,7 +173,7 @@ public final class ClientMemory {
 
     /** Whether a Ref that the server sent leads into the reply arena. */
     private boolean isReply(long ref) {
-        return Ref.arenaId(ref) == welcome.reply().id();
+        return Ref.arenaId(ref) == serverHello.reply().id();
     }
 
     /** Whether the object lies in this connection's reply arena. */
@@ -189,12 +200,12 @@ public final class ClientMemory {
                     sharedMapping = sharedFile.map();
                 }
                 sharedArena = Arena.attach(new ArenaSpec(
-                        welcome.shared().id(),
+                        serverHello.shared().id(),
                         sharedMapping.memory(),
                         sharedFile,
                         0,
                         TableHome.SHARED,
-                        welcome.participant(),
+                        serverHello.participant(),
                         0));
             } catch (RefException | OsException e) {
                 throw Status.Code.FAILED_PRECONDITION
@@ -234,7 +245,7 @@ public final class ClientMemory {
                 && other.isMirrored()
                 && address.equals(other.address)
                 && channel.equals(other.channel)
-                && welcome.shared().id() == other.welcome.shared().id();
+                && serverHello.shared().id() == other.serverHello.shared().id();
         return isOneHome && maps(memory) && (held.isIn(memory.scope()) || held.isOpen(ref));
     }
 
@@ -272,11 +283,12 @@ public final class ClientMemory {
         if (Ref.arenaId(ref) == requestArena.id()) {
             return requestArena;
         }
-        if (Ref.arenaId(ref) == welcome.shared().id() && !isMirrored()) {
+        if (Ref.arenaId(ref) == serverHello.shared().id() && !isMirrored()) {
             return sharedArena();
         }
-        throw new RefException(Ref.describe(ref)
-                + " lies in a scope of the server's; copy it into a scope of channel.newScope() with DeepCopy.DEFAULT.copy");
+        throw new RefException(
+                Ref.describe(ref)
+                        + " lies in a scope of the server's; copy it into a scope of channel.newScope() with DeepCopy.DEFAULT.copy");
     }
 
     /** The seals of the request arena, made for the first scope that is to be sealed; empty if this host has none. */
@@ -308,7 +320,7 @@ public final class ClientMemory {
     private synchronized Optional<Seals> makeSeals() {
         if (seals == null) {
             requireNotEnded();
-            seals = SealMemory.open(file, mapping.memory(), welcome.slots())
+            seals = SealMemory.open(file, mapping.memory(), serverHello.slots())
                     .flatMap(memory -> memory.sender(requestArena, file, Math.max(1, keepSealed)));
         }
         return seals;
@@ -334,7 +346,7 @@ public final class ClientMemory {
     }
 
     <T> T shared(Class<T> type, long ref, String method) {
-        if (Ref.arenaId(ref) == welcome.shared().id() && !isMirrored()) {
+        if (Ref.arenaId(ref) == serverHello.shared().id() && !isMirrored()) {
             sharedArena();
         }
         try {

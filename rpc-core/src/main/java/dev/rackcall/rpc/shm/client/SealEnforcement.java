@@ -29,12 +29,12 @@ public final class SealEnforcement {
      * @throws RpcException FAILED_PRECONDITION if it requires it and it cannot be done; the connection is closed then
      */
     public static ShmClientConnection arrange(ShmClientConnection connection, ClientSpec spec) {
-        EnforcedSeals asked = spec.enforcedSeals().orElse(null);
+        EnforcedSeals asked = spec.sealing().enforced().orElse(null);
         if (asked == null) {
             return connection;
         }
         try {
-            enforce(connection, asked, Math.max(1, spec.keepSealed()));
+            enforce(connection, asked, Math.max(1, spec.sealing().kept()));
         } catch (SealException | UnsupportedFeatureException | OsException | RpcException e) {
             if (asked.isRequired()) {
                 connection.close();
@@ -70,7 +70,7 @@ public final class SealEnforcement {
 
     /** Refuses where there is no such thing. */
     public static void requireNone(ClientSpec spec, String why) {
-        if (spec.enforcedSeals().filter(EnforcedSeals::isRequired).isPresent()) {
+        if (spec.sealing().enforced().filter(EnforcedSeals::isRequired).isPresent()) {
             throw cannot(spec.channel(), why).asException();
         }
     }

@@ -13,6 +13,7 @@ import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.codec.PayloadException;
@@ -226,18 +227,8 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     }
 
     @Override
-    public String serviceName() {
-        return link.welcome().serviceName();
-    }
-
-    @Override
-    public long fingerprint() {
-        return link.welcome().fingerprint();
-    }
-
-    @Override
-    public String description() {
-        return link.welcome().description();
+    public ServedInterface service() {
+        return link.serverHello().service();
     }
 
     boolean isOpen() {

@@ -66,7 +66,8 @@ public final class PoolClient {
         long place = pool.takeForHost(PoolHandshake.BYTES);
         boolean mayGive = true;
         try {
-            byte[] hello = new Handshake.Hello(ControlLayout.VERSION, spec.channel(), spec.slots(), spec.arenaQuota())
+            byte[] hello = new Handshake.ClientHello(
+                            ControlLayout.VERSION, spec.channel(), spec.slots(), spec.arenaQuota())
                     .encode();
             PoolHandshake knock = PoolHandshake.ask(
                     pool, place, hello, new Peer((int) ProcessHandle.current().pid(), Uid.current(), -1));
@@ -125,11 +126,11 @@ public final class PoolClient {
 
     private ClientConnection open(PoolHandshake knock) {
         try {
-            Handshake.Welcome welcome = Handshake.Welcome.decode(knock.welcome());
-            if (!welcome.status().isOk()) {
-                throw welcome.status().asException();
+            Handshake.ServerHello serverHello = Handshake.ServerHello.decode(knock.serverHello());
+            if (!serverHello.status().isOk()) {
+                throw serverHello.status().asException();
             }
-            return open(welcome, knock.window(), knock.shared());
+            return open(serverHello, knock.window(), knock.shared());
         } catch (Handshake.MalformedException e) {
             throw Status.Code.FAILED_PRECONDITION
                     .with("channel %s: the handshake failed: %s", spec.channel(), e.getMessage())
@@ -137,7 +138,8 @@ public final class PoolClient {
         }
     }
 
-    private ClientConnection open(Handshake.Welcome welcome, PoolHandshake.Window window, PoolHandshake.Window shared)
+    private ClientConnection open(
+            Handshake.ServerHello serverHello, PoolHandshake.Window window, PoolHandshake.Window shared)
             throws Handshake.MalformedException {
         if (window.bytes() < BellLayout.BYTES) {
             throw new Handshake.MalformedException("a window of " + window.bytes() + " bytes has no room for a bell");
@@ -150,9 +152,9 @@ public final class PoolClient {
             file = pool.window(window.place(), window.bytes());
             sharedFile = pool.window(shared.place(), shared.bytes());
             bell = PoolBell.of(PoolMemory.bellPage(pool, window), false);
-            ServerHelloCheck.of(welcome, spec).requirePlaces(file, sharedFile);
-            ClientMemory memory = ClientMemory.open(file, sharedFile, welcome, spec);
-            link = new ClientEnd(bell, memory, welcome, spec.channel(), true, bell::leave);
+            ServerHelloCheck.of(serverHello, spec).requirePlaces(file, sharedFile);
+            ClientMemory memory = ClientMemory.open(file, sharedFile, serverHello, spec);
+            link = new ClientEnd(bell, memory, serverHello, spec.channel(), true, bell::leave);
             ShmClientConnection connection = new ShmClientConnection(link, spec);
             link.start(connection);
             return connection;

@@ -15,15 +15,15 @@ import java.lang.invoke.VarHandle;
  * <pre>
  *     0  answered   1 once the answer is whole                          server
  *     8  host, pid, uid, gid (4 each), boot (8)                         client
- *    32  bytes of the Hello (4)                                         client
- *    36  bytes of the Welcome (4)                                       server
+ *    32  bytes of the ClientHello (4)                                         client
+ *    36  bytes of the ServerHello (4)                                       server
  *    40  place and bytes (8 each) of the connection's window, then of the shared arena's
- *    96  Hello                                                          client
- *  4096  Welcome                                                        server
+ *    96  ClientHello                                                          client
+ *  4096  ServerHello                                                        server
  * </pre>
  */
 final class PoolHandshake {
-    /** A Welcome has two texts of at most 30,000 bytes, and numbers. */
+    /** A ServerHello has two texts of at most 30,000 bytes, and numbers. */
     static final long BYTES = 4096 + (64 << 10);
 
     private static final long ANSWERED = 0;
@@ -82,7 +82,7 @@ final class PoolHandshake {
         return (long) LONG.getAcquire(memory, ANSWERED) == 1;
     }
 
-    byte[] welcome() throws Handshake.MalformedException {
+    byte[] serverHello() throws Handshake.MalformedException {
         return bytes(WELCOME, memory.get(ValueLayout.JAVA_INT, WELCOME_BYTES), BYTES - WELCOME);
     }
 
@@ -121,9 +121,9 @@ final class PoolHandshake {
     }
 
     /** From here on the knock is the client's again. */
-    void answer(byte[] welcome, Window window, Window shared) {
-        memory.set(ValueLayout.JAVA_INT, WELCOME_BYTES, welcome.length);
-        MemorySegment.copy(welcome, 0, memory, ValueLayout.JAVA_BYTE, WELCOME, welcome.length);
+    void answer(byte[] serverHello, Window window, Window shared) {
+        memory.set(ValueLayout.JAVA_INT, WELCOME_BYTES, serverHello.length);
+        MemorySegment.copy(serverHello, 0, memory, ValueLayout.JAVA_BYTE, WELCOME, serverHello.length);
         set(WINDOW, window);
         set(SHARED, shared);
         // Release: pairs with the acquire in isAnswered.

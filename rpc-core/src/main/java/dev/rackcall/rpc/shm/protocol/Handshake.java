@@ -1,6 +1,7 @@
 package dev.rackcall.rpc.shm.protocol;
 
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ServedInterface;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -39,8 +40,8 @@ public final class Handshake {
      * @param layout {@link ControlLayout#VERSION} of the client
      * @param sealsHeld whether another process is to hold its seals
      */
-    public record Hello(int layout, String channel, int slots, long arenaQuota, boolean sealsHeld) {
-        public Hello(int layout, String channel, int slots, long arenaQuota) {
+    public record ClientHello(int layout, String channel, int slots, long arenaQuota, boolean sealsHeld) {
+        public ClientHello(int layout, String channel, int slots, long arenaQuota) {
             this(layout, channel, slots, arenaQuota, false);
         }
 
@@ -54,10 +55,10 @@ public final class Handshake {
             });
         }
 
-        public static Hello decode(byte[] message) throws MalformedException {
-            Hello hello = read(
+        public static ClientHello decode(byte[] message) throws MalformedException {
+            ClientHello hello = read(
                     message,
-                    in -> new Hello(
+                    in -> new ClientHello(
                             in.readInt(),
                             in.readUTF(),
                             in.readInt(),
@@ -77,21 +78,23 @@ public final class Handshake {
      * The server's answer. With status OK the packet carries the connection's memory, and the channel's shared arena if there is one, as
      * file descriptors.
      */
-    public record Welcome(
-            Status status,
-            long instance,
-            int slots,
-            int participant,
-            ArenaPlace request,
-            ArenaPlace reply,
-            ArenaPlace shared,
-            long fingerprint,
-            String serviceName,
-            String description) {
+    public record ServerHello(
+            Status status, long instance, int slots, int participant, Arenas arenas, ServedInterface service) {
+        public ArenaPlace request() {
+            return arenas.request;
+        }
 
-        public static Welcome refusal(Status status) {
+        public ArenaPlace reply() {
+            return arenas.reply;
+        }
+
+        public ArenaPlace shared() {
+            return arenas.shared;
+        }
+
+        public static ServerHello refusal(Status status) {
             ArenaPlace none = new ArenaPlace(0, 0, 0);
-            return new Welcome(status, 0, 0, 0, none, none, none, 0, "", "");
+            return new ServerHello(status, 0, 0, 0, new Arenas(none, none, none), new ServedInterface("", 0, ""));
         }
 
         public byte[] encode() {
@@ -101,31 +104,30 @@ public final class Handshake {
                 out.writeLong(instance);
                 out.writeInt(slots);
                 out.writeInt(participant);
-                request.write(out);
-                reply.write(out);
-                shared.write(out);
-                out.writeLong(fingerprint);
-                writeText(out, serviceName);
-                writeText(out, description);
+                arenas.request.write(out);
+                arenas.reply.write(out);
+                arenas.shared.write(out);
+                out.writeLong(service.fingerprint());
+                writeText(out, service.name());
+                writeText(out, service.description());
             });
         }
 
-        public static Welcome decode(byte[] message) throws MalformedException {
+        public static ServerHello decode(byte[] message) throws MalformedException {
             return read(
                     message,
-                    in -> new Welcome(
+                    in -> new ServerHello(
                             Status.Code.ofNumber(in.readInt()).with(readText(in)),
                             in.readLong(),
                             in.readInt(),
                             in.readInt(),
-                            ArenaPlace.read(in),
-                            ArenaPlace.read(in),
-                            ArenaPlace.read(in),
-                            in.readLong(),
-                            readText(in),
-                            readText(in)));
+                            new Arenas(ArenaPlace.read(in), ArenaPlace.read(in), ArenaPlace.read(in)),
+                            readService(in)));
         }
     }
+
+    /** The three arenas of a connection, of which the last one is the channel's. */
+    public record Arenas(ArenaPlace request, ArenaPlace reply, ArenaPlace shared) {}
 
     /**
      * Where an arena lies in its file.
@@ -207,6 +209,11 @@ public final class Handshake {
         int length = Math.min(bytes.length, MAX_TEXT_BYTES);
         out.writeInt(length);
         out.write(bytes, 0, length);
+    }
+
+    private static ServedInterface readService(DataInputStream in) throws IOException {
+        long fingerprint = in.readLong();
+        return new ServedInterface(readText(in), fingerprint, readText(in));
     }
 
     private static String readText(DataInputStream in) throws IOException {

@@ -21,7 +21,7 @@ final class CallObjects {
     private final ServerResponse response;
 
     /** Where the handler allocates what it returns; null if it has not asked for it. */
-    private ReplyScope reply;
+    private ReplyScopes.ReplyScope reply;
     /** Null until the slot's first call that needs one. */
     private CallMemory memory;
     /** A stream reads on under the seal, and marks it done. */
@@ -87,7 +87,7 @@ final class CallObjects {
     }
 
     /** Where the handler allocates what it returns by pointer. */
-    ReplyScope replyScope() {
+    ReplyScopes.ReplyScope replyScope() {
         if (reply == null) {
             reply = link.replies().open();
         }
@@ -148,14 +148,14 @@ final class CallObjects {
 
     /** The call has succeeded: what the handler returned is the client's, unless {@code unwanted} says that it does not wait for it. */
     void handOver(BooleanSupplier unwanted) {
-        ReplyScope handed = reply;
+        ReplyScopes.ReplyScope handed = reply;
         reply = null;
         link.replies().handOver(handed, request.ticket(), unwanted);
     }
 
     /** The call has not succeeded: nobody will see what the handler allocated for its result. */
     void discardReply() {
-        ReplyScope discarded = reply;
+        ReplyScopes.ReplyScope discarded = reply;
         if (discarded != null) {
             reply = null;
             discarded.discard();

@@ -6,6 +6,7 @@ import dev.rackcall.rpc.shm.protocol.Bell;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.shm.protocol.SocketBell;
+import dev.rackcall.rpc.spi.ServedInterface;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
@@ -41,8 +42,9 @@ public final class ConnectionFactory implements AutoCloseable {
                 spec,
                 service,
                 handlers,
-                spec.arenaQuota(),
-                id -> new SharedPool(service.definition().channel(), id, spec.sharedQuota()));
+                spec.limits().arenaQuota(),
+                id -> new SharedPool(
+                        service.definition().channel(), id, spec.limits().sharedQuota()));
     }
 
     /**
@@ -73,7 +75,8 @@ public final class ConnectionFactory implements AutoCloseable {
         this.walls = walls;
         this.sharedId = ids.take();
         this.scratchId = ids.take();
-        this.scratch = new Scratch(service.definition().channel(), scratchId, spec.sharedQuota());
+        this.scratch = new Scratch(
+                service.definition().channel(), scratchId, spec.limits().sharedQuota());
         SharedPool pool = null;
         try {
             pool = makesShared.apply(sharedId);
@@ -97,13 +100,13 @@ public final class ConnectionFactory implements AutoCloseable {
     public record Offer(
             ShmServerConnection connection,
             UnixSocket socket,
-            Handshake.Welcome welcome,
+            Handshake.ServerHello serverHello,
             SharedFile file,
             SharedPool.Seat seat)
             implements AutoCloseable {
         /** Tells the client. */
         public void send() {
-            socket.send(welcome.encode(), file.fd(), seat.file().fd());
+            socket.send(serverHello.encode(), file.fd(), seat.file().fd());
             connection.link.told();
         }
 
@@ -115,7 +118,7 @@ public final class ConnectionFactory implements AutoCloseable {
     }
 
     /** Makes a connection; {@code count} hears when it hangs up and when its memory is gone. */
-    public Offer prepare(UnixSocket socket, Handshake.Hello hello, Peer peer, ConnectionCount count) {
+    public Offer prepare(UnixSocket socket, Handshake.ClientHello hello, Peer peer, ConnectionCount count) {
         check(hello);
         SharedPool.Seat seat = shared.join();
         try {
@@ -128,25 +131,26 @@ public final class ConnectionFactory implements AutoCloseable {
     }
 
     private Offer prepare(
-            UnixSocket socket, Handshake.Hello hello, SharedPool.Seat seat, Peer peer, ConnectionCount count) {
-        boolean sealsHeld = hello.sealsHeld() && spec.sandbox().enforcedSeals().isPresent();
-        ConnectionPlan.Made made =
-                ConnectionPlan.make(channel(), hello.slots(), quota(hello), spec.hugePages(), sealsHeld);
+            UnixSocket socket, Handshake.ClientHello hello, SharedPool.Seat seat, Peer peer, ConnectionCount count) {
+        boolean sealsHeld =
+                hello.sealsHeld() && spec.trust().sandbox().enforcedSeals().isPresent();
+        ConnectionPlan.Made made = ConnectionPlan.make(
+                channel(), hello.slots(), quota(hello), spec.place().hugePages(), sealsHeld);
         SharedFile file = made.file();
-        Handshake.Welcome welcome;
+        Handshake.ServerHello serverHello;
         try {
-            welcome = welcome(hello, made.plan(), seat.number());
+            serverHello = serverHello(hello, made.plan(), seat.number());
         } catch (RuntimeException | Error e) {
             file.close();
             throw e;
         }
-        ShmServerConnection connection = connect(new SocketBell(socket), file, welcome, peer, count, () -> {});
-        return new Offer(connection, socket, welcome, file, seat);
+        ShmServerConnection connection = connect(new SocketBell(socket), file, serverHello, peer, count, () -> {});
+        return new Offer(connection, socket, serverHello, file, seat);
     }
 
     /** Bytes of a connection's memory. */
-    public static long bytes(Handshake.Welcome welcome) {
-        return welcome.reply().offset() + welcome.reply().bytes();
+    public static long bytes(Handshake.ServerHello serverHello) {
+        return serverHello.reply().offset() + serverHello.reply().bytes();
     }
 
     /**
@@ -158,27 +162,28 @@ public final class ConnectionFactory implements AutoCloseable {
     public ShmServerConnection connect(
             Bell bell,
             SharedFile file,
-            Handshake.Welcome welcome,
+            Handshake.ServerHello serverHello,
             Peer peer,
             ConnectionCount count,
             Runnable onRelease) {
         Mapping mapping = null;
         HandlerWalls.Wall wall = HandlerWalls.Wall.NONE;
         try {
-            file.reserve(0, ControlLayout.slotBytes(welcome.slots()));
+            file.reserve(0, ControlLayout.slotBytes(serverHello.slots()));
             mapping = file.map();
             MemorySegment memory = mapping.memory();
-            ControlLayout.largestSnapshot(memory, spec.sandbox().maxSnapshotBytes());
+            ControlLayout.largestSnapshot(memory, spec.trust().sandbox().maxSnapshotBytes());
             ControlLayout.believesHeldSealsOnly(memory, binding.demandsEnforcedSeals());
-            ControlLayout.initialise(memory, welcome.slots(), welcome.instance());
-            Arena reply = Arena.create(arena(welcome.reply(), memory, file, FIRST_REPLY_BYTES));
+            ControlLayout.initialise(memory, serverHello.slots(), serverHello.instance());
+            Arena reply = Arena.create(arena(serverHello.reply(), memory, file, FIRST_REPLY_BYTES));
             wall = walls.around(memory);
-            Arena request = Arena.attach(arena(welcome.request(), memory, file, 0));
-            ServerEnd link =
-                    new ServerEnd(bell, file, mapping, wall, spec, shared, welcome, peer, request, reply, count, () -> {
-                        giveIds(welcome);
-                        onRelease.run();
-                    });
+            Arena request = Arena.attach(arena(serverHello.request(), memory, file, 0));
+            Runnable released = () -> {
+                giveIds(serverHello);
+                onRelease.run();
+            };
+            ServerMemory parts = new ServerMemory(file, mapping, wall, request, reply, released);
+            ServerEnd link = new ServerEnd(bell, parts, binding, serverHello, peer, count);
             return new ShmServerConnection(link, binding, handlers);
         } catch (RuntimeException | Error e) {
             wall.close();
@@ -186,15 +191,15 @@ public final class ConnectionFactory implements AutoCloseable {
                 mapping.close();
             }
             file.close();
-            giveIds(welcome);
+            giveIds(serverHello);
             throw e;
         }
     }
 
     /** Gives back the numbers of a plan that {@link #connect} was not asked to carry out. */
-    public void giveIds(Handshake.Welcome welcome) {
-        ids.give(welcome.request().id());
-        ids.give(welcome.reply().id());
+    public void giveIds(Handshake.ServerHello serverHello) {
+        ids.give(serverHello.request().id());
+        ids.give(serverHello.reply().id());
     }
 
     /** The arena that all clients share. */
@@ -203,7 +208,7 @@ public final class ConnectionFactory implements AutoCloseable {
     }
 
     /** Refuses what cannot be granted. */
-    public void check(Handshake.Hello hello) {
+    public void check(Handshake.ClientHello hello) {
         if (hello.layout() != ControlLayout.VERSION) {
             throw Status.Code.FAILED_PRECONDITION
                     .with(
@@ -232,7 +237,7 @@ public final class ConnectionFactory implements AutoCloseable {
      *
      * @param hasLeft whether that client does not use the shared arena any more, and never will
      */
-    public Handshake.Welcome join(Handshake.Hello hello, BooleanSupplier hasLeft) {
+    public Handshake.ServerHello join(Handshake.ClientHello hello, BooleanSupplier hasLeft) {
         int number = shared.join(hasLeft);
         try {
             return plan(hello, number);
@@ -243,15 +248,15 @@ public final class ConnectionFactory implements AutoCloseable {
     }
 
     /** What a client gets, with numbers for its arenas, which {@link #connect} gives back in the end. */
-    private Handshake.Welcome plan(Handshake.Hello hello, int participant) {
-        return welcome(hello, ConnectionPlan.of(hello.slots(), quota(hello), ControlLayout.PAGE), participant);
+    private Handshake.ServerHello plan(Handshake.ClientHello hello, int participant) {
+        return serverHello(hello, ConnectionPlan.of(hello.slots(), quota(hello), ControlLayout.PAGE), participant);
     }
 
-    private long quota(Handshake.Hello hello) {
+    private long quota(Handshake.ClientHello hello) {
         return Math.min(Math.max(Handshake.MIN_QUOTA, hello.arenaQuota()), arenaQuota);
     }
 
-    private Handshake.Welcome welcome(Handshake.Hello hello, ConnectionPlan plan, int participant) {
+    private Handshake.ServerHello serverHello(Handshake.ClientHello hello, ConnectionPlan plan, int participant) {
         int requestId = ids.take();
         int replyId;
         try {
@@ -260,17 +265,16 @@ public final class ConnectionFactory implements AutoCloseable {
             ids.give(requestId);
             throw e;
         }
-        return new Handshake.Welcome(
+        return new Handshake.ServerHello(
                 Status.OK,
                 INSTANCES.nextLong(),
                 hello.slots(),
                 participant,
-                new Handshake.ArenaPlace(requestId, plan.requestAt(), plan.quota()),
-                new Handshake.ArenaPlace(replyId, plan.replyAt(), plan.quota()),
-                new Handshake.ArenaPlace(sharedId, 0, shared.bytes()),
-                binding.service().definition().fingerprint(),
-                binding.service().definition().type().getName(),
-                binding.service().definition().description());
+                new Handshake.Arenas(
+                        new Handshake.ArenaPlace(requestId, plan.requestAt(), plan.quota()),
+                        new Handshake.ArenaPlace(replyId, plan.replyAt(), plan.quota()),
+                        new Handshake.ArenaPlace(sharedId, 0, shared.bytes())),
+                ServedInterface.of(binding.service().definition()));
     }
 
     private static ArenaSpec arena(Handshake.ArenaPlace place, MemorySegment memory, SharedFile file, long firstBytes) {

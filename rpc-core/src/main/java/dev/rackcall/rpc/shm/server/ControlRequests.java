@@ -52,7 +52,8 @@ final class ControlRequests {
     }
 
     private static void joinSeals(ShmServerCall call, long sessionHigh, long sessionLow) {
-        EnforcedSeals trusted = call.connection.spec().sandbox().enforcedSeals().orElse(null);
+        EnforcedSeals trusted =
+                call.connection.spec().trust().sandbox().enforcedSeals().orElse(null);
         if (trusted == null) {
             call.fail(Status.Code.FAILED_PRECONDITION
                     .with("the server trusts no holder of seals; see SandboxPolicy.withEnforcedSeals")

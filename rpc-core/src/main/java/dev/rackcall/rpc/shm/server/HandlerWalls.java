@@ -34,12 +34,12 @@ final class HandlerWalls {
      * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if keys are required and cannot be had
      */
     static HandlerWalls of(ServerSpec spec) {
-        Optional<Wish> wish = spec.sandbox().protectionKeys();
+        Optional<Wish> wish = spec.trust().sandbox().protectionKeys();
         if (wish.isEmpty()) {
             return NONE;
         }
         try {
-            if (spec.dispatch().kind() == Dispatch.Kind.VIRTUAL_THREADS) {
+            if (spec.threads().dispatch().kind() == Dispatch.Kind.VIRTUAL_THREADS) {
                 throw new UnsupportedFeatureException(
                         "A virtual thread changes the thread of the system that it runs on, to which keys apply; use"
                                 + " Dispatch.direct() or Dispatch.workers(n).");

@@ -16,7 +16,7 @@ public interface MirroredClient {
     void answered(int index);
 
     /** Carries what was published to the client. */
-    void push();
+    boolean push();
 
     /** As {@code MirroringBell.look}. */
     void look();

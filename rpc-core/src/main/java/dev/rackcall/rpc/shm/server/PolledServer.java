@@ -1,22 +1,38 @@
 package dev.rackcall.rpc.shm.server;
 
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.LogLimit;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What a server has behind its doors, wherever those are: the pollers, the handlers, its connections; and whether it takes any more of them. */
 public abstract class PolledServer implements ServerEndpoint {
-    public final ServerSpec spec;
-    public final Pollers pollers;
-    public final Handlers handlers;
-    public final ConnectionCount connections = new ConnectionCount();
+    private static final Logger LOG = LoggerFactory.getLogger(PolledServer.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final long DRAIN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long STOP_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
+
+    protected final ServerSpec spec;
+    protected final Handlers handlers;
+    protected final ConnectionCount connections = new ConnectionCount();
+    private final List<Poller> pollers = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
 
-    public PolledServer(ServerSpec spec) {
+    protected PolledServer(ServerSpec spec) {
         this.spec = spec;
-        this.handlers = Handlers.of(spec.dispatch());
-        this.pollers = new Pollers(spec);
+        this.handlers = Handlers.of(spec.threads().dispatch());
     }
 
     /**
@@ -30,11 +46,11 @@ public abstract class PolledServer implements ServerEndpoint {
                     .with("channel %s: its server is shutting down", channel)
                     .asException();
         }
-        if (connections.isFull(spec.maxConnections())) {
+        if (connections.isFull(spec.limits().connections())) {
             throw Status.Code.RESOURCE_EXHAUSTED
                     .with(
                             "channel %s: all %d connections are taken; close some, or raise the server's maxConnections",
-                            channel, spec.maxConnections())
+                            channel, spec.limits().connections())
                     .asException();
         }
     }
@@ -42,12 +58,23 @@ public abstract class PolledServer implements ServerEndpoint {
     @Override
     public final void drain() {
         draining = true;
-        pollers.drain();
+        for (Poller poller : pollers) {
+            poller.post(() -> poller.connections().forEach(ShmServerConnection::drain));
+        }
     }
 
     @Override
     public final boolean awaitDrained(Duration bound) {
-        return pollers.awaitDrained(bound);
+        long end = System.nanoTime() + bound.toNanos();
+        for (Poller poller : pollers) {
+            while (!isDrained(poller, Math.max(1, end - System.nanoTime()))) {
+                if (System.nanoTime() - end >= 0) {
+                    return false;
+                }
+                LockSupport.parkNanos(DRAIN_POLL_NANOS);
+            }
+        }
+        return true;
     }
 
     @Override
@@ -57,7 +84,11 @@ public abstract class PolledServer implements ServerEndpoint {
 
     @Override
     public final int callsUnderWay() {
-        return connections.callsUnderWay() + pollers.handlersUnderWay() + pollers.waitingRequests();
+        int calls = connections.callsUnderWay();
+        for (Poller poller : pollers) {
+            calls += poller.waitingRequests() + (poller.isInHandler() ? 1 : 0);
+        }
+        return calls;
     }
 
     /** No connection is made any more. */
@@ -67,7 +98,88 @@ public abstract class PolledServer implements ServerEndpoint {
 
     /** Ends all connections and the threads that serve them. Once nobody makes connections or asks for relief. */
     protected final void endCalls() {
-        pollers.stop();
+        pollers.forEach(poller -> poller.stop(STOP_NANOS, spec.threads().stuckAfter()));
         handlers.close();
+    }
+
+    // ---- the polling threads
+
+    protected final void startPollers() {
+        for (int i = 0; i < spec.threads().pollers(); i++) {
+            pollers.add(Poller.start(spec.threads().waiting(), "rackcall-poll-" + i));
+        }
+    }
+
+    /** The one with the fewest connections. */
+    protected final Poller quietest() {
+        Poller quietest = pollers.getFirst();
+        for (Poller poller : pollers) {
+            if (poller.connectionCount() < quietest.connectionCount()) {
+                quietest = poller;
+            }
+        }
+        return quietest;
+    }
+
+    protected final boolean isAnyAwake() {
+        return pollers.stream().anyMatch(Poller::isAwake);
+    }
+
+    /** To be called every {@code stuckAfter} while any is awake. */
+    protected final void relieveIfStuck() {
+        for (Poller poller : pollers) {
+            try {
+                poller.relieveIfStuck();
+            } catch (RuntimeException | Error e) {
+                if (LOG_LIMIT.allows()) {
+                    LOG.error(
+                            "no thread can be started that polls on beside a handler that has not returned; its other clients wait{}",
+                            LOG_LIMIT.skipped(),
+                            e);
+                }
+            }
+        }
+    }
+
+    /** Whether no request waits at a poller and no call is under way; asked of its thread, false if that does not answer in time. */
+    static boolean isDrained(Poller poller, long nanos) {
+        CompletableFuture<Boolean> drained = new CompletableFuture<>();
+        poller.post(() -> drained.complete(poller.connections().stream().allMatch(ShmServerConnection::isIdle)));
+        try {
+            return drained.get(nanos, TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (ExecutionException | TimeoutException e) {
+            return false;
+        }
+    }
+
+    // ---- for the listeners
+
+    /** Makes a connection, which counts from now on. */
+    protected final <T> T counted(Supplier<T> making) {
+        connections.comes();
+        try {
+            return making.get();
+        } catch (RuntimeException | Error e) {
+            notConnected();
+            throw e;
+        }
+    }
+
+    /** A connection that was counted could not be made. */
+    protected final void notConnected() {
+        connections.hangsUp();
+        connections.isReleased();
+    }
+
+    /** Waits for a thread that was told to stop, for some seconds. */
+    protected static void join(Thread thread) {
+        try {
+            thread.join(JOIN_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -18,7 +18,7 @@ import java.util.Optional;
 final class ReceivedSeals implements AutoCloseable {
     private final SharedFile file;
     private final MemorySegment memory;
-    private final Handshake.Welcome welcome;
+    private final Handshake.ServerHello serverHello;
     private final Arena arena;
     /** Null until the first sealed scope arrives. */
     private volatile SealedScopes scopes;
@@ -28,10 +28,10 @@ final class ReceivedSeals implements AutoCloseable {
     private boolean joining;
     private boolean closed;
 
-    ReceivedSeals(SharedFile file, MemorySegment memory, Handshake.Welcome welcome, Arena arena) {
+    ReceivedSeals(SharedFile file, MemorySegment memory, Handshake.ServerHello serverHello, Arena arena) {
         this.file = file;
         this.memory = memory;
-        this.welcome = welcome;
+        this.serverHello = serverHello;
         this.arena = arena;
     }
 
@@ -43,7 +43,7 @@ final class ReceivedSeals implements AutoCloseable {
 
     private synchronized SealedScopes make() {
         if (scopes == null) {
-            scopes = SealMemory.open(file, memory, welcome.slots())
+            scopes = SealMemory.open(file, memory, serverHello.slots())
                     .map(ring -> ring.receiver(arena))
                     .orElseThrow(() -> new SealException("the server has no memory left for the marks of seals"));
         }
@@ -106,8 +106,8 @@ final class ReceivedSeals implements AutoCloseable {
      * @throws SealException if there is none, it is for other memory, or it comes too late
      */
     void join(Path holder, byte[] session) {
-        SealSession.Receiver receiver =
-                SealSession.join(holder, session, arena, file, welcome.request().offset());
+        SealSession.Receiver receiver = SealSession.join(
+                holder, session, arena, file, serverHello.request().offset());
         synchronized (this) {
             if (closed || scopes != null) {
                 receiver.close();

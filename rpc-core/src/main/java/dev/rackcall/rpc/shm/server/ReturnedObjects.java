@@ -17,12 +17,12 @@ import java.util.Optional;
  */
 final class ReturnedObjects {
     private final ServerEnd link;
-    private final Handshake.Welcome welcome;
+    private final Handshake.ServerHello serverHello;
     private final Arena shared;
 
-    ReturnedObjects(ServerEnd link, Handshake.Welcome welcome, Arena shared) {
+    ReturnedObjects(ServerEnd link, Handshake.ServerHello serverHello, Arena shared) {
         this.link = link;
-        this.welcome = welcome;
+        this.serverHello = serverHello;
         this.shared = shared;
     }
 
@@ -58,7 +58,7 @@ final class ReturnedObjects {
                             method, Ref.arenaId(ref))
                     .asException();
         }
-        if (Ref.arenaId(ref) == welcome.reply().id()) {
+        if (Ref.arenaId(ref) == serverHello.reply().id()) {
             link.mirrored().orElseThrow().carryReply(ref);
         }
     }
@@ -111,7 +111,7 @@ final class ReturnedObjects {
                     .asException();
         }
         try {
-            return shared.adopt(ref, welcome.participant());
+            return shared.adopt(ref, serverHello.participant());
         } catch (RefException e) {
             throw Status.Code.FAILED_PRECONDITION
                     .with("%s: the argument cannot be taken over: %s", method, e.getMessage())

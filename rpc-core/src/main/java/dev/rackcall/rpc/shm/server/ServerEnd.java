@@ -11,8 +11,6 @@ import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
-import dev.rackcall.shm.os.file.Mapping;
-import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.file.Unmapping;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -26,19 +24,18 @@ import java.util.function.LongConsumer;
  */
 public final class ServerEnd {
     private final Bell bell;
-    private final SharedFile file;
-    private final Mapping mapping;
-    private final HandlerWalls.Wall wall;
-    private final ServerSpec spec;
+    private final ServerMemory memory;
+    private final ServiceBinding service;
     private final SharedPool shared;
-    private final Handshake.Welcome welcome;
+    private final Handshake.ServerHello serverHello;
     private final Peer peer;
+    /** Kept: the call path reads them. */
     private final Arena replyArena;
+
     private final Arena requestArena;
     private final MemorySegment requestMemory;
     private final ArenaTable refs;
     private final ConnectionCount count;
-    private final Runnable onRelease;
     private final AtomicBoolean released = new AtomicBoolean();
     private volatile boolean told;
     private volatile boolean rungEarly;
@@ -51,37 +48,28 @@ public final class ServerEnd {
 
     ServerEnd(
             Bell bell,
-            SharedFile file,
-            Mapping mapping,
-            HandlerWalls.Wall wall,
-            ServerSpec spec,
-            SharedPool shared,
-            Handshake.Welcome welcome,
+            ServerMemory memory,
+            ServiceBinding service,
+            Handshake.ServerHello serverHello,
             Peer peer,
-            Arena requestArena,
-            Arena replyArena,
-            ConnectionCount count,
-            Runnable onRelease) {
+            ConnectionCount count) {
         this.bell = bell;
-        this.file = file;
-        this.mapping = mapping;
-        this.wall = wall;
-        this.spec = spec;
-        this.shared = shared;
-        this.welcome = welcome;
+        this.memory = memory;
+        this.service = service;
+        this.shared = service.shared();
+        this.serverHello = serverHello;
         this.peer = peer;
-        this.replyArena = replyArena;
-        this.requestArena = requestArena;
+        this.replyArena = memory.replies();
+        this.requestArena = memory.requests();
         this.requestMemory = requestArena.memory();
-        this.seals = new ReceivedSeals(file, mapping.memory(), welcome, requestArena);
+        this.seals = new ReceivedSeals(memory.file(), memory.all(), serverHello, requestArena);
         this.count = count;
-        this.onRelease = onRelease;
         this.refs = ArenaTable.create();
         refs.add(requestArena);
         refs.add(replyArena);
         refs.add(shared.arena());
         this.replies = new ReplyScopes(replyArena, refs);
-        this.objects = new ReturnedObjects(this, welcome, shared.arena());
+        this.objects = new ReturnedObjects(this, serverHello, shared.arena());
     }
 
     /** The client has memory of its own: what is returned is carried over. */
@@ -133,20 +121,20 @@ public final class ServerEnd {
     }
 
     MemorySegment memory() {
-        return mapping.memory();
+        return memory.all();
     }
 
     int slots() {
-        return welcome.slots();
+        return serverHello.slots();
     }
 
     /** What the handlers of this client's calls run behind. */
     HandlerWalls.Wall wall() {
-        return wall;
+        return memory.wall();
     }
 
     ServerSpec spec() {
-        return spec;
+        return service.spec();
     }
 
     Peer peer() {
@@ -195,8 +183,8 @@ public final class ServerEnd {
         }
     }
 
-    public Handshake.Welcome welcome() {
-        return welcome;
+    public Handshake.ServerHello serverHello() {
+        return serverHello;
     }
 
     public Arena replyArena() {
@@ -209,7 +197,7 @@ public final class ServerEnd {
 
     /** Whether a payload that a client claims lies wholly in its own request arena. */
     boolean isRequestPayload(long ref, long length) {
-        return Ref.arenaId(ref) == welcome.request().id()
+        return Ref.arenaId(ref) == serverHello.request().id()
                 && length >= 0
                 && length <= requestMemory.byteSize()
                 && Ref.offset(ref) <= requestMemory.byteSize() - length;
@@ -281,13 +269,13 @@ public final class ServerEnd {
 
     /** Whether memory is this connection's own: mapped by both sides, or fetched from the client. */
     boolean owns(MemorySegment.Scope mapped) {
-        return mapped.equals(mapping.memory().scope()) || (mirrored != null && mirrored.isFetched(mapped));
+        return mapped.equals(memory.all().scope()) || (mirrored != null && mirrored.isFetched(mapped));
     }
 
     /** Whether a Ref names an arena of this connection's own. */
     boolean isOwn(long ref) {
-        return Ref.arenaId(ref) == welcome.request().id()
-                || Ref.arenaId(ref) == welcome.reply().id();
+        return Ref.arenaId(ref) == serverHello.request().id()
+                || Ref.arenaId(ref) == serverHello.reply().id();
     }
 
     // ---- the end
@@ -308,10 +296,10 @@ public final class ServerEnd {
     void release() {
         if (released.compareAndSet(false, true)) {
             try {
-                wall.close();
+                memory.wall().close();
                 mirrored().ifPresent(MirroredClient::release);
             } finally {
-                Unmapping.of(List.of(mapping), this::unmapped);
+                Unmapping.of(List.of(memory.mapping()), this::unmapped);
             }
         }
     }
@@ -322,7 +310,7 @@ public final class ServerEnd {
             // After the memory: a handler whose answer is late may mark a seal done, and looks for the memory's end
             // only.
             seals.close();
-            file.close();
+            memory.file().close();
         } finally {
             left();
         }
@@ -331,10 +319,10 @@ public final class ServerEnd {
     /** Whatever went wrong before: the client's number and what it had in the shared arena must not stay taken. */
     private void left() {
         try {
-            shared.leave(welcome.participant());
+            shared.leave(serverHello.participant());
         } finally {
             count.isReleased();
-            onRelease.run();
+            memory.onRelease().run();
         }
     }
 }

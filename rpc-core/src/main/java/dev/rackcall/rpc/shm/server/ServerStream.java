@@ -52,26 +52,22 @@ final class ServerStream<T> {
     private boolean left;
 
     /**
-     * @param opener ticket of the call that returned it
-     * @param memory of the call that the stream answers, which the elements may be computed from; null if it has none
+     * The call that returned a stream.
+     *
+     * @param method its full name
+     * @param memory which the elements may be computed from; null if it has none
      */
-    ServerStream(
-            ServerStreams owner,
-            long id,
-            long opener,
-            Stream<T> elements,
-            ResultWriter<T> writer,
-            String method,
-            CallMemory memory,
-            LongSupplier nanoTime) {
+    record Opener(long ticket, String method, CallMemory memory) {}
+
+    ServerStream(ServerStreams owner, long id, Opener opener, Stream<T> elements, ResultWriter<T> writer) {
         this.owner = owner;
         this.id = id;
-        this.opener = opener;
+        this.opener = opener.ticket;
         this.elements = elements;
         this.writer = writer;
-        this.method = method;
-        this.memory = memory;
-        this.nanoTime = nanoTime;
+        this.method = opener.method;
+        this.memory = opener.memory;
+        this.nanoTime = owner.nanoTime();
         this.wanted = nanoTime.getAsLong();
     }
 

@@ -29,6 +29,10 @@ final class ServerStreams {
         this.nanoTime = nanoTime;
     }
 
+    LongSupplier nanoTime() {
+        return nanoTime;
+    }
+
     /** @param opener ticket of the call that returned it */
     <T> ServerStream<T> open(
             long opener, Stream<T> elements, ResultWriter<T> writer, String method, Supplier<CallMemory> memory) {
@@ -55,7 +59,8 @@ final class ServerStreams {
             return null;
         }
         long id = ++lastId;
-        ServerStream<T> stream = new ServerStream<>(this, id, opener, elements, writer, method, memory.get(), nanoTime);
+        ServerStream<T> stream =
+                new ServerStream<>(this, id, new ServerStream.Opener(opener, method, memory.get()), elements, writer);
         open.put(id, stream);
         return stream;
     }

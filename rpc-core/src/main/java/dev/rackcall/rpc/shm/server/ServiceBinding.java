@@ -30,22 +30,29 @@ final class ServiceBinding {
     private final SnapshotMemory snapshots;
     private final long maxRefs;
     private final ServerSpec.Service<?> service;
+    private final ServerSpec spec;
 
     ServiceBinding(ServerSpec.Service<?> service, ServerSpec spec, SharedPool shared, Scratch scratch) {
         this.service = service;
+        this.spec = spec;
         this.dispatcher = service.dispatcher();
         this.methods = service.definition().methods().toArray(MethodDescriptor[]::new);
         this.interceptors = spec.interceptors().toArray(ServerInterceptor[]::new);
         this.objects = KryoCodec.of(service.definition().registered());
         this.shared = shared;
         this.scratch = scratch;
-        this.enforced =
-                spec.sandbox().enforcedSeals().filter(EnforcedSeals::isRequired).isPresent();
-        Isolation least = enforced ? stricter(spec.minimumIsolation(), Isolation.SEALED) : spec.minimumIsolation();
+        this.enforced = spec.trust()
+                .sandbox()
+                .enforcedSeals()
+                .filter(EnforcedSeals::isRequired)
+                .isPresent();
+        Isolation least = enforced
+                ? stricter(spec.trust().minimum(), Isolation.SEALED)
+                : spec.trust().minimum();
         this.demanded = service.definition().methods().stream()
                 .map(method -> stricter(method.isolation(), least))
                 .toArray(Isolation[]::new);
-        SandboxPolicy sandbox = spec.sandbox();
+        SandboxPolicy sandbox = spec.trust().sandbox();
         this.snapshots = new SnapshotMemory(sandbox.maxSnapshotBytes(), SNAPSHOT_BYTES_KEPT);
         this.maxRefs = sandbox.maxRefs();
         if (sandbox.sharedArena()) {
@@ -56,6 +63,11 @@ final class ServiceBinding {
 
     String channel() {
         return service.definition().channel();
+    }
+
+    /** The settings of its server. */
+    ServerSpec spec() {
+        return spec;
     }
 
     ServerSpec.Service<?> service() {

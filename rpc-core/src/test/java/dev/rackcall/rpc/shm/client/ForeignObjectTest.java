@@ -3,8 +3,8 @@ package dev.rackcall.rpc.shm.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.rpc.Library;
+import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;

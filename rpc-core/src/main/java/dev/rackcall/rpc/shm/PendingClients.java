@@ -10,7 +10,7 @@ import java.util.Optional;
  * Sockets that were accepted and have not said hello, as an honest client does at once: so they are few, and not here for long, whatever others do. For the accepting
  * thread.
  */
-final class Guests {
+final class PendingClients {
     /** Who comes when there are that many takes the place of the one who has been silent longest. */
     static final int MOST = 256;
 
@@ -20,10 +20,10 @@ final class Guests {
     private final LinkedHashMap<Long, Guest> waiting = new LinkedHashMap<>();
 
     /** One of them, as of {@code since}, on the clock of {@link System#nanoTime}. */
-    record Guest(UnixSocket socket, PeerCredentials credentials, ChannelDoor door, long since) {}
+    record Guest(UnixSocket socket, PeerCredentials credentials, ChannelSocket door, long since) {}
 
     /** @param patienceNanos how long somebody may be silent */
-    Guests(EventPoll events, long patienceNanos) {
+    PendingClients(EventPoll events, long patienceNanos) {
         this.events = events;
         this.patienceNanos = patienceNanos;
     }

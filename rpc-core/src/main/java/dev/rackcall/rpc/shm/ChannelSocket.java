@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The door of one channel on this host: the lock that says that it has a server, the socket on which that listens, and what makes its connections. */
-final class ChannelDoor {
-    private static final Logger LOG = LoggerFactory.getLogger(ChannelDoor.class);
+final class ChannelSocket {
+    private static final Logger LOG = LoggerFactory.getLogger(ChannelSocket.class);
     private static final int BACKLOG = 1024;
 
     /** How long a lock may be held by somebody who only cleans up. */
@@ -35,7 +35,7 @@ final class ChannelDoor {
     private final UnixSocket socket;
     private final ConnectionFactory factory;
 
-    private ChannelDoor(RuntimeDirectory directory, OwnerLock lock, UnixSocket socket, ConnectionFactory factory) {
+    private ChannelSocket(RuntimeDirectory directory, OwnerLock lock, UnixSocket socket, ConnectionFactory factory) {
         this.directory = directory;
         this.lock = lock;
         this.socket = socket;
@@ -47,7 +47,7 @@ final class ChannelDoor {
      *
      * @throws RpcException ALREADY_EXISTS if the channel has a living server, FAILED_PRECONDITION or RESOURCE_EXHAUSTED if this host does not let it have one
      */
-    static ChannelDoor open(
+    static ChannelSocket open(
             RuntimeDirectory directory, ServerSpec spec, ServerSpec.Service<?> service, Handlers handlers) {
         String channel = service.definition().channel();
         RuntimeDirectory.checkName(channel);
@@ -55,10 +55,10 @@ final class ChannelDoor {
         ConnectionFactory factory = null;
         try {
             Files.deleteIfExists(directory.socket(channel));
-            ConnectionPlan.checkHost(channel, spec.hugePages());
+            ConnectionPlan.checkHost(channel, spec.place().hugePages());
             factory = new ConnectionFactory(spec, service, handlers);
             UnixSocket socket = UnixSocket.listen(directory.socket(channel), BACKLOG);
-            return new ChannelDoor(directory, lock, socket, factory);
+            return new ChannelSocket(directory, lock, socket, factory);
         } catch (IOException | RuntimeException | Error e) {
             if (factory != null) {
                 factory.close();
