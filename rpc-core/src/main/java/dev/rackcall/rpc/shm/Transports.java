@@ -27,7 +27,9 @@ import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.socket.Message;
 import dev.rackcall.shm.os.socket.PeerCredentials;
 import dev.rackcall.shm.os.socket.UnixSocket;
+import java.net.URI;
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -216,14 +218,53 @@ public final class Transports {
             throws Handshake.MalformedException {
         ServerHelloCheck.of(serverHello, spec).require(file, shared);
         ClientMemory memory = ClientMemory.open(file, shared, serverHello, spec);
-        ClientEnd link = new ClientEnd(new SocketBell(socket), memory, serverHello, spec.channel());
+        ClientEnd end = new ClientEnd(new SocketBell(socket), memory, serverHello, spec.channel());
         try {
-            ShmClientConnection connection = new ShmClientConnection(link, spec);
-            link.start(connection);
+            ShmClientConnection connection = new ShmClientConnection(end, spec);
+            end.start(connection);
             return connection;
         } catch (RuntimeException | Error e) {
-            link.discard();
+            end.discard();
             throw e;
+        }
+    }
+
+    /** A server that is reached in two ways. */
+    record BothEndpoints(ServerEndpoint near, ServerEndpoint far) implements ServerEndpoint {
+        @Override
+        public void drain() {
+            near.drain();
+            far.drain();
+        }
+
+        @Override
+        public boolean awaitDrained(Duration bound) {
+            long end = System.nanoTime() + bound.toNanos();
+            return near.awaitDrained(bound) && far.awaitDrained(Duration.ofNanos(Math.max(1, end - System.nanoTime())));
+        }
+
+        @Override
+        public int connections() {
+            return near.connections() + far.connections();
+        }
+
+        @Override
+        public int callsUnderWay() {
+            return near.callsUnderWay() + far.callsUnderWay();
+        }
+
+        @Override
+        public List<URI> addresses() {
+            return far.addresses();
+        }
+
+        @Override
+        public void close() {
+            try {
+                far.close();
+            } finally {
+                near.close();
+            }
         }
     }
 }

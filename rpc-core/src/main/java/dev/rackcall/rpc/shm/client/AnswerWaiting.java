@@ -39,8 +39,8 @@ final class AnswerWaiting {
     AnswerWaiting(ShmClientConnection connection) {
         this.connection = connection;
         this.memory = connection.memory;
-        this.mirrored = connection.link.isMirrored();
-        this.asked = connection.link.looking(connection.spec.waiting());
+        this.mirrored = connection.end.isMirrored();
+        this.asked = connection.end.looking(connection.spec.waiting());
         // What another host's server needs of this one is done by its device, or by who looks.
         this.mostSpinning = mirrored ? Math.max(1, CORES - 1) : CORES - 1;
         this.defaultTimeoutNanos = connection.spec.defaultTimeout().toNanos();
@@ -67,7 +67,7 @@ final class AnswerWaiting {
         connection.slots.passOverOwn();
         boolean late = call.isLate();
         for (int i = 0; i < firstLooks; i++) {
-            connection.link.look();
+            connection.end.look();
             long word = SlotLayout.responseWord(memory, call.slot);
             if (SlotLayout.isOf(word, ticket)) {
                 return word;
@@ -105,16 +105,16 @@ final class AnswerWaiting {
             boolean open = connection.isOpen();
             // A server that died after it had answered did answer; but what comes after we closed is only the echo of
             // that.
-            if (SlotLayout.isOf(word, ticket) && (open || !connection.link.isClosedHere())) {
+            if (SlotLayout.isOf(word, ticket) && (open || !connection.end.isClosedHere())) {
                 return word;
             }
             if (!open) {
-                throw call.lost(connection.link.failure());
+                throw call.lost(connection.end.failure());
             }
             if (!inTime) {
                 throw call.timedOut(late);
             }
-            connection.link.look();
+            connection.end.look();
             inTime = wait.maySleep() ? sleep(call, ticket, wait) : wait.once();
         }
     }
@@ -125,7 +125,7 @@ final class AnswerWaiting {
         }
         ControlLayout.addSleeper(memory, 1);
         try {
-            connection.link.listen();
+            connection.end.listen();
             // Volatile add above, then this look: the server publishes, fences and then looks at the sleepers.
             long seen = SlotLayout.responseWord(memory, call.slot);
             return SlotLayout.isOf(seen, ticket)

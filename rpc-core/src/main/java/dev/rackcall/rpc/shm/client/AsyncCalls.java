@@ -1,6 +1,10 @@
 package dev.rackcall.rpc.shm.client;
 
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.shm.waiting.WaitStrategy;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -8,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  * The calls of one connection whose answers no caller spins for: futures and parked virtual threads. Any thread may poll; each
  * answer is taken by exactly one. There is no lock, so code that a completed future runs may call, wait and poll again.
  */
-final class AsyncCalls {
+final class AsyncCalls implements ClientReactor.Polled {
     /** How long a thread that waits for a future polls, at the most, before it blocks and leaves polling to the reactor. */
     private static final int MAX_HELP_SPINS = 20_000;
 
@@ -21,15 +25,20 @@ final class AsyncCalls {
     private final ShmClientConnection connection;
     private final ShmClientCall[] calls;
     private final int helpSpins;
+    /** Control requests that found no free slot. */
+    private final Queue<ControlRequest> controls = new ConcurrentLinkedQueue<>();
+
     private int sends;
     /** Counts polls by helping threads; the reactor looks whether it moves. Lost updates do not matter. */
     private volatile int helped;
+
+    private record ControlRequest(int op, long operand) {}
 
     AsyncCalls(ShmClientConnection connection, ShmClientCall[] calls) {
         this.connection = connection;
         this.calls = calls;
         int spins = Math.min(MAX_HELP_SPINS, connection.spec.waiting().spins());
-        this.helpSpins = connection.link.looking(new WaitStrategy(spins, 0)).spins();
+        this.helpSpins = connection.end.looking(new WaitStrategy(spins, 0)).spins();
     }
 
     /** After an asynchronous call was sent (and its state set before a full fence): sees to it that somebody polls. */
@@ -37,13 +46,14 @@ final class AsyncCalls {
         if (++sends % SENDS_PER_POLL == 0) {
             poll();
         }
-        connection.link.reactor().wakeIfIdle();
+        connection.end.reactor().wakeIfIdle();
     }
 
     /** Completes what is answered; returns how many. */
-    int poll() {
+    @Override
+    public int poll() {
         int completed = 0;
-        connection.link.look();
+        connection.end.look();
         for (ShmClientCall call : calls) {
             if (call.isAsync() && call.isAnswered()) {
                 RpcFuture<?> future = call.future;
@@ -86,10 +96,10 @@ final class AsyncCalls {
     private void help(PolledFuture<?> future, int spins) {
         for (int i = 0; i < spins && !future.isDone(); i++) {
             if (!future.finish(true) && (i % SPINS_PER_POLL != SPINS_PER_POLL - 1 || poll() == 0)) {
-                if (!connection.link.isOpen()) {
+                if (!connection.end.isOpen()) {
                     return;
                 }
-                connection.link.look();
+                connection.end.look();
                 Thread.onSpinWait();
             }
             if (i % SPINS_PER_POLL == 0) {
@@ -101,16 +111,20 @@ final class AsyncCalls {
     /** Parks the calling virtual thread until {@code call} is answered or {@code wait} has had enough; returns whether in time. */
     boolean park(ShmClientCall call, SpinWait wait) {
         call.waiter = Thread.currentThread();
-        connection.link.listen();
+        connection.end.listen();
         // Volatile store above, then this look; who answers looks at the waiter after it.
-        connection.link.reactor().wakeIfIdle();
+        connection.end.reactor().wakeIfIdle();
         boolean inTime = call.isAnswered() || wait.park();
         call.waiter = null;
         return inTime;
     }
 
     /** Whether any answer is awaited that no thread spins for. */
-    boolean isAwaited() {
+    @Override
+    public boolean isAwaited() {
+        if (!controls.isEmpty()) {
+            return true;
+        }
         for (ShmClientCall call : calls) {
             if (call.isAsync() || call.waiter != null) {
                 return true;
@@ -120,12 +134,14 @@ final class AsyncCalls {
     }
 
     /** Changes while threads help. */
-    int helped() {
+    @Override
+    public int helped() {
         return helped;
     }
 
     /** Fails futures whose deadline has passed; returns nanoseconds until the next deadline, at most {@code bound}. */
-    long expire(long now, long bound) {
+    @Override
+    public long expire(long now, long bound) {
         long next = bound;
         for (ShmClientCall call : calls) {
             RpcFuture<?> future = call.future;
@@ -141,14 +157,51 @@ final class AsyncCalls {
         return Math.max(next, TimeUnit.MICROSECONDS.toNanos(1));
     }
 
+    // ---- control requests
+
+    /**
+     * Sends a control request that no caller waits for, now or as soon as there is room. A cancellation or a release that got lost would keep a handler or
+     * memory at the server until the connection ends, which gives up all of them.
+     */
+    void control(int op, long operand) {
+        // A cancellation may concern just the calls that hold all slots, so it has a second way.
+        if (!trySendControl(op, operand) && (op != ControlOp.CANCEL || !connection.end.ringCancelled(operand))) {
+            controls.add(new ControlRequest(op, operand));
+            connection.end.reactor().wakeIfIdle();
+        }
+    }
+
+    private boolean trySendControl(int op, long operand) {
+        try {
+            ShmClientCall call = connection.slots.tryClaim();
+            if (call == null) {
+                return false;
+            }
+            call.sendControl(op, operand);
+        } catch (RpcException e) {
+            // The connection has ended, and with it what this was about.
+            controls.clear();
+        }
+        return true;
+    }
+
+    @Override
+    public void flushControls() {
+        ControlRequest next = controls.peek();
+        while (next != null && trySendControl(next.op, next.operand)) {
+            controls.poll();
+            next = controls.peek();
+        }
+    }
+
     /** The connection is gone: ends every call that waits here. */
     void loseAll() {
         for (ShmClientCall call : calls) {
             RpcFuture<?> future = call.future;
             if (future != null && call.isAsync()) {
                 // A server that hung up after it had answered did answer; but not if it is us who end it.
-                if (connection.link.isClosedHere() || !future.finish()) {
-                    future.lose(connection.link.failure());
+                if (connection.end.isClosedHere() || !future.finish()) {
+                    future.lose(connection.end.failure());
                 }
             }
             unpark(call);

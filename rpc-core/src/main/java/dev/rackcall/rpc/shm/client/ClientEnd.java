@@ -22,7 +22,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class ClientEnd {
     /** The connection that stands on this end. */
-    interface Owner extends ClientReactor.Watched {
+    interface Owner {
+        /** Its calls that no caller polls for. */
+        ClientReactor.Polled polled();
+
         /** The server rang: it has answers that no thread spins for, or it drains. */
         void rung();
 
@@ -57,7 +60,7 @@ public final class ClientEnd {
     }
 
     /**
-     * A link whose server cannot wake this process's threads.
+     * A end whose server cannot wake this process's threads.
      *
      * @param isRungAlways whether the server is to ring after all its answers, so that this side wakes who sleeps
      * @param onUnmapped called when this side does not use the memory any more
@@ -78,7 +81,7 @@ public final class ClientEnd {
         this.channel = channel;
     }
 
-    /** Unmaps everything of a link that nobody has used yet; its files and its bell stay their maker's. */
+    /** Unmaps everything of a end that nobody has used yet; its files and its bell stay their maker's. */
     public void discard() {
         unmapped.set(true);
         arenas.discard();
@@ -92,7 +95,7 @@ public final class ClientEnd {
             // Never taken back: to the server the reactor always sleeps.
             ControlLayout.reactorAsleep(arenas.memory(), true);
         }
-        tag = reactor.add(connection);
+        tag = reactor.add(this, connection.polled());
     }
 
     public ClientMemory arenas() {

@@ -39,20 +39,8 @@ final class ClientReactor {
 
     private static final LogLimit LOG_LIMIT = new LogLimit();
 
-    /** A connection as the reactor sees it. */
-    interface Watched {
-        /** The descriptor of its bell. */
-        int fd();
-
-        /** The descriptor is readable: rings have come, or the end. */
-        void readable();
-
-        /** Whether its server's memory is another one, so that a poll takes longer. */
-        boolean isMirrored();
-
-        /** As long as {@code waiting} in time, where a poll takes longer than a pause. */
-        WaitStrategy looking(WaitStrategy waiting);
-
+    /** The calls of a connection that no caller polls for. */
+    interface Polled {
         /** Whether any answer is awaited that no thread spins for. */
         boolean isAwaited();
 
@@ -67,10 +55,9 @@ final class ClientReactor {
 
         /** Sends the control requests that found no slot before. */
         void flushControls();
-
-        /** Tells the server whether the reactor sleeps, so that its next answer rings. */
-        void announceSleep(boolean asleep);
     }
+
+    private record Watched(ClientEnd end, Polled calls) {}
 
     private final EventPoll poll = EventPoll.create();
     private final Map<Long, Watched> connections = new ConcurrentHashMap<>();
@@ -100,12 +87,12 @@ final class ClientReactor {
         return Thread.currentThread() == thread;
     }
 
-    /** Begins to watch a link; returns the tag to {@link #remove} it with. */
-    long add(Watched connection) {
+    /** Begins to watch a connection; returns the tag to {@link #remove} it with. */
+    long add(ClientEnd end, Polled calls) {
         long tag = tags.incrementAndGet();
-        connections.put(tag, connection);
+        connections.put(tag, new Watched(end, calls));
         try {
-            poll.add(connection.fd(), tag);
+            poll.add(end.bellFd(), tag);
         } catch (RuntimeException | Error e) {
             connections.remove(tag);
             throw e;
@@ -165,7 +152,7 @@ final class ClientReactor {
 
     private boolean anyAwaited() {
         for (Watched connection : connections.values()) {
-            if (connection.isAwaited()) {
+            if (connection.calls.isAwaited()) {
                 return true;
             }
         }
@@ -203,7 +190,7 @@ final class ClientReactor {
         long now = System.nanoTime();
         for (Watched connection : connections.values()) {
             try {
-                bound = connection.expire(now, bound);
+                bound = connection.calls.expire(now, bound);
             } catch (RuntimeException | Error e) {
                 failed(e);
             }
@@ -213,7 +200,7 @@ final class ClientReactor {
 
     private void sleepUntilAnswered() {
         for (Watched connection : connections.values()) {
-            connection.announceSleep(true);
+            connection.end.announceSleep(true);
         }
         try {
             if (pollAll() == 0) {
@@ -224,7 +211,7 @@ final class ClientReactor {
             }
         } finally {
             for (Watched connection : connections.values()) {
-                connection.announceSleep(false);
+                connection.end.announceSleep(false);
             }
         }
     }
@@ -232,8 +219,8 @@ final class ClientReactor {
     /** Fewer where a poll has to look at a device. */
     private int spins() {
         for (Watched connection : connections.values()) {
-            if (connection.isMirrored() && connection.isAwaited()) {
-                return connection.looking(new WaitStrategy(SPINS, 0)).spins();
+            if (connection.end.isMirrored() && connection.calls.isAwaited()) {
+                return connection.end.looking(new WaitStrategy(SPINS, 0)).spins();
             }
         }
         return SPINS;
@@ -243,8 +230,8 @@ final class ClientReactor {
         int completed = 0;
         for (Watched connection : connections.values()) {
             try {
-                completed += connection.poll();
-                connection.flushControls();
+                completed += connection.calls.poll();
+                connection.calls.flushControls();
             } catch (RuntimeException | Error e) {
                 failed(e);
             }
@@ -255,7 +242,7 @@ final class ClientReactor {
     private int helpedSum() {
         int sum = 0;
         for (Watched connection : connections.values()) {
-            sum += connection.helped();
+            sum += connection.calls.helped();
         }
         return sum;
     }
@@ -265,7 +252,7 @@ final class ClientReactor {
             Watched connection = connections.get(poll.tag(i));
             if (connection != null) {
                 try {
-                    connection.readable();
+                    connection.end.readable();
                 } catch (RuntimeException | Error e) {
                     failed(e);
                 }

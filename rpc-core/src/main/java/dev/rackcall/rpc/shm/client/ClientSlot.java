@@ -60,7 +60,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
         this.memory = connection.memory;
         this.slot = ControlLayout.slot(index);
         // As if the call of the lap before the first had just left.
-        this.word = ((long) index - connection.link.slots()) << STATE_BITS;
+        this.word = ((long) index - connection.end.slots()) << STATE_BITS;
     }
 
     // ---- looking at it: any thread
@@ -130,7 +130,7 @@ abstract sealed class ClientSlot extends ClientCall permits ShmClientCall {
     /** After each step out of HELD by the thread that held the slot: if the connection has ended, it may be its memory's last user. */
     void hasLeft() {
         if (!connection.isOpen()) {
-            connection.link.memoryReleased();
+            connection.end.memoryReleased();
         }
     }
 

@@ -49,8 +49,8 @@ class ClientSlots {
 
     /** The slots of a connection for as many calls as its channel asked for. */
     static ClientSlots of(ShmClientConnection connection) {
-        int count = connection.link.slots();
-        return connection.link.isMirrored()
+        int count = connection.end.slots();
+        return connection.end.isMirrored()
                 ? new Reserving(connection, count, Math.min(connection.spec.slots(), count - count / 4))
                 : new ClientSlots(connection, count);
     }
@@ -74,7 +74,7 @@ class ClientSlots {
                 return call;
             }
             call.release();
-            throw connection.link.failure();
+            throw connection.end.failure();
         }
         return claimSlowly(deadline, this::tryClaim);
     }
@@ -102,7 +102,7 @@ class ClientSlots {
         int skipped = 0;
         while (skipped <= mask) {
             if (!connection.isOpen()) {
-                throw connection.link.failure();
+                throw connection.end.failure();
             }
             long ticket = (long) TAIL.getAcquire(this);
             ShmClientCall call = slots[(int) ticket & mask];
@@ -179,7 +179,7 @@ class ClientSlots {
         SpinWait wait = newWait(wanted.deadline);
         while (true) {
             if (!connection.isOpen()) {
-                throw wanted.lost(connection.link.failure());
+                throw wanted.lost(connection.end.failure());
             }
             long ticket = (long) TAIL.getAcquire(this);
             ShmClientCall call = slots[(int) ticket & mask];

@@ -174,7 +174,7 @@ final class RpcFuture<T> extends PolledFuture<T> {
         Observers.tell(observer, status);
         if (mine) {
             settle(value, failure);
-        } else if (connection.link.reactor().isCurrent()) {
+        } else if (connection.end.reactor().isCurrent()) {
             leaveToOthers(new Outcome<>(value, failure));
         } else if (STATE.compareAndSet(this, PLAIN, ENDING) && getNumberOfDependents() == 0) {
             try {

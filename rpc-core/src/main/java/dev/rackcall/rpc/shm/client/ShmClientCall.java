@@ -72,8 +72,8 @@ final class ShmClientCall extends ClientSlot {
         sent = false;
         unwanted = false;
         if (request == null) {
-            request = new ClientRequest(connection.arenas, connection.link.objects(), slot);
-            answer = new ClientAnswer(connection.arenas, connection.link.objects(), slot, this::name);
+            request = new ClientRequest(connection.arenas, connection.end.objects(), slot);
+            answer = new ClientAnswer(connection.arenas, connection.end.objects(), slot, this::name);
         }
         request.begin(callHeaders, callIsolation);
         answer.begin();
@@ -144,7 +144,7 @@ final class ShmClientCall extends ClientSlot {
             connection.async.sent();
         } else {
             // Whoever ended the connection may have looked for waiting calls before this one was.
-            result.lose(connection.link.failure());
+            result.lose(connection.end.failure());
         }
         return result;
     }

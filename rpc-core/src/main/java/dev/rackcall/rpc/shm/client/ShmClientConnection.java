@@ -4,7 +4,6 @@ import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
-import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.KryoCodec;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
@@ -19,13 +18,10 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.types.SharedObject;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 
@@ -34,14 +30,13 @@ import java.util.function.Function;
  * business of {@link ClientSlots}, how its answer is waited for of {@link AnswerWaiting} and {@link AsyncCalls}. Thread-safe.
  */
 public final class ShmClientConnection extends ClientConnection implements ClientEnd.Owner, ClientStream.Source {
-    public final ClientEnd link;
+    public final ClientEnd end;
     public final ClientMemory arenas;
     final MemorySegment memory;
     public final ClientSpec spec;
     final ClientSlots slots;
     final AnswerWaiting waiting;
     final AsyncCalls async;
-    private final Queue<ControlRequest> controls = new ConcurrentLinkedQueue<>();
 
     /** False once the connection has ended. */
     private volatile boolean open = true;
@@ -49,12 +44,9 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     /** False once the connection has ended or the server drains. */
     private volatile boolean usable = true;
 
-    /** A control request whose answer no caller waits for, and which found no free slot: the reactor sends it later. */
-    private record ControlRequest(int op, long operand) {}
-
-    public ShmClientConnection(ClientEnd link, ClientSpec spec) {
-        this.link = link;
-        this.arenas = link.arenas();
+    public ShmClientConnection(ClientEnd end, ClientSpec spec) {
+        this.end = end;
+        this.arenas = end.arenas();
         this.memory = arenas.memory();
         this.spec = spec;
         this.slots = ClientSlots.of(this);
@@ -91,10 +83,10 @@ public final class ShmClientConnection extends ClientConnection implements Clien
 
     /** A server that does not poll is woken. One with memory of its own never polls this memory: what was published is carried over. */
     private void deliver() {
-        if (link.isMirrored()) {
-            link.push();
+        if (end.isMirrored()) {
+            end.push();
         } else {
-            link.ring();
+            end.ring();
         }
     }
 
@@ -103,39 +95,9 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         control(ControlOp.CANCEL, ticket);
     }
 
-    /**
-     * Sends a control request that no caller waits for, now or as soon as there is room. A cancellation or a release that got lost would keep a handler or
-     * memory at the server until the connection ends, which gives up all of them.
-     */
+    /** Sends a control request that no caller waits for, now or as soon as there is room. */
     public void control(int op, long operand) {
-        // A cancellation may concern just the calls that hold all slots, so it has a second way.
-        if (!trySendControl(op, operand) && (op != ControlOp.CANCEL || !link.ringCancelled(operand))) {
-            controls.add(new ControlRequest(op, operand));
-            link.reactor().wakeIfIdle();
-        }
-    }
-
-    private boolean trySendControl(int op, long operand) {
-        try {
-            ShmClientCall call = slots.tryClaim();
-            if (call == null) {
-                return false;
-            }
-            call.sendControl(op, operand);
-        } catch (RpcException e) {
-            // The connection has ended, and with it what this was about.
-            controls.clear();
-        }
-        return true;
-    }
-
-    @Override
-    public void flushControls() {
-        ControlRequest next = controls.peek();
-        while (next != null && trySendControl(next.op, next.operand)) {
-            controls.poll();
-            next = controls.peek();
-        }
+        async.control(op, operand);
     }
 
     @Override
@@ -188,7 +150,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
 
     @Override
     public Optional<Status> endCause() {
-        return link.endCause();
+        return end.endCause();
     }
 
     @Override
@@ -203,7 +165,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
 
     @Override
     public void use(ServiceDefinition<?> definition) {
-        link.objects().use(KryoCodec.of(definition.registered()));
+        end.objects().use(KryoCodec.of(definition.registered()));
     }
 
     @Override
@@ -228,7 +190,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
 
     @Override
     public ServedInterface service() {
-        return link.serverHello().service();
+        return end.serverHello().service();
     }
 
     boolean isOpen() {
@@ -238,48 +200,8 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     // ---- what its end and the reactor ask of it
 
     @Override
-    public int fd() {
-        return link.bellFd();
-    }
-
-    @Override
-    public void readable() {
-        link.readable();
-    }
-
-    @Override
-    public boolean isMirrored() {
-        return link.isMirrored();
-    }
-
-    @Override
-    public WaitStrategy looking(WaitStrategy strategy) {
-        return link.looking(strategy);
-    }
-
-    @Override
-    public boolean isAwaited() {
-        return !controls.isEmpty() || async.isAwaited();
-    }
-
-    @Override
-    public int poll() {
-        return async.poll();
-    }
-
-    @Override
-    public int helped() {
-        return async.helped();
-    }
-
-    @Override
-    public long expire(long now, long bound) {
-        return async.expire(now, bound);
-    }
-
-    @Override
-    public void announceSleep(boolean asleep) {
-        link.announceSleep(asleep);
+    public ClientReactor.Polled polled() {
+        return async;
     }
 
     @Override
@@ -290,14 +212,14 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     @Override
     public void rung() {
         try {
-            if (open && link.isRungAlways() && ControlLayout.hasSleepers(memory)) {
+            if (open && end.isRungAlways() && ControlLayout.hasSleepers(memory)) {
                 slots.wakeAll();
             }
             if (open && ControlLayout.state(memory) != ControlLayout.STATE_OPEN) {
                 usable = false;
             }
         } catch (IllegalStateException e) {
-            // Closed by another thread meanwhile, which wakes everybody; the link no longer uses the memory.
+            // Closed by another thread meanwhile, which wakes everybody; the end no longer uses the memory.
             usable = rethrowIfOpen(e);
         }
     }
@@ -316,6 +238,6 @@ public final class ShmClientConnection extends ClientConnection implements Clien
 
     @Override
     public void close() {
-        link.close(Status.Code.CANCELLED.with("channel %s was closed here", spec.channel()));
+        end.close(Status.Code.CANCELLED.with("channel %s was closed here", spec.channel()));
     }
 }

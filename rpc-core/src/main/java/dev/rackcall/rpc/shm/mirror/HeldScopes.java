@@ -53,7 +53,7 @@ final class HeldScopes implements MirroredScopes, ScopeEnd {
     HeldScopes(ShmClientConnection connection, ClientMirror mirror) {
         this.connection = connection;
         this.mirror = mirror;
-        this.serverHello = connection.link.serverHello();
+        this.serverHello = connection.end.serverHello();
         this.requestArena = connection.arenas.requestArena();
         this.own = connection.arenas.refs();
     }

@@ -152,17 +152,17 @@ public final class RemoteClient {
         }
     }
 
-    private ClientConnection start(ClientEnd link, ClientMirror bell) {
+    private ClientConnection start(ClientEnd end, ClientMirror bell) {
         try {
-            ShmClientConnection connection = new ShmClientConnection(link, spec);
+            ShmClientConnection connection = new ShmClientConnection(end, spec);
             HeldScopes scopes = new HeldScopes(connection, bell);
             bell.tells(scopes::stale);
-            link.arenas().mirroredBy(scopes);
-            link.start(connection);
+            end.arenas().mirroredBy(scopes);
+            end.start(connection);
             bell.carrier.start(bell);
             return connection;
         } catch (RuntimeException | Error e) {
-            link.discard();
+            end.discard();
             throw e;
         }
     }

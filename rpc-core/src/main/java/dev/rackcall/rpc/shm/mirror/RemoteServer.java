@@ -204,7 +204,7 @@ public final class RemoteServer extends PolledServer {
                 throw e;
             }
             carrier.start(bell);
-            connection.link.told();
+            connection.end.told();
         }
 
         private ServerMirror bell(Carrier carrier) {
@@ -229,7 +229,7 @@ public final class RemoteServer extends PolledServer {
                 }
                 ShmServerConnection connection =
                         factory.connect(bell, file, serverHello, STRANGER, server.connections, () -> {});
-                bell.join(server.scopes.get(factory.channel()), connection.link);
+                bell.join(server.scopes.get(factory.channel()), connection.end);
                 server.quietest().add(connection);
                 return connection;
             }

@@ -53,11 +53,11 @@ final class ServerMirror extends MirrorBell implements MirroredClient {
      *
      * @param channel where the client's scopes are open for others, and theirs for it
      */
-    void join(ChannelScopes channel, ServerEnd link) {
-        node = channel.join(link.requestArena(), this::tell);
-        refs = channel.space(link.refs(), node);
-        replies = link.replyArena();
-        link.mirroredBy(this);
+    void join(ChannelScopes channel, ServerEnd end) {
+        node = channel.join(end.requestArena(), this::tell);
+        refs = channel.space(end.refs(), node);
+        replies = end.replyArena();
+        end.mirroredBy(this);
     }
 
     @Override

@@ -147,24 +147,24 @@ public final class PoolClient {
         SharedFile file = null;
         SharedFile sharedFile = null;
         PoolBell bell = null;
-        ClientEnd link = null;
+        ClientEnd end = null;
         try {
             file = pool.window(window.place(), window.bytes());
             sharedFile = pool.window(shared.place(), shared.bytes());
             bell = PoolBell.of(PoolMemory.bellPage(pool, window), false);
             ServerHelloCheck.of(serverHello, spec).requirePlaces(file, sharedFile);
             ClientMemory memory = ClientMemory.open(file, sharedFile, serverHello, spec);
-            link = new ClientEnd(bell, memory, serverHello, spec.channel(), true, bell::leave);
-            ShmClientConnection connection = new ShmClientConnection(link, spec);
-            link.start(connection);
+            end = new ClientEnd(bell, memory, serverHello, spec.channel(), true, bell::leave);
+            ShmClientConnection connection = new ShmClientConnection(end, spec);
+            end.start(connection);
             return connection;
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
             // In this order: who has left must not write into the bell's page any more.
             if (bell != null) {
                 bell.close();
             }
-            if (link != null) {
-                link.discard();
+            if (end != null) {
+                end.discard();
             } else if (bell != null) {
                 bell.leave();
             } else if (PoolMemory.isIn(pool, window)) {

@@ -228,7 +228,7 @@ public final class PoolServer extends PolledServer {
         }
         quietest().add(connection);
         knock.answer(serverHello.encode(), tenant.window(), entrance.memory().shared());
-        connection.link.told();
+        connection.end.told();
     }
 
     private void turnAway(ConnectionFactory factory, PoolMemory.Tenant tenant, int number) {

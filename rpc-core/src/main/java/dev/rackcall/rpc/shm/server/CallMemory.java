@@ -11,6 +11,8 @@ import dev.rackcall.sandbox.SealException;
 import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.sandbox.SnapshotBudget;
 import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaTable;
+import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
@@ -23,7 +25,7 @@ import dev.rackcall.shm.types.SharedObject;
 final class CallMemory {
     private static final long FIRST_TEMPORARY_BYTES = 4000;
 
-    private final ServerEnd link;
+    private final ServerEnd end;
     private final ServiceBinding service;
     private final ArgumentSpace arguments;
     private Scope temporary;
@@ -32,8 +34,8 @@ final class CallMemory {
     /** Its caller cannot lift it, and the arguments are read in place for that reason. */
     private boolean enforced;
 
-    CallMemory(ServerEnd link, ServiceBinding service, SnapshotBudget budget) {
-        this.link = link;
+    CallMemory(ServerEnd end, ServiceBinding service, SnapshotBudget budget) {
+        this.end = end;
         this.service = service;
         this.arguments = service.newArgumentSpace(budget);
     }
@@ -50,9 +52,9 @@ final class CallMemory {
     RefSpace arguments(int flags, long scopeOrSeal, Isolation demanded, MethodDescriptor method) {
         if (!arguments.isEntered()) {
             if ((flags & SlotLayout.SEALED) == 0) {
-                arguments.snapshot(link.argumentArena(scopeOrSeal), scopeOrSeal);
+                arguments.snapshot(end.argumentArena(scopeOrSeal), scopeOrSeal);
             } else {
-                boolean held = link.seals().areEnforced();
+                boolean held = end.seals().areEnforced();
                 if (!held && service.demandsEnforcedSeals()) {
                     throw notEnforced(method);
                 }
@@ -66,14 +68,14 @@ final class CallMemory {
 
     private void sealed(long number, boolean copy) {
         try {
-            SealedScopes seals = link.seals().scopes();
+            SealedScopes seals = end.seals().scopes();
             if (copy) {
                 long firstRun = seals.claim(number);
                 // Before the copy, which may fail: who has claimed it marks it done.
                 seal = number;
-                arguments.snapshot(link.requestArena(), firstRun);
+                arguments.snapshot(end.requestArena(), firstRun);
             } else {
-                arguments.fence(link.requestArena(), seals, number);
+                arguments.fence(end.requestArena(), seals, number);
                 seal = number;
             }
         } catch (SealException e) {
@@ -94,7 +96,7 @@ final class CallMemory {
 
     /** Whether whoever held the seal has ended meanwhile, which opens the pages: then what was read may have changed under the handler. */
     boolean hasLostItsSeal() {
-        return enforced && seal != 0 && !link.seals().areEnforced();
+        return enforced && seal != 0 && !end.seals().areEnforced();
     }
 
     /** Whether this call's arguments are read under that seal, so that {@link #leave} marks it done. */
@@ -137,12 +139,40 @@ final class CallMemory {
     void leave() {
         arguments.leave();
         if (seal != 0) {
-            link.seals().markDone(seal);
+            end.seals().markDone(seal);
             seal = 0;
         }
         if (temporary != null) {
             temporary.closeForOwner();
             temporary = null;
+        }
+    }
+
+    /**
+     * Where the Refs of objects lead that a handler allocates for the time of its call: into its own temporary scope, and wherever its
+     * arguments may lead. Not into the temporary scopes of other calls, although these lie in the same arena: a caller could make up such Refs.
+     */
+    static final class TemporarySpace extends RefSpace {
+        private final Arena scratch;
+        private final ArenaTable everything = ArenaTable.create();
+        private final RefSpace arguments;
+        private Scope scope;
+
+        TemporarySpace(Arena scratch, RefSpace arguments) {
+            this.scratch = scratch;
+            this.arguments = arguments;
+            everything.add(scratch);
+        }
+
+        void own(Scope newScope) {
+            scope = newScope;
+        }
+
+        @Override
+        public Window window(long ref) {
+            return Ref.arenaId(ref) == scratch.id() && scope.holds(ref)
+                    ? everything.window(ref)
+                    : arguments.window(ref);
         }
     }
 }

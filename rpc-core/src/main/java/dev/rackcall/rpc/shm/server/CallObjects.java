@@ -14,7 +14,7 @@ import java.util.function.BooleanSupplier;
  * Used by the thread that serves the call.
  */
 final class CallObjects {
-    private final ServerEnd link;
+    private final ServerEnd end;
     private final ServiceBinding service;
     private final PayloadBudget payloads;
     private final ServerRequest request;
@@ -28,12 +28,12 @@ final class CallObjects {
     private boolean sealIsStreams;
 
     CallObjects(
-            ServerEnd link,
+            ServerEnd end,
             ServiceBinding service,
             PayloadBudget payloads,
             ServerRequest request,
             ServerResponse response) {
-        this.link = link;
+        this.end = end;
         this.service = service;
         this.payloads = payloads;
         this.request = request;
@@ -54,7 +54,7 @@ final class CallObjects {
     }
 
     private RefSpace space(String argument) {
-        link.hasPassed();
+        end.hasPassed();
         if (request.isIsolated()) {
             return isolated();
         }
@@ -63,7 +63,7 @@ final class CallObjects {
     }
 
     private RefSpace trusted() {
-        return request.isFetched() ? link.fetched(request.deadline()) : link.refs();
+        return request.isFetched() ? end.fetched(request.deadline()) : end.refs();
     }
 
     private RefSpace isolated() {
@@ -76,7 +76,7 @@ final class CallObjects {
 
     private CallMemory memory() {
         if (memory == null) {
-            memory = new CallMemory(link, service, payloads);
+            memory = new CallMemory(end, service, payloads);
         }
         return memory;
     }
@@ -89,7 +89,7 @@ final class CallObjects {
     /** Where the handler allocates what it returns by pointer. */
     ReplyScopes.ReplyScope replyScope() {
         if (reply == null) {
-            reply = link.replies().open();
+            reply = end.replies().open();
         }
         return reply;
     }
@@ -99,11 +99,11 @@ final class CallObjects {
         if (memory != null && memory.isArgument(sharedObject)) {
             return SharedObject.refOf(sharedObject);
         }
-        long shared = link.objects().share(sharedObject, request.name());
-        if (link.isMirrored() && !link.isOwn(shared)) {
+        long shared = end.objects().share(sharedObject, request.name());
+        if (end.isMirrored() && !end.isOwn(shared)) {
             response.namesHeld();
         }
-        if (reply != null && Ref.arenaId(shared) == link.replyArena().id()) {
+        if (reply != null && Ref.arenaId(shared) == end.replyArena().id()) {
             reply.returned(shared);
         }
         return shared;
@@ -138,7 +138,7 @@ final class CallObjects {
                             method)
                     .asException();
         }
-        return link.objects().adopt(argument, method);
+        return end.objects().adopt(argument, method);
     }
 
     /** Whether the handler has asked for a scope to allocate its result in. */
@@ -150,7 +150,7 @@ final class CallObjects {
     void handOver(BooleanSupplier unwanted) {
         ReplyScopes.ReplyScope handed = reply;
         reply = null;
-        link.replies().handOver(handed, request.ticket(), unwanted);
+        end.replies().handOver(handed, request.ticket(), unwanted);
     }
 
     /** The call has not succeeded: nobody will see what the handler allocated for its result. */
@@ -170,7 +170,7 @@ final class CallObjects {
         try {
             tryLeaveArguments();
         } catch (RuntimeException | Error e) {
-            PollerLog.failedEnding(link.peer(), service.channel(), e);
+            PollerLog.failedEnding(end.peer(), service.channel(), e);
         }
     }
 
@@ -181,7 +181,7 @@ final class CallObjects {
             memory.leave();
         }
         if (unread) {
-            link.giveUp(request.isolation());
+            end.giveUp(request.isolation());
         }
     }
 }

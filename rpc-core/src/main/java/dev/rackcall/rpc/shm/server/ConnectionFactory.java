@@ -107,7 +107,7 @@ public final class ConnectionFactory implements AutoCloseable {
         /** Tells the client. */
         public void send() {
             socket.send(serverHello.encode(), file.fd(), seat.file().fd());
-            connection.link.told();
+            connection.end.told();
         }
 
         /** Closes what only the client needs. */
@@ -182,9 +182,9 @@ public final class ConnectionFactory implements AutoCloseable {
                 giveIds(serverHello);
                 onRelease.run();
             };
-            ServerMemory parts = new ServerMemory(file, mapping, wall, request, reply, released);
-            ServerEnd link = new ServerEnd(bell, parts, binding, serverHello, peer, count);
-            return new ShmServerConnection(link, binding, handlers);
+            ServerEnd.ServerMemory parts = new ServerEnd.ServerMemory(file, mapping, wall, request, reply, released);
+            ServerEnd end = new ServerEnd(bell, parts, binding, serverHello, peer, count);
+            return new ShmServerConnection(end, binding, handlers);
         } catch (RuntimeException | Error e) {
             wall.close();
             if (mapping != null) {

@@ -31,7 +31,7 @@ final class ControlRequests {
         long operand = operands.readLong();
         switch (request.methodIndex()) {
             case ControlOp.CANCEL -> connection.cancel(operand);
-            case ControlOp.RELEASE -> connection.link.replies().release(operand);
+            case ControlOp.RELEASE -> connection.end.replies().release(operand);
             case ControlOp.READ -> connection.answerRead(operand);
             case ControlOp.STREAM_CLOSE -> connection.streams.close(operand);
             case ControlOp.STREAM_PULL -> {
@@ -62,7 +62,7 @@ final class ControlRequests {
         }
         ReceivedSeals seals;
         try {
-            seals = call.connection.link.seals();
+            seals = call.connection.end.seals();
             seals.expectJoin();
         } catch (SealException e) {
             call.fail(cannotJoin(e));
@@ -91,7 +91,7 @@ final class ControlRequests {
     private static void serveNode(ShmServerCall call, int op, long ref, long bytes) {
         try {
             call.connection
-                    .link
+                    .end
                     .mirrored()
                     .orElseThrow(() -> Status.Code.FAILED_PRECONDITION
                             .with("this client shares its server's memory: there is nothing to fetch")

@@ -172,7 +172,7 @@ public final class Poller {
         long tag = ++lastTag;
         connections.put(tag, connection);
         try {
-            events.add(connection.link.bellFd(), tag);
+            events.add(connection.end.bellFd(), tag);
             watched.add(connection);
         } catch (RuntimeException | Error e) {
             // Without its socket nobody would learn of the client's death.
@@ -291,7 +291,7 @@ public final class Poller {
             // Dropped in a turn that finds no more requests: what it sent before it went, and expects no answer to, is
             // served.
             connection.hungUp();
-            events.remove(connection.link.bellFd());
+            events.remove(connection.end.bellFd());
         }
         watched.add(connection);
     }
@@ -300,7 +300,7 @@ public final class Poller {
         watched.remove(connection);
         if (connections.values().remove(connection)) {
             connectionCount.decrementAndGet();
-            PollerLog.guarded("forgetting a socket", () -> events.remove(connection.link.bellFd()));
+            PollerLog.guarded("forgetting a socket", () -> events.remove(connection.end.bellFd()));
         }
         connection.close();
     }

@@ -16,12 +16,12 @@ import java.util.Optional;
  * arena number: a server that is a client of others meets their numbers, too. Thread-safe.
  */
 final class ReturnedObjects {
-    private final ServerEnd link;
+    private final ServerEnd end;
     private final Handshake.ServerHello serverHello;
     private final Arena shared;
 
-    ReturnedObjects(ServerEnd link, Handshake.ServerHello serverHello, Arena shared) {
-        this.link = link;
+    ReturnedObjects(ServerEnd end, Handshake.ServerHello serverHello, Arena shared) {
+        this.end = end;
         this.serverHello = serverHello;
         this.shared = shared;
     }
@@ -34,8 +34,8 @@ final class ReturnedObjects {
     long share(Object sharedObject, String method) {
         long ref = SharedObject.refOf(sharedObject);
         MemorySegment.Scope mapped = mappingOf(sharedObject, ref, method);
-        boolean isOwn = link.owns(mapped);
-        if (link.isMirrored()) {
+        boolean isOwn = end.owns(mapped);
+        if (end.isMirrored()) {
             carryOver(ref, mapped, method);
         } else if (!isOwn && !isShared(mapped)) {
             throw Status.Code.INTERNAL
@@ -50,7 +50,7 @@ final class ReturnedObjects {
 
     /** What lies in the request arena came from the client, which has it. */
     private void carryOver(long ref, MemorySegment.Scope mapped, String method) {
-        if (!link.owns(mapped) && !isOpenForAll(ref, mapped, method)) {
+        if (!end.owns(mapped) && !isOpenForAll(ref, mapped, method)) {
             throw Status.Code.FAILED_PRECONDITION
                     .with(
                             "%s: the handler returned an object in arena %d, but its caller shares no memory with this process; allocate"
@@ -59,14 +59,14 @@ final class ReturnedObjects {
                     .asException();
         }
         if (Ref.arenaId(ref) == serverHello.reply().id()) {
-            link.mirrored().orElseThrow().carryReply(ref);
+            end.mirrored().orElseThrow().carryReply(ref);
         }
     }
 
     /** Whether the caller may ask for it: it lies in a scope that another node has opened for others, or that this server has adopted. */
     private boolean isOpenForAll(long ref, MemorySegment.Scope mapped, String method) {
         try {
-            return link.mirrored().orElseThrow().isOpenForAll(mapped, ref);
+            return end.mirrored().orElseThrow().isOpenForAll(mapped, ref);
         } catch (RefException e) {
             throw isGone(method, e);
         }
@@ -98,7 +98,7 @@ final class ReturnedObjects {
      */
     Scope adopt(Object argument, String method) {
         long ref = SharedObject.refOf(argument);
-        Optional<Scope> copied = link.mirrored().flatMap(client -> client.adopt(argument, ref, method));
+        Optional<Scope> copied = end.mirrored().flatMap(client -> client.adopt(argument, ref, method));
         if (copied.isPresent()) {
             return copied.get();
         }

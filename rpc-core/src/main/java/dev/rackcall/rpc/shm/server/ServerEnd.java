@@ -11,6 +11,8 @@ import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.shm.os.file.Unmapping;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -323,6 +325,26 @@ public final class ServerEnd {
         } finally {
             count.isReleased();
             memory.onRelease().run();
+        }
+    }
+
+    /**
+     * The memory of a connection at its server.
+     *
+     * @param file closed when the memory is unmapped
+     * @param wall what the handlers of the client's calls run behind
+     * @param onRelease called when nothing is mapped any more
+     */
+    record ServerMemory(
+            SharedFile file,
+            Mapping mapping,
+            HandlerWalls.Wall wall,
+            Arena requests,
+            Arena replies,
+            Runnable onRelease) {
+        /** Control region, request arena, reply arena. */
+        MemorySegment all() {
+            return mapping.memory();
         }
     }
 }

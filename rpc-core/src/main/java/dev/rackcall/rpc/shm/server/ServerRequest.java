@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * Begun by the poller, then used by the thread that serves the call.
  */
 final class ServerRequest {
-    private final ServerEnd link;
+    private final ServerEnd end;
     private final ServiceBinding service;
     private final PayloadBudget payloads;
     private final MemorySegment memory;
@@ -39,11 +39,11 @@ final class ServerRequest {
     private boolean opened;
     private Metadata headers = Metadata.EMPTY;
 
-    ServerRequest(ServerEnd link, ServiceBinding service, PayloadBudget payloads, long slot) {
-        this.link = link;
+    ServerRequest(ServerEnd end, ServiceBinding service, PayloadBudget payloads, long slot) {
+        this.end = end;
         this.service = service;
         this.payloads = payloads;
-        this.memory = link.memory();
+        this.memory = end.memory();
         this.slot = slot;
         this.reader = PayloadReader.create().objects(service.objects());
     }
@@ -66,7 +66,7 @@ final class ServerRequest {
         } else {
             length = SlotLayout.requestLength(memory, slot);
             ref = SlotLayout.requestRef(memory, slot);
-            if (!link.isRequestPayload(ref, length)) {
+            if (!end.isRequestPayload(ref, length)) {
                 throw new ProtocolBreachException(
                         "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside its request arena");
             }
@@ -181,7 +181,7 @@ final class ServerRequest {
         if ((flags & SlotLayout.OUTSIDE) == 0) {
             reader.begin(memory, slot + SlotLayout.REQUEST_INLINE, length);
         } else {
-            reader.begin(link.requestMemory(), Ref.offset(ref), length);
+            reader.begin(end.requestMemory(), Ref.offset(ref), length);
         }
         return reader;
     }

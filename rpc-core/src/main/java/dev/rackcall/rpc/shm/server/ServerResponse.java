@@ -39,11 +39,11 @@ final class ServerResponse {
     @SuppressWarnings("unused") // UNWOKEN
     private boolean unwoken;
 
-    ServerResponse(ServerEnd link, ServiceBinding service, long slot) {
-        this.memory = link.memory();
+    ServerResponse(ServerEnd end, ServiceBinding service, long slot) {
+        this.memory = end.memory();
         this.slot = slot;
         this.buffer = new PayloadBuffer(
-                link.replyArena(), memory.asSlice(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.RESPONSE_INLINE_BYTES));
+                end.replyArena(), memory.asSlice(slot + SlotLayout.RESPONSE_INLINE, SlotLayout.RESPONSE_INLINE_BYTES));
         this.writer = PayloadWriter.create(buffer).objects(service.objects());
     }
 

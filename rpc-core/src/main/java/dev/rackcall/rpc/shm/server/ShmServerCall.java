@@ -13,6 +13,7 @@ import dev.rackcall.shm.codec.PayloadWriter;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 /**
@@ -56,11 +57,11 @@ final class ShmServerCall extends DeferrableCall {
         this.connection = connection;
         this.index = index;
         long slot = ControlLayout.slot(index);
-        ServerEnd link = connection.link;
+        ServerEnd end = connection.end;
         ServiceBinding service = connection.service;
-        this.request = new ServerRequest(link, service, connection.payloads, slot);
-        this.response = new ServerResponse(link, service, slot);
-        this.objects = new CallObjects(link, service, connection.payloads, request, response);
+        this.request = new ServerRequest(end, service, connection.payloads, slot);
+        this.response = new ServerResponse(end, service, slot);
+        this.objects = new CallObjects(end, service, connection.payloads, request, response);
     }
 
     long slot() {
@@ -134,7 +135,7 @@ final class ShmServerCall extends DeferrableCall {
 
     @Override
     HandlerWalls.Wall wall() {
-        return connection.link.wall();
+        return connection.end.wall();
     }
 
     @Override
@@ -308,7 +309,7 @@ final class ShmServerCall extends DeferrableCall {
         // fields settled.
         BUSY.setRelease(this, false);
         response.publish(word);
-        connection.link.answered(index);
+        connection.end.answered(index);
         Observers.tell(toTell, ended);
     }
 
@@ -356,6 +357,57 @@ final class ShmServerCall extends DeferrableCall {
             ServerContext running = context;
             if (running != null) {
                 running.cancel();
+            }
+        }
+    }
+
+    /**
+     * Answers a call with what its handler's stage completes with: once, whatever the stage does, since after that the slot serves its next call.
+     */
+    static final class StageAnswer<T> implements BiConsumer<T, Throwable> {
+        private static final VarHandle GIVEN;
+
+        static {
+            try {
+                GIVEN = MethodHandles.lookup().findVarHandle(StageAnswer.class, "given", boolean.class);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
+        private final DeferrableCall call;
+        private final ResultWriter<T> writer;
+
+        @SuppressWarnings("unused") // GIVEN
+        private volatile boolean given;
+
+        StageAnswer(DeferrableCall call, ResultWriter<T> writer) {
+            this.call = call;
+            this.writer = writer;
+        }
+
+        /** On whatever thread completes the stage. */
+        @Override
+        public void accept(T value, Throwable failure) {
+            if (!GIVEN.compareAndSet(this, false, true)) {
+                return;
+            }
+            HandlerWalls.Wall wall = call.wall();
+            // Another client's handler may complete it.
+            int confined = wall.lift();
+            try {
+                call.answerLate(() -> end(value, failure));
+            } finally {
+                wall.lower(confined);
+            }
+        }
+
+        private void end(T value, Throwable failure) {
+            if (failure == null) {
+                writer.write(call.result(), call, value);
+                call.succeed();
+            } else {
+                call.fail(failure);
             }
         }
     }

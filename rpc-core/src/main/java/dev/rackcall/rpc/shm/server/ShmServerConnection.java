@@ -25,7 +25,7 @@ public final class ShmServerConnection implements Relief.Served {
 
     private static final int CONNECTED = -1;
 
-    public final ServerEnd link;
+    public final ServerEnd end;
     final ServiceBinding service;
     final MemorySegment memory;
     final ServerStreams streams = new ServerStreams();
@@ -55,15 +55,15 @@ public final class ShmServerConnection implements Relief.Served {
     /** Where the poller keeps it in its list; -1: not watched. Poller only. */
     int position = -1;
 
-    ShmServerConnection(ServerEnd link, ServiceBinding service, Handlers handlers) {
-        this.link = link;
+    ShmServerConnection(ServerEnd end, ServiceBinding service, Handlers handlers) {
+        this.end = end;
         this.service = service;
         this.handlers = handlers;
-        this.memory = link.memory();
-        this.use = new ConnectionUse(link::release, link.count());
-        this.payloads = new PayloadBudget(link.requestMemory().byteSize());
-        this.mask = link.slots() - 1;
-        this.calls = new ShmServerCall[link.slots()];
+        this.memory = end.memory();
+        this.use = new ConnectionUse(end::release, end.count());
+        this.payloads = new PayloadBudget(end.requestMemory().byteSize());
+        this.mask = end.slots() - 1;
+        this.calls = new ShmServerCall[end.slots()];
     }
 
     /** Whether the next request is there, and may be taken. */
@@ -107,7 +107,7 @@ public final class ShmServerConnection implements Relief.Served {
         long word = nextWord();
         if (!SlotLayout.isOf(word, head)) {
             settle();
-            word = link.isMirrored() ? lookOut() : await(word, patience);
+            word = end.isMirrored() ? lookOut() : await(word, patience);
         }
         int taken = 0;
         int slice = duty.slice();
@@ -154,12 +154,12 @@ public final class ShmServerConnection implements Relief.Served {
 
     /** How many pauses a turn without a request takes, if it is {@code paused} where requests arrive in memory by themselves. */
     int pausesPerTurn(int paused) {
-        return link.isMirrored() ? link.pausesPerLook() : paused;
+        return end.isMirrored() ? end.pausesPerLook() : paused;
     }
 
     /** Where requests arrive by a device, looking for them takes longer than some pauses. */
     private long lookOut() {
-        link.look();
+        end.look();
         return nextWord();
     }
 
@@ -172,9 +172,9 @@ public final class ShmServerConnection implements Relief.Served {
         if (publishedHead != head) {
             publishedHead = head;
             ControlLayout.consumed(memory, head);
-            if (!answered && link.isMirrored()) {
+            if (!answered && end.isMirrored()) {
                 // The client has memory of its own; answers take the count along.
-                link.push();
+                end.push();
             }
         }
         if (answered) {
@@ -196,7 +196,7 @@ public final class ShmServerConnection implements Relief.Served {
     /** The client's end of the socket is closed. */
     void hungUp() {
         // What it sent before is in its slots. It may write on after it has hung up, but not for ever.
-        requestsLeft = link.slots();
+        requestsLeft = end.slots();
     }
 
     /** Whether a client that has hung up has nothing left to be served, after a turn that took {@code taken} requests. */
@@ -253,7 +253,7 @@ public final class ShmServerConnection implements Relief.Served {
     void unwatch() {
         ControlLayout.watched(memory, false);
         settle();
-        link.listen();
+        end.listen();
     }
 
     /** After responses were published: wakes whoever announced to sleep before it last looked. */
@@ -275,19 +275,19 @@ public final class ShmServerConnection implements Relief.Served {
 
     /** A client that sleeps is woken. One with memory of its own counts as asleep always: what was published is carried over. */
     private void deliver() {
-        if (link.isMirrored()) {
-            link.push();
+        if (end.isMirrored()) {
+            end.push();
         } else {
-            link.ring();
+            end.ring();
         }
     }
 
     ServerSpec spec() {
-        return link.spec();
+        return end.spec();
     }
 
     Peer peer() {
-        return link.peer();
+        return end.peer();
     }
 
     ShmServerCall[] calls() {
@@ -309,13 +309,13 @@ public final class ShmServerConnection implements Relief.Served {
         if (call != null) {
             call.cancel(ticket);
         }
-        link.replies().discard(ticket);
+        end.replies().discard(ticket);
         streams.closeOpenedBy(ticket);
     }
 
     /** Reads what came over the socket: rings, and cancellations for which no slot was free; negative once the client is gone. */
     int drainRings() {
-        return link.drainRings(cancelling);
+        return end.drainRings(cancelling);
     }
 
     /** The client has read the answer to the call with that ticket, a number that it sent. */
@@ -333,9 +333,9 @@ public final class ShmServerConnection implements Relief.Served {
     }
 
     boolean isIdle() {
-        if (link.isMirrored()) {
+        if (end.isMirrored()) {
             // What a device has at hand has been sent, as what is in shared memory.
-            link.look();
+            end.look();
         }
         return !use.hasCallsUnderWay() && !hasRequest();
     }
@@ -346,7 +346,7 @@ public final class ShmServerConnection implements Relief.Served {
             return;
         }
         try {
-            link.hangUp();
+            end.hangUp();
             streams.closeAll();
             for (ShmServerCall call : calls) {
                 if (call != null) {
