@@ -26,15 +26,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server's doors: one listening socket a channel, one thread that accepts and agrees on memory, and the pollers that do everything after
- * that. Connecting never disturbs a poller for longer than it takes to put one entry into its list.
+ * A server of this host's clients: one listening socket per channel, one thread that accepts clients and agrees on
+ * memory, and the pollers that do the rest. A new connection costs a poller one list entry.
  */
 final class ShmServer extends PolledServer {
     private static final Logger LOG = LoggerFactory.getLogger(ShmServer.class);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     /** An honest client says hello at once. */
     private static final long HELLO_NANOS = TimeUnit.SECONDS.toNanos(5);
-    /** After accepting failed, for want of descriptors mostly: the waiting client is still there, so the next wait would not wait. */
+    /**
+     * Pause after a failed accept, mostly for lack of descriptors: the client is still pending, so the next wait would
+     * return at once.
+     */
     private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private static final LogLimit LOG_LIMIT = new LogLimit();
@@ -43,7 +46,7 @@ final class ShmServer extends PolledServer {
     private final EventPoll events = EventPoll.create();
     private final Map<Long, ChannelSocket> doors = new LinkedHashMap<>();
     private final PendingClients guests;
-    /** False until the directory was found to be private: somebody else's must not be touched. */
+    /** False until the directory was found to be private: another user's directory must not be touched. */
     private boolean mayUseDirectory;
 
     private long lastTag;
@@ -110,7 +113,7 @@ final class ShmServer extends PolledServer {
         }
     }
 
-    /** Whatever keeps a client out, want of descriptors mostly, handlers must be relieved and silent guests dropped all the same. */
+    /** Whatever keeps a client out, handlers must be relieved and silent clients dropped. */
     private void tryHandle(long tag) {
         try {
             handle(tag);
@@ -129,7 +132,7 @@ final class ShmServer extends PolledServer {
     private void handle(long tag) {
         ChannelSocket door = doors.get(tag);
         if (door != null) {
-            // If more are waiting, the next look says so.
+            // If more are pending, the next look finds them.
             door.socket().accept().ifPresent(socket -> admit(socket, door));
         } else {
             guests.take(tag).ifPresent(this::greetOrAwait);
@@ -167,7 +170,7 @@ final class ShmServer extends PolledServer {
                         "channel %s is served for uid %d only, not for uid %d", channel, Uid.current(), peer.uid()));
     }
 
-    /** Answers what the guest has sent; false if that is nothing yet. */
+    /** Answers a client's hello; false if it has not come yet. */
     private boolean greet(PendingClients.Guest guest) {
         UnixSocket socket = guest.socket();
         try {
@@ -211,8 +214,7 @@ final class ShmServer extends PolledServer {
                 counted(() -> guest.door().factory().prepare(guest.socket(), hello, peer, connections));
         Poller poller = quietest();
         try (offer) {
-            // In this order: once the client knows, it calls at once, and on a machine with few processors it does so
-            // on this thread's.
+            // In this order: an informed client calls at once, possibly on this thread's processor.
             poller.add(offer.connection());
             offer.send();
         } catch (RuntimeException | Error e) {

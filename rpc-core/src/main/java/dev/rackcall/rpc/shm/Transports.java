@@ -127,7 +127,7 @@ public final class Transports {
         }
     }
 
-    /** Whether nobody listens, but a living server has the channel: it is starting, or ending, and will soon have done either. */
+    /** Whether a living server has the channel but does not listen: it is starting or ending. */
     private static boolean isAboutToListen(RuntimeDirectory directory, String channel, OsException refusal) {
         try {
             return (refusal.errno() == Errno.ENOENT || refusal.errno() == Errno.ECONNREFUSED)
@@ -146,7 +146,7 @@ public final class Transports {
                 .asException(why);
     }
 
-    /** The socket, if it is this user's own server that listens there: whoever made the directory could have put another's there. */
+    /** The socket, if this user's own server listens there: the directory's creator could have put another's there. */
     private static UnixSocket checked(UnixSocket socket, ClientSpec spec) {
         try {
             requireOwn(socket.peer(), spec.channel());
@@ -176,7 +176,7 @@ public final class Transports {
                 .asException();
     }
 
-    /** Makes a connection of the server's answer, or closes every descriptor that came with it. */
+    /** Makes a connection from the server's answer, or closes every descriptor that came with it. */
     private static ShmClientConnection open(UnixSocket socket, Message answer, ClientSpec spec) {
         List<SharedFile> files = new ArrayList<>();
         try {
@@ -229,7 +229,7 @@ public final class Transports {
         }
     }
 
-    /** A server that is reached in two ways. */
+    /** A server with a second listener, for clients that share no memory with it. */
     record BothEndpoints(ServerEndpoint near, ServerEndpoint far) implements ServerEndpoint {
         @Override
         public void drain() {

@@ -7,11 +7,11 @@ import dev.rackcall.shm.os.file.SharedFile;
 import java.util.Locale;
 
 /**
- * Compares what a server says about a connection with what was asked for and with the memory that it sent. A client believes nothing else of
- * it: slots and lengths decide how much this process allocates and which addresses it touches.
+ * Compares a server's hello with what was asked for and with the memory that came with it. A client does not trust a
+ * server: slots and lengths decide how much this process allocates and which addresses it touches.
  */
 public final class ServerHelloCheck {
-    /** What the offset of a Ref reaches. */
+    /** The reach of a Ref's offset. */
     private static final long MAX_ARENA_BYTES = 1L << 40;
 
     private final Handshake.ServerHello serverHello;
@@ -41,7 +41,7 @@ public final class ServerHelloCheck {
         requirePlaces(file, shared);
     }
 
-    /** As {@link #require}, of memory whose length is not the server's affair. */
+    /** As {@link #require}, for memory whose length the server does not choose. */
     public void requirePlaces(SharedFile file, SharedFile shared) throws Handshake.MalformedException {
         require(serverHello.slots() == slots, "it gives %d slots, but %d were asked for", serverHello.slots(), slots);
         require(

@@ -26,8 +26,9 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * The client's end of a connection: begins calls, publishes requests, rings when the server does not watch, and tells everybody when it has ended. Which slot a call gets is the
- * business of {@link ClientSlots}, how its answer is waited for of {@link AnswerWaiting} and {@link AsyncCalls}. Thread-safe.
+ * The client's end of a connection: begins calls, publishes requests, rings when the server does not poll, and ends all
+ * calls when the connection ends. {@link ClientSlots} chooses a call's slot; {@link AnswerWaiting} and {@link
+ * AsyncCalls} wait for its answer. Thread-safe.
  */
 public final class ShmClientConnection extends ClientConnection implements ClientEnd.Owner, ClientStream.Source {
     public final ClientEnd end;
@@ -62,7 +63,10 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         return call;
     }
 
-    /** For whoever looks at the memory without a slot that keeps it mapped: false, if that is because the connection has ended. */
+    /**
+     * For threads that read the memory without holding a slot: returns false if the memory is gone because the
+     * connection has ended.
+     */
     boolean rethrowIfOpen(IllegalStateException thrown) {
         if (open) {
             throw thrown;
@@ -70,10 +74,10 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         return false;
     }
 
-    /** Makes the request half of {@code slot} visible to the server and wakes it if it does not watch. */
+    /** Publishes the request half of {@code slot}, and wakes the server if it does not poll. */
     void publish(long slot, long word) {
         SlotLayout.publishRequest(memory, slot, word);
-        // Between our request and our look at `watched`; the server fences between clearing `watched` and its last look
+        // Between our request and our look at `watched`. The server fences between clearing `watched` and its last look
         // at the slot.
         VarHandle.fullFence();
         if (!ControlLayout.isWatched(memory)) {
@@ -81,7 +85,10 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         }
     }
 
-    /** A server that does not poll is woken. One with memory of its own never polls this memory: what was published is carried over. */
+    /**
+     * Wakes a server that does not poll. A server with memory of its own never polls this memory, so requests are
+     * pushed to it.
+     */
     private void deliver() {
         if (end.isMirrored()) {
             end.push();
@@ -90,7 +97,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         }
     }
 
-    /** Tells the server that nobody waits for the call with that ticket any more. */
+    /** Tells the server that no caller waits for the call with that ticket any more. */
     void cancel(long ticket) {
         control(ControlOp.CANCEL, ticket);
     }
@@ -118,7 +125,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     }
 
     /**
-     * Has the server join the session in which a holder has this side's seals.
+     * Makes the server join the session in which a holder has this side's seals.
      *
      * @throws dev.rackcall.rpc.RpcException if it cannot
      */
@@ -129,7 +136,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     /**
      * Sends a control request of two operands and waits for its answer.
      *
-     * @throws dev.rackcall.rpc.RpcException what it ended with
+     * @throws dev.rackcall.rpc.RpcException the request's failure
      */
     public <T> T ask(int op, long first, long second, Duration bound, Function<PayloadReader, T> reader) {
         long deadline = System.nanoTime() + bound.toNanos();
@@ -197,7 +204,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
         return open;
     }
 
-    // ---- what its end and the reactor ask of it
+    // ---- called by its end
 
     @Override
     public ClientReactor.Polled polled() {
@@ -219,7 +226,7 @@ public final class ShmClientConnection extends ClientConnection implements Clien
                 usable = false;
             }
         } catch (IllegalStateException e) {
-            // Closed by another thread meanwhile, which wakes everybody; the end no longer uses the memory.
+            // Closed by another thread meanwhile, which wakes all callers; the end no longer uses the memory.
             usable = rethrowIfOpen(e);
         }
     }
@@ -228,9 +235,8 @@ public final class ShmClientConnection extends ClientConnection implements Clien
     public void ended() {
         usable = false;
         open = false;
-        // Between saying that it is over and looking for calls that wait; a sender marks its call, fences, and then
-        // looks
-        // whether it is over.
+        // Between marking the end and looking for waiting calls. A sender marks its call, fences, and then looks for
+        // the end.
         VarHandle.fullFence();
         async.loseAll();
         slots.wakeAll();

@@ -19,7 +19,10 @@ import dev.rackcall.shm.pool.PoolCommons;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Connects to a server that serves a pool, wherever it runs: knocks at the channel's {@link PoolDoor} and maps what the answer names. */
+/**
+ * Connects to a server of a pool, on any host: leaves a hello at the channel's {@link PoolDoor} and maps the memory
+ * that the answer names.
+ */
 public final class PoolClient {
     private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
@@ -82,7 +85,7 @@ public final class PoolClient {
         }
     }
 
-    /** Takes a seat at the door, if need be when others have left: until then nobody knows of the knock. */
+    /** Takes a seat at the door, waiting for a free one if necessary. Until then no server knows of the hello. */
     private int sit(PoolDoor door, long place) {
         int seat = door.sit(place);
         while (seat < 0) {
@@ -94,7 +97,7 @@ public final class PoolClient {
     }
 
     /**
-     * Waits for the answer; then the knock is this side's again.
+     * Waits for the answer, after which the memory of the handshake is this side's again.
      *
      * @return true
      */
@@ -109,7 +112,7 @@ public final class PoolClient {
             if (door.stand(seat, place)) {
                 pool.give(place);
             }
-            // Otherwise a server has taken it and may still write its answer there, so it stays this host's.
+            // Otherwise a server has taken it and may still write its answer there, so it stays taken.
             throw e;
         }
     }
@@ -159,7 +162,7 @@ public final class PoolClient {
             end.start(connection);
             return connection;
         } catch (Handshake.MalformedException | RuntimeException | Error e) {
-            // In this order: who has left must not write into the bell's page any more.
+            // In this order: an end that has left must not write into the bell's page.
             if (bell != null) {
                 bell.close();
             }
@@ -168,7 +171,7 @@ public final class PoolClient {
             } else if (bell != null) {
                 bell.leave();
             } else if (PoolMemory.isIn(pool, window)) {
-                // Or the server would keep it for a client that may still come, until this host is reclaimed.
+                // Otherwise the server would keep it for this client until this host is reclaimed.
                 PoolBell.decline(PoolMemory.bellPage(pool, window));
             }
             if (sharedFile != null) {

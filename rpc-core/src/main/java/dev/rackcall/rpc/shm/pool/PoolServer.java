@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server for clients on all hosts that map a pool. One thread answers who knocks at its {@link PoolDoor}s; what follows is as for clients of this host, but for
- * the bell and for where the memory lies.
+ * A server for clients on all hosts that map a pool. One thread answers hellos at its {@link PoolDoor}s. The rest is as
+ * for clients of this host, except for the bell and the place of the memory.
  */
 public final class PoolServer extends PolledServer {
     private static final Logger LOG = LoggerFactory.getLogger(PoolServer.class);
@@ -37,7 +37,7 @@ public final class PoolServer extends PolledServer {
     private final Thread porter = new Thread(this::attend, "rackcall-porter");
     private volatile boolean stopping;
 
-    /** One channel: its door, by which number this server has it, and what it serves. */
+    /** One channel: its door, the server's number as its owner, and what it serves. */
     private record Entrance(PoolDoor door, long owner, ConnectionFactory factory, PoolMemory memory) {}
 
     private PoolServer(ServerSpec spec, PoolCommons pool) {
@@ -173,7 +173,7 @@ public final class PoolServer extends PolledServer {
             return;
         }
         if (!pool.isThere(knock.host(), knock.boot())) {
-            // Its host was reclaimed while the knock was at the door: what lies there is somebody else's by now.
+            // The client's host was reclaimed meanwhile, so that memory may be reused.
             return;
         }
         try {
@@ -192,7 +192,7 @@ public final class PoolServer extends PolledServer {
                             "the pool has no memory left for a connection: %s; ask for a smaller arenaQuota",
                             e.getMessage()));
         } catch (RuntimeException | Error e) {
-            // Who is not answered waits for nothing until its time-out.
+            // An unanswered client would wait until its time-out.
             refuse(
                     knock,
                     Status.Code.RESOURCE_EXHAUSTED.with("the server cannot take a connection: %s", e.getMessage()));
@@ -252,7 +252,7 @@ public final class PoolServer extends PolledServer {
         }
     }
 
-    /** Does what concerns the pool, unless its owner has closed it before the server: then there is nothing left to be done. */
+    /** Runs an action on the pool, unless the pool was closed before the server: then there is nothing left to do. */
     private void unlessClosed(Runnable action) {
         try {
             action.run();

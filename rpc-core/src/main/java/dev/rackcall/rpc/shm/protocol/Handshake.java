@@ -11,23 +11,24 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The two messages that open a connection over its Unix socket, before there is any shared memory. Each is one datagram-like packet:
- * magic, protocol version, then the fields in order. Java's {@link DataOutputStream} form (big-endian).
+ * The two messages that open a connection before there is any shared memory: the client's hello and the server's hello.
+ * Each is one packet with magic, protocol version, and the fields in order, in the big-endian form of {@link
+ * DataOutputStream}.
  */
 public final class Handshake {
     private static final long MAGIC = 0x5241434b43414c4cL; // "RACKCALL"
     static final int PROTOCOL = 1;
-    /** Bounds of the slots that a client may ask for; a power of two. */
+    /** Bounds of the slots that a client may ask for, a power of two. */
     public static final int MIN_SLOTS = 2;
 
     public static final int MAX_SLOTS = 4096;
-    /** Bytes of an arena that a client gets at least, if the server gives that much at all. */
+    /** Bytes of an arena that a client gets at least, unless the server's quota is lower. */
     public static final long MIN_QUOTA = 64 << 10;
     /** The server's participant number in the shared arena. */
     public static final int SERVER_PARTICIPANT = 1;
-    /** Participant numbers have 12 bits in a page-table entry; 0 is nobody. */
+    /** Participant numbers have 12 bits in a page-table entry; 0 means none. */
     public static final int MAX_PARTICIPANTS = 4095;
-    /** Bytes of one text: two of them fit into a packet, and longer ones, which may quote what a peer sent, are cut. */
+    /** Bytes of one text, so that two fit into a packet. Longer ones, which may quote a peer, are cut. */
     private static final int MAX_TEXT_BYTES = 30_000;
 
     private static final int MAX_CHANNEL_CHARS = 255;
@@ -35,7 +36,7 @@ public final class Handshake {
     private Handshake() {}
 
     /**
-     * The client's wishes.
+     * What a client asks for.
      *
      * @param layout {@link ControlLayout#VERSION} of the client
      * @param sealsHeld whether another process is to hold its seals
@@ -63,9 +64,9 @@ public final class Handshake {
                             in.readUTF(),
                             in.readInt(),
                             in.readLong(),
-                            // Clients before this could be asked say nothing here.
+                            // Older clients do not send this field.
                             in.available() > 0 && in.readBoolean()));
-            // It will stand in logs and in messages.
+            // It will appear in logs and messages.
             if (hello.channel.length() > MAX_CHANNEL_CHARS
                     || hello.channel.chars().anyMatch(Character::isISOControl)) {
                 throw new MalformedException("what it asks for is no channel's name");
@@ -75,8 +76,8 @@ public final class Handshake {
     }
 
     /**
-     * The server's answer. With status OK the packet carries the connection's memory, and the channel's shared arena if there is one, as
-     * file descriptors.
+     * The server's answer. With status OK its packet carries file descriptors of the connection's memory and of the
+     * channel's shared arena.
      */
     public record ServerHello(
             Status status, long instance, int slots, int participant, Arenas arenas, ServedInterface service) {
@@ -126,7 +127,7 @@ public final class Handshake {
         }
     }
 
-    /** The three arenas of a connection, of which the last one is the channel's. */
+    /** The three arenas that a client maps; the last one is shared by the channel's clients. */
     public record Arenas(ArenaPlace request, ArenaPlace reply, ArenaPlace shared) {}
 
     /**
@@ -145,7 +146,7 @@ public final class Handshake {
             return new ArenaPlace(in.readInt(), in.readLong(), in.readLong());
         }
 
-        /** Whether the place lies inside a file of that size, on page borders. */
+        /** Whether the place lies inside a file of that size, on page boundaries. */
         public boolean fits(long fileBytes) {
             return id > 0
                     && id <= 0xffff
@@ -158,7 +159,7 @@ public final class Handshake {
         }
     }
 
-    /** A packet that is not what it should be. */
+    /** A malformed packet. */
     public static final class MalformedException extends Exception {
         private static final long serialVersionUID = 1L;
 

@@ -19,8 +19,9 @@ import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
 
 /**
- * What a call has at the server beside its slot: the space in which the Refs of its isolated arguments are followed, and the temporary scope of its handler.
- * One per slot, made when the first call needs it; a call that answers with a stream takes it along. Used by the thread that serves the call.
+ * What a call has at the server besides its slot: where the Refs of its isolated arguments are followed, and its
+ * handler's temporary scope. One per slot, made when first needed; a call that answers with a stream gives it away.
+ * Confined to the thread that serves the call.
  */
 final class CallMemory {
     private static final long FIRST_TEMPORARY_BYTES = 4000;
@@ -29,9 +30,9 @@ final class CallMemory {
     private final ServiceBinding service;
     private final ArgumentSpace arguments;
     private Scope temporary;
-    /** What the call's arguments are read under; 0: none. */
+    /** The seal of the call's arguments; 0: none. */
     private long seal;
-    /** Its caller cannot lift it, and the arguments are read in place for that reason. */
+    /** The caller cannot lift the seal, so the arguments are read in place. */
     private boolean enforced;
 
     CallMemory(ServerEnd end, ServiceBinding service, SnapshotBudget budget) {
@@ -43,10 +44,11 @@ final class CallMemory {
     /**
      * Where the Refs of an isolated call's arguments are followed.
      *
-     * @param flags the request's; SNAPSHOT or SEALED
+     * @param flags of the request: SNAPSHOT or SEALED
      * @param scopeOrSeal the request's isolation field
-     * @param demanded what the method and the server ask for. Who believes no caller copies also what is sealed, unless a holder has the seals
-     * @throws RefException if there is no such scope, or the seal is none
+     * @param demanded by the method and the server; where no caller is trusted, sealed arguments are copied unless a
+     *     holder has the seals
+     * @throws RefException if there is no such scope or seal
      * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if the seal must be enforced and is not
      */
     RefSpace arguments(int flags, long scopeOrSeal, Isolation demanded, MethodDescriptor method) {
@@ -71,7 +73,7 @@ final class CallMemory {
             SealedScopes seals = end.seals().scopes();
             if (copy) {
                 long firstRun = seals.claim(number);
-                // Before the copy, which may fail: who has claimed it marks it done.
+                // Before the copy, which may fail: a claimed seal must be marked done.
                 seal = number;
                 arguments.snapshot(end.requestArena(), firstRun);
             } else {
@@ -94,7 +96,10 @@ final class CallMemory {
                 .asException();
     }
 
-    /** Whether whoever held the seal has ended meanwhile, which opens the pages: then what was read may have changed under the handler. */
+    /**
+     * Whether the holder of the seal has ended, which opens the pages: the arguments may have changed under the
+     * handler.
+     */
     boolean hasLostItsSeal() {
         return enforced && seal != 0 && !end.seals().areEnforced();
     }
@@ -104,12 +109,15 @@ final class CallMemory {
         return seal == number;
     }
 
-    /** Whether an object lies in the scope that the caller passed, which may be returned to it: the same Ref means its original there. */
+    /**
+     * Whether an object lies in the scope that the caller passed. It may be returned: the same Ref leads to its
+     * original there.
+     */
     boolean isArgument(Object sharedObject) {
         return SharedObject.spaceOf(sharedObject) == arguments && arguments.holds(SharedObject.refOf(sharedObject));
     }
 
-    /** Refuses what comes less isolated than is demanded. */
+    /** Refuses arguments that are less isolated than demanded. */
     static void requireTrusted(Isolation demanded, MethodDescriptor method, String argument) {
         if (demanded.isSafe()) {
             IsolationEvents.violation(
@@ -124,7 +132,7 @@ final class CallMemory {
         }
     }
 
-    /** What the handler allocates here is gone when the call ends. */
+    /** A scope for the handler, closed when the call ends. */
     Scope temporaryScope(RefSpace alsoFollowed) {
         if (temporary == null) {
             Arena scratch = service.scratch().arena();
@@ -149,8 +157,8 @@ final class CallMemory {
     }
 
     /**
-     * Where the Refs of objects lead that a handler allocates for the time of its call: into its own temporary scope, and wherever its
-     * arguments may lead. Not into the temporary scopes of other calls, although these lie in the same arena: a caller could make up such Refs.
+     * Follows the Refs of objects in a handler's temporary scope: into that scope, and wherever its arguments may lead.
+     * Other calls' temporary scopes lie in the same arena and are excluded, since a caller could forge Refs into them.
      */
     static final class TemporarySpace extends RefSpace {
         private final Arena scratch;

@@ -19,7 +19,10 @@ import java.security.SecureRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
 
-/** Makes the memory of new connections to one channel: one sealed memfd each, cut into control region, request arena and reply arena. */
+/**
+ * Makes the memory of new connections to one channel: a sealed memfd each, divided into control region, request arena
+ * and reply arena.
+ */
 public final class ConnectionFactory implements AutoCloseable {
     private static final long FIRST_REPLY_BYTES = 16 << 10;
     private static final int ALLOCATOR = 1;
@@ -50,8 +53,8 @@ public final class ConnectionFactory implements AutoCloseable {
     /**
      * For clients whose memory comes from elsewhere: {@link #join} and {@link #connect}.
      *
-     * @param arenaQuota the most that a connection's arenas may have, in bytes
-     * @param makesShared makes the arena of that number that all clients share
+     * @param arenaQuota bytes of each arena of a connection, at most
+     * @param makesShared makes the channel's shared arena, with that number
      */
     public ConnectionFactory(
             ServerSpec spec,
@@ -96,7 +99,7 @@ public final class ConnectionFactory implements AutoCloseable {
         return binding.channel();
     }
 
-    /** A connection of which the client does not know yet, with what it has to be told. */
+    /** A connection that its client does not know yet, with what the client has to be sent. */
     public record Offer(
             ShmServerConnection connection,
             UnixSocket socket,
@@ -117,7 +120,7 @@ public final class ConnectionFactory implements AutoCloseable {
         }
     }
 
-    /** Makes a connection; {@code count} hears when it hangs up and when its memory is gone. */
+    /** Makes a connection. {@code count} hears when it hangs up and when its memory is released. */
     public Offer prepare(UnixSocket socket, Handshake.ClientHello hello, Peer peer, ConnectionCount count) {
         check(hello);
         SharedPool.Seat seat = shared.join();
@@ -154,10 +157,10 @@ public final class ConnectionFactory implements AutoCloseable {
     }
 
     /**
-     * The server's end of a connection. It owns the file, which is closed if making it fails; the bell then stays the caller's.
+     * Makes the server's end of a connection. It owns the file and closes it on failure; the caller keeps the bell.
      *
      * @param file {@link #bytes} long; the control region is all zero
-     * @param onRelease called when it does not use that memory any more
+     * @param onRelease called when the server no longer uses that memory
      */
     public ShmServerConnection connect(
             Bell bell,
@@ -196,13 +199,13 @@ public final class ConnectionFactory implements AutoCloseable {
         }
     }
 
-    /** Gives back the numbers of a plan that {@link #connect} was not asked to carry out. */
+    /** Gives back the arena numbers of a hello that {@link #connect} was not called for. */
     public void giveIds(Handshake.ServerHello serverHello) {
         ids.give(serverHello.request().id());
         ids.give(serverHello.reply().id());
     }
 
-    /** The arena that all clients share. */
+    /** The channel's shared arena. */
     public SharedPool shared() {
         return shared;
     }
@@ -233,9 +236,9 @@ public final class ConnectionFactory implements AutoCloseable {
     }
 
     /**
-     * A place in the shared arena and memory for a client whose memory comes from elsewhere.
+     * A participant number and arena numbers for a client whose memory comes from elsewhere.
      *
-     * @param hasLeft whether that client does not use the shared arena any more, and never will
+     * @param hasLeft whether that client has stopped using the shared arena for good
      */
     public Handshake.ServerHello join(Handshake.ClientHello hello, BooleanSupplier hasLeft) {
         int number = shared.join(hasLeft);
@@ -247,7 +250,7 @@ public final class ConnectionFactory implements AutoCloseable {
         }
     }
 
-    /** What a client gets, with numbers for its arenas, which {@link #connect} gives back in the end. */
+    /** What a client gets; {@link #connect} gives the arena numbers back in the end. */
     private Handshake.ServerHello plan(Handshake.ClientHello hello, int participant) {
         return serverHello(hello, ConnectionPlan.of(hello.slots(), quota(hello), ControlLayout.PAGE), participant);
     }
@@ -288,7 +291,7 @@ public final class ConnectionFactory implements AutoCloseable {
                 firstBytes);
     }
 
-    /** To be called now and then. */
+    /** Called periodically. */
     public void tick() {
         shared.reclaim();
     }

@@ -10,14 +10,14 @@ import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.codec.PayloadReader;
 import java.nio.ByteBuffer;
 
-/** Requests that are no service methods: those by which a client's runtime tells the server's what has become of earlier calls. */
+/** Serves requests that are no service methods: a client's runtime sends them about earlier calls. */
 final class ControlRequests {
     private ControlRequests() {}
 
     /**
-     * Serves one and answers it, now or, if a stream has nothing ready, later. On the poller.
+     * Serves a request and answers it, or defers the answer if a stream has no element ready. Poller only.
      *
-     * @throws ProtocolBreachException if no client of this version sends such a thing
+     * @throws ProtocolBreachException if no client of this version sends such a request
      */
     static void serve(ShmServerCall call) throws ProtocolBreachException {
         ServerRequest request = call.request;
@@ -73,7 +73,7 @@ final class ControlRequests {
                 .putLong(sessionLow)
                 .array();
         call.defer();
-        // On a thread of its own, once a connection: holder and client may take their time.
+        // On a thread of its own, once per connection, since holder and client may take their time.
         Thread.ofPlatform()
                 .daemon()
                 .name("rackcall-join-seals")
@@ -87,7 +87,7 @@ final class ControlRequests {
                 }));
     }
 
-    /** About the scopes that nodes have open for each other. A request that is wrong fails; its connection goes on. */
+    /** Serves requests about scopes that clients open for each other. A malformed one fails; its connection goes on. */
     private static void serveNode(ShmServerCall call, int op, long ref, long bytes) {
         try {
             call.connection

@@ -16,7 +16,10 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a server has behind its doors, wherever those are: the pollers, the handlers, its connections; and whether it takes any more of them. */
+/**
+ * A server behind its listeners: its pollers, handlers and connections, and whether it accepts more of them. Subclasses
+ * make connections.
+ */
 public abstract class PolledServer implements ServerEndpoint {
     private static final Logger LOG = LoggerFactory.getLogger(PolledServer.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
@@ -36,9 +39,10 @@ public abstract class PolledServer implements ServerEndpoint {
     }
 
     /**
-     * To be called before a connection is made.
+     * Called before a connection is made.
      *
-     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if the server drains, RESOURCE_EXHAUSTED if it has as many connections as it may
+     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if the server drains, RESOURCE_EXHAUSTED if it has as many
+     *     connections as it may
      */
     protected final void requireRoom(String channel) {
         if (draining) {
@@ -91,12 +95,15 @@ public abstract class PolledServer implements ServerEndpoint {
         return calls;
     }
 
-    /** No connection is made any more. */
+    /** Accepts no more connections. */
     protected final void admitNobody() {
         draining = true;
     }
 
-    /** Ends all connections and the threads that serve them. Once nobody makes connections or asks for relief. */
+    /**
+     * Ends all connections and the threads that serve them. Called when no thread makes connections or asks for relief
+     * any more.
+     */
     protected final void endCalls() {
         pollers.forEach(poller -> poller.stop(STOP_NANOS, spec.threads().stuckAfter()));
         handlers.close();
@@ -110,7 +117,7 @@ public abstract class PolledServer implements ServerEndpoint {
         }
     }
 
-    /** The one with the fewest connections. */
+    /** The poller with the fewest connections. */
     protected final Poller quietest() {
         Poller quietest = pollers.getFirst();
         for (Poller poller : pollers) {
@@ -125,7 +132,7 @@ public abstract class PolledServer implements ServerEndpoint {
         return pollers.stream().anyMatch(Poller::isAwake);
     }
 
-    /** To be called every {@code stuckAfter} while any is awake. */
+    /** Called every {@code stuckAfter} while any poller is awake. */
     protected final void relieveIfStuck() {
         for (Poller poller : pollers) {
             try {
@@ -141,7 +148,9 @@ public abstract class PolledServer implements ServerEndpoint {
         }
     }
 
-    /** Whether no request waits at a poller and no call is under way; asked of its thread, false if that does not answer in time. */
+    /**
+     * Whether no request waits at a poller and no call is in flight. Its thread answers; false if it does not in time.
+     */
     static boolean isDrained(Poller poller, long nanos) {
         CompletableFuture<Boolean> drained = new CompletableFuture<>();
         poller.post(() -> drained.complete(poller.connections().stream().allMatch(ShmServerConnection::isIdle)));
@@ -168,13 +177,13 @@ public abstract class PolledServer implements ServerEndpoint {
         }
     }
 
-    /** A connection that was counted could not be made. */
+    /** A counted connection could not be made. */
     protected final void notConnected() {
         connections.hangsUp();
         connections.isReleased();
     }
 
-    /** Waits for a thread that was told to stop, for some seconds. */
+    /** Waits some seconds for a thread that was told to stop. */
     protected static void join(Thread thread) {
         try {
             thread.join(JOIN_MILLIS);

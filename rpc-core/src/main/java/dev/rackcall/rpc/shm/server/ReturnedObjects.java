@@ -12,8 +12,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * Which shared objects a handler may return to its caller, and which it may keep: those that both map. The server's side of {@code PassedObjects}. Judged by memory, not by
- * arena number: a server that is a client of others meets their numbers, too. Thread-safe.
+ * Decides which shared objects a handler may return or adopt: those that both sides map. The counterpart of {@code
+ * PassedObjects}. Compared by memory, not by arena number, since this process may be a client of servers that use the
+ * same numbers. Thread-safe.
  */
 final class ReturnedObjects {
     private final ServerEnd end;
@@ -27,7 +28,7 @@ final class ReturnedObjects {
     }
 
     /**
-     * The Ref by which the caller finds what a handler returns.
+     * The Ref by which the caller finds a returned object.
      *
      * @throws dev.rackcall.rpc.RpcException INTERNAL if it cannot; FAILED_PRECONDITION if it could only on this host
      */
@@ -48,7 +49,7 @@ final class ReturnedObjects {
         return ref;
     }
 
-    /** What lies in the request arena came from the client, which has it. */
+    /** Objects of the request arena came from the client, which has them. */
     private void carryOver(long ref, MemorySegment.Scope mapped, String method) {
         if (!end.owns(mapped) && !isOpenForAll(ref, mapped, method)) {
             throw Status.Code.FAILED_PRECONDITION
@@ -63,7 +64,7 @@ final class ReturnedObjects {
         }
     }
 
-    /** Whether the caller may ask for it: it lies in a scope that another node has opened for others, or that this server has adopted. */
+    /** Whether the caller may fetch it: another client has opened its scope, or this server has adopted it. */
     private boolean isOpenForAll(long ref, MemorySegment.Scope mapped, String method) {
         try {
             return end.mirrored().orElseThrow().isOpenForAll(mapped, ref);
@@ -80,7 +81,7 @@ final class ReturnedObjects {
         try {
             return SharedObject.spaceOf(sharedObject).memory(ref).scope();
         } catch (RefException | IllegalStateException e) {
-            // Or else: unmapped, since its client's connection has ended.
+            // The latter: unmapped, since its client's connection has ended.
             throw isGone(method, e);
         }
     }
@@ -94,7 +95,8 @@ final class ReturnedObjects {
     /**
      * Makes the scope of an argument the server's own.
      *
-     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if it does not lie in the shared arena, or is not its caller's to give
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if it is not in the shared arena, or does not belong to
+     *     the caller
      */
     Scope adopt(Object argument, String method) {
         long ref = SharedObject.refOf(argument);

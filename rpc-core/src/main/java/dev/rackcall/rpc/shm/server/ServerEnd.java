@@ -21,8 +21,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
 
 /**
- * What a connection stands on at the server: the bell that proves the client's life, the memory that both map, the arenas in it, and the
- * Refs that may be followed for this client. Owned by one {@link ShmServerConnection}.
+ * The server's half of a connection: the bell that proves the client's life, the memory and arenas that both sides map,
+ * and the Refs that may be followed for this client. Owned by one {@link ShmServerConnection}.
  */
 public final class ServerEnd {
     private final Bell bell;
@@ -31,7 +31,7 @@ public final class ServerEnd {
     private final SharedPool shared;
     private final Handshake.ServerHello serverHello;
     private final Peer peer;
-    /** Kept: the call path reads them. */
+    /** Cached for the call path. */
     private final Arena replyArena;
 
     private final Arena requestArena;
@@ -74,7 +74,7 @@ public final class ServerEnd {
         this.objects = new ReturnedObjects(this, serverHello, shared.arena());
     }
 
-    /** The client has memory of its own: what is returned is carried over. */
+    /** The client has memory of its own: returned objects are carried over. */
     public void mirroredBy(MirroredClient client) {
         mirrored = client;
         replies = new ReplyScopes(replyArena, client.refs());
@@ -93,12 +93,12 @@ public final class ServerEnd {
         return mirrored != null;
     }
 
-    /** What it has for a client with memory of its own. */
+    /** Present if the client has memory of its own. */
     Optional<MirroredClient> mirrored() {
         return Optional.ofNullable(mirrored);
     }
 
-    /** A call passes a shared object: what the client has pushed for it may be read by those whom it lets. */
+    /** A call passes a shared object: what was pushed for it may be read by other clients. */
     void hasPassed() {
         if (mirrored != null) {
             mirrored.hasPassed();
@@ -115,7 +115,7 @@ public final class ServerEnd {
         mirrored.look();
     }
 
-    /** Before the last look at a connection that will not be polled: from now on the client's next request rings. */
+    /** Makes the client's next request ring, before the last look at a connection that will not be polled. */
     void listen() {
         if (mirrored != null) {
             mirrored.listen();
@@ -130,7 +130,7 @@ public final class ServerEnd {
         return serverHello.slots();
     }
 
-    /** What the handlers of this client's calls run behind. */
+    /** The sandbox of this client's handlers. */
     HandlerWalls.Wall wall() {
         return memory.wall();
     }
@@ -147,7 +147,7 @@ public final class ServerEnd {
         return bell.fd();
     }
 
-    /** Reads the client's rings; negative once it is gone. Those with a number are tickets of calls that it cancels. */
+    /** Reads the client's rings; negative once it is gone. Numbers are tickets of calls that it cancels. */
     int drainRings(LongConsumer cancelled) {
         return bell.drain(cancelled);
     }
@@ -170,14 +170,14 @@ public final class ServerEnd {
     private boolean isTold() {
         if (!told) {
             rungEarly = true;
-            // Volatile store above, then this look; who tells the client says so before he looks whether it was rung
-            // for.
+            // Volatile store above, then this look. The thread that tells the client sets `told` before it looks at
+            // `rungEarly`.
             return told;
         }
         return true;
     }
 
-    /** The client has been sent what it needs: a ring before that it would take for it. */
+    /** The client has been sent its hello; an earlier ring would be taken for it. */
     public void told() {
         told = true;
         if (rungEarly) {
@@ -211,7 +211,7 @@ public final class ServerEnd {
     }
 
     /**
-     * The arena in which a client's isolated arguments lie: its own, or the one that all share.
+     * The arena of a client's isolated arguments: its own, or the shared one.
      *
      * @throws RefException if the Ref names no such arena
      */
@@ -225,7 +225,7 @@ public final class ServerEnd {
         throw new RefException(Ref.describe(ref) + " is no scope of its caller's");
     }
 
-    /** What its client has sealed in its request arena. */
+    /** The seals of the client's request arena. */
     ReceivedSeals seals() {
         if (isMirrored()) {
             throw new SealException("a seal protects the client's memory, and this is a mirror of it");
@@ -233,7 +233,7 @@ public final class ServerEnd {
         return seals;
     }
 
-    /** A request names a seal under which its call did not read. */
+    /** A request names a seal that its call did not read under. */
     void giveUp(long seal) {
         if (!isMirrored()) {
             seals.giveUp(seal);
@@ -241,11 +241,11 @@ public final class ServerEnd {
     }
 
     /**
-     * Where Refs are followed of arguments that have stayed with the client.
+     * Where the Refs of arguments are followed that have stayed with the client.
      *
-     * @param deadline until when the call's caller waits; 0 if it has not said so
+     * @param deadline until when the caller waits; 0 if it did not say
      * @throws RefException if this client shares its memory, so that there is nothing to fetch
-     * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if there is no memory for what is fetched
+     * @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if there is no memory for fetched pages
      */
     RefSpace fetched(long deadline) {
         if (mirrored == null) {
@@ -254,17 +254,17 @@ public final class ServerEnd {
         return mirrored.fetched(deadline);
     }
 
-    /** The only arena in which scopes can be sealed: others than its client could write in the shared one. */
+    /** The only arena whose scopes can be sealed: the shared one is writable by other clients. */
     public Arena requestArena() {
         return requestArena;
     }
 
-    /** What its callers own of the reply arena. */
+    /** The scopes of the reply arena that its callers own. */
     ReplyScopes replies() {
         return replies;
     }
 
-    /** What its handlers may return and keep. */
+    /** Which objects its handlers may return and adopt. */
     ReturnedObjects objects() {
         return objects;
     }
@@ -274,7 +274,7 @@ public final class ServerEnd {
         return mapped.equals(memory.all().scope()) || (mirrored != null && mirrored.isFetched(mapped));
     }
 
-    /** Whether a Ref names an arena of this connection's own. */
+    /** Whether a Ref names one of this connection's own arenas. */
     boolean isOwn(long ref) {
         return Ref.arenaId(ref) == serverHello.request().id()
                 || Ref.arenaId(ref) == serverHello.reply().id();
@@ -289,12 +289,12 @@ public final class ServerEnd {
         bell.close();
     }
 
-    /** What its server counts. */
+    /** The server's count. */
     ConnectionCount count() {
         return count;
     }
 
-    /** Unmaps the memory, as soon as nobody has handed a part of it to the kernel; no call is under way and none will be. */
+    /** Unmaps the memory, once the kernel uses no part of it on behalf of users. No call is in flight. */
     void release() {
         if (released.compareAndSet(false, true)) {
             try {
@@ -309,8 +309,8 @@ public final class ServerEnd {
     private void unmapped() {
         try {
             mirrored().ifPresent(MirroredClient::released);
-            // After the memory: a handler whose answer is late may mark a seal done, and looks for the memory's end
-            // only.
+            // After the memory: a late handler may still mark a seal done, and checks only whether the memory is
+            // mapped.
             seals.close();
             memory.file().close();
         } finally {
@@ -318,7 +318,7 @@ public final class ServerEnd {
         }
     }
 
-    /** Whatever went wrong before: the client's number and what it had in the shared arena must not stay taken. */
+    /** Whatever failed before: the client's number and its part of the shared arena must be reclaimed. */
     private void left() {
         try {
             shared.leave(serverHello.participant());
@@ -332,7 +332,7 @@ public final class ServerEnd {
      * The memory of a connection at its server.
      *
      * @param file closed when the memory is unmapped
-     * @param wall what the handlers of the client's calls run behind
+     * @param wall the sandbox of the client's handlers
      * @param onRelease called when nothing is mapped any more
      */
     record ServerMemory(
