@@ -22,42 +22,39 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Both kinds of threads at once, over the software device, and what a user may do wrong. */
 @SuppressWarnings("LockNotBeforeTry")
-@Timeout(60)
-class ALockTest {
+class ALockTest extends LockFixture {
     private static final int DESCRIPTORS = 40;
     private static final int LOCKS = 4;
     private static final int COUNTS = 200;
     private static final long ME = 1;
 
-    private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, LOCKS), 64);
-    private final LockTable table = LockTable.create(memory, DESCRIPTORS, LOCKS);
-    private final LockHome home = new LockHome(memory);
     private final LockFinisher finisher = LockFinisher.start();
-    private final ExecutorService threads = Executors.newCachedThreadPool();
     private int counter;
+
+    ALockTest() {
+        super(DESCRIPTORS, LOCKS, false);
+    }
 
     @AfterEach
     void close() {
         threads.close();
         finisher.close();
-        home.close();
     }
 
     private LockSession local() {
-        return table.localSession(ME);
+        return local(ME);
     }
 
     private LockSession remote() {
-        return LockTable.remoteSession(home.newLink(), ME);
+        return remote(ME);
     }
 
     /** Does not wait for its unlocks. */
     private LockSession finished() {
-        return LockTable.remoteSession(home.newLink(), ME, finisher);
+        return LockTable.remoteSession(home.newLink().withFinisher(finisher), ME);
     }
 
     /** What a thread does with a lock, as often as asked. Returns how often it had it. */
@@ -197,7 +194,7 @@ class ALockTest {
         MemorySegment small = Arena.ofAuto().allocate(LockTable.bytes(1, 1), 64);
         LockTable.create(small, 1, 1);
         try (LockHome its = new LockHome(small);
-                LockSession session = LockTable.remoteSession(its.newLink(), ME, finisher)) {
+                LockSession session = LockTable.remoteSession(its.newLink().withFinisher(finisher), ME)) {
             LockWords words = new ProcessorWords(small);
             ALock lock = session.lock(0);
             for (int i = 0; i < 3; i++) {
@@ -472,11 +469,11 @@ class ALockTest {
         assertThatThrownBy(() -> LockTable.attach(memory.asSlice(0, 128))).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> LockTable.attach(memory.asSlice(64))).hasMessageContaining("no lock table");
         assertThat(LockTable.attach(memory).locks()).isEqualTo(LOCKS);
-        LockLink link = home.newLink();
-        LockLink beside =
-                new LockLink(link.queuePair(), link.completions(), link.scratch(), link.address() + 64, link.key());
+        RemoteTable link = home.newLink();
+        RemoteTable beside =
+                new RemoteTable(link.queuePair(), link.completions(), link.scratch(), link.address() + 64, link.key());
         assertThatThrownBy(() -> LockTable.remoteSession(beside, ME)).hasMessageContaining("no lock table");
-        assertThatThrownBy(() -> new LockLink(
+        assertThatThrownBy(() -> new RemoteTable(
                         link.queuePair(), link.completions(), link.scratch(), link.address() + 8, link.key()))
                 .hasMessageContaining("multiple of 64");
     }

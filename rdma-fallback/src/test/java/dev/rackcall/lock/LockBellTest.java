@@ -4,63 +4,39 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import dev.rackcall.verbs.soft.FaultPlan;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a thread sends to take a lock by RDMA, and that one that waits in the queue sends nothing. */
 @SuppressWarnings("LockNotBeforeTry")
-@Timeout(60)
-class LockBellTest {
+class LockBellTest extends LockFixture {
     private static final int NODE = 7;
     private static final int ROUNDS = 100;
     private static final int DESCRIPTORS = 20;
 
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
-
-    private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 2), 64);
-    private final LockTable table = LockTable.create(memory, DESCRIPTORS, 2);
-    private final LockWords words = new ProcessorWords(memory);
-    private final FaultPlan faults = FaultPlan.none();
-    private final LockHome home = new LockHome(memory, faults);
-    /** Where who waits has his memory. */
-    private final LockHome waiters = new LockHome(Arena.ofAuto().allocate(64, 64));
-
     private final LockBell bell = new LockBell(NODE, waiters.region(), 8);
-    private final LockLink ownLink = CountingQueuePair.in(home.newLink());
+    private final RemoteTable ownLink = CountingQueuePair.in(home.newLink());
     private final CountingQueuePair sent = CountingQueuePair.of(ownLink);
-    private final ExecutorService threads = Executors.newCachedThreadPool();
     private int counter;
 
-    @AfterEach
-    void close() {
-        threads.close();
-        home.close();
-        waiters.close();
+    LockBellTest() {
+        super(DESCRIPTORS, 2, false);
     }
 
     private LockPeers peers() {
-        LockLink link = waiters.newLink();
+        RemoteTable link = waiters.newLink();
         return LockPeers.create().add(NODE, link.queuePair(), link.completions());
     }
 
     /** The wait of one that never looks at the lock's home. */
-    private static final class NeverLooking extends Waiting {
+    private static final class NeverLooking extends LockWait {
         private final AtomicLong pauses = new AtomicLong();
 
         NeverLooking() {
@@ -79,28 +55,10 @@ class LockBellTest {
         }
     }
 
-    private static void await(BooleanSupplier condition) {
-        long start = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime() - start).as("nanoseconds waited").isLessThan(PATIENCE_NANOS);
-            Thread.onSpinWait();
-        }
-    }
-
     private static Object lockAndUnlock(ALock lock) {
         lock.lock();
         lock.unlock();
         return lock;
-    }
-
-    /** The last in the queue of remote threads. */
-    private long last(int lock) {
-        return words.load(LockLayout.lock(DESCRIPTORS, lock) + LockLayout.REMOTE_TAIL);
-    }
-
-    /** Until somebody stands behind this one. */
-    private void awaitFollower(long first) {
-        await(() -> words.load(LockLayout.descriptorOf(first) + LockLayout.NEXT) != 0);
     }
 
     @Test
@@ -124,9 +82,9 @@ class LockBellTest {
     }
 
     /** Its session has a second descriptor, and nobody was there when it locked. */
-    private ALock heldToBeFinished(LockLink link, LockFinisher finisher) {
-        LockSession session =
-                LockTable.remoteSession(link, 1, new LockBell(NODE, waiters.region(), 16), peers(), finisher);
+    private ALock heldToBeFinished(RemoteTable link, LockFinisher finisher) {
+        LockSession session = LockTable.remoteSession(
+                link.withBell(new LockBell(NODE, waiters.region(), 16), peers()).withFinisher(finisher), 1);
         ALock lock = session.lock(1);
         lockAndUnlock(lock);
         lock.lock();
@@ -138,7 +96,7 @@ class LockBellTest {
         assumeFalse(LockDevice.isReal(), "a real device does not stop in an atomic");
         Semaphore go = new Semaphore(0);
         // Whose thread does not run: what is counted is the session's thread's.
-        try (LockFinisher finisher = new LockFinisher(new Waiting(true))) {
+        try (LockFinisher finisher = new LockFinisher(new LockWait(true))) {
             ALock lock = heldToBeFinished(ownLink, finisher);
             sent.reset();
             faults.insideAtomics(go::acquireUninterruptibly);
@@ -165,7 +123,7 @@ class LockBellTest {
                 ALock held = heldToBeFinished(home.newLink(), finisher);
                 long first = last(1);
                 LockSession session = LockTable.remoteSession(
-                        home.newLink(), 2, new LockBell(NODE, waiters.region(), 8), LockPeers.create());
+                        home.newLink().withBell(new LockBell(NODE, waiters.region(), 8), LockPeers.create()), 2);
                 Future<?> waiter = threads.submit(() -> {
                     lockAndUnlock(session.lock(1));
                     session.close();
@@ -182,10 +140,10 @@ class LockBellTest {
 
     @Test
     void shouldSendNothingWhileItWaitsForItsBell() throws Exception {
-        LockLink holderLink = CountingQueuePair.in(home.newLink());
+        RemoteTable holderLink = CountingQueuePair.in(home.newLink());
         ALock held = new LockSession(
-                        new RdmaWords(holderLink, Optional.empty(), peers()),
-                        new Waiting(true),
+                        new RdmaWords(holderLink.withPeers(peers())),
+                        new LockWait(true),
                         1,
                         LockTable.REMOTE_BUDGET,
                         table.sizes())
@@ -210,7 +168,7 @@ class LockBellTest {
     /** Waits for its bell alone. */
     private LockSession patient(NeverLooking waiting) {
         return new LockSession(
-                new RdmaWords(ownLink, Optional.of(bell), LockPeers.create()),
+                new RdmaWords(ownLink.withBell(bell, LockPeers.create())),
                 waiting,
                 2,
                 LockTable.REMOTE_BUDGET,
@@ -219,7 +177,7 @@ class LockBellTest {
 
     @Test
     void shouldBeRungByTheKeeperThatTakesTheDeadOut() throws Exception {
-        LockLink holderLink = home.newLink();
+        RemoteTable holderLink = home.newLink();
         LockHome.Accepted holderEnd = home.last();
         LockTable.remoteSession(holderLink, 1).lock(1).lock();
         long first = last(1);
@@ -227,7 +185,7 @@ class LockBellTest {
         Future<?> waiter = threads.submit(() -> lockAndUnlock(session.lock(1)));
         awaitFollower(first);
         holderEnd.cut();
-        try (LockKeeper keeper = table.keeper(home.newLoopback(), peers(), 1000, owner -> false)) {
+        try (LockKeeper keeper = table.keeper(home.newLoopback().withPeers(peers()), 1000, owner -> false)) {
             assertThat(keeper.recover(owner -> owner == 1)).isZero();
             waiter.get(30, TimeUnit.SECONDS);
         }
@@ -235,7 +193,7 @@ class LockBellTest {
 
     @Test
     void shouldSayWhomItCannotRingAndRingThemOverAnotherQueuePair() throws Exception {
-        LockLink broken = waiters.newLink();
+        RemoteTable broken = waiters.newLink();
         LockPeers peers = LockPeers.create();
         assertThat(peers.isReachable(NODE)).as("nobody was added").isFalse();
         peers.add(NODE, broken.queuePair(), broken.completions());
@@ -246,11 +204,12 @@ class LockBellTest {
         broken.queuePair().toError();
         peers.ring(NODE, waiters.region().address(), waiters.region().remoteKey(), 18);
         await(() -> !peers.isReachable(NODE));
-        LockLink link = waiters.newLink();
+        RemoteTable link = waiters.newLink();
         peers.add(NODE, link.queuePair(), link.completions());
         assertThat(peers.isReachable(NODE)).isTrue();
         assertThat(peers.isReachable(NODE + 1)).isFalse();
-        ALock held = LockTable.remoteSession(home.newLink(), 1, new LockBell(NODE, waiters.region(), 40), peers)
+        ALock held = LockTable.remoteSession(
+                        home.newLink().withBell(new LockBell(NODE, waiters.region(), 40), peers), 1)
                 .lock(1);
         held.lock();
         long first = last(1);
@@ -269,7 +228,7 @@ class LockBellTest {
             LockSession session = i == 3
                     ? table.localSession(1)
                     : LockTable.remoteSession(
-                            home.newLink(), 1, new LockBell(NODE, waiters.region(), 32 + 8 * i), peers());
+                            home.newLink().withBell(new LockBell(NODE, waiters.region(), 32 + 8 * i), peers()), 1);
             Random random = new Random(i);
             Callable<Integer> work = () -> {
                 int had = 0;
@@ -303,16 +262,17 @@ class LockBellTest {
 
     @Test
     void shouldFindOutByItselfWhatNobodyCouldRing() throws Exception {
-        LockLink dead = waiters.newLink();
+        RemoteTable dead = waiters.newLink();
         waiters.last().cut();
         LockPeers broken = LockPeers.create().add(NODE, dead.queuePair(), dead.completions());
         for (LockPeers peers : new LockPeers[] {LockPeers.create(), broken, broken}) {
-            LockSession holder =
-                    LockTable.remoteSession(home.newLink(), 1, new LockBell(NODE + 1, waiters.region(), 16), peers);
+            LockSession holder = LockTable.remoteSession(
+                    home.newLink().withBell(new LockBell(NODE + 1, waiters.region(), 16), peers), 1);
             ALock held = holder.lock(0);
             held.lock();
-            LockLink link = home.newLink();
-            LockSession session = LockTable.remoteSession(link, 2, new LockBell(NODE, waiters.region(), 24), peers());
+            RemoteTable link = home.newLink();
+            LockSession session =
+                    LockTable.remoteSession(link.withBell(new LockBell(NODE, waiters.region(), 24), peers()), 2);
             long first = last(0);
             Future<?> waiter = threads.submit(() -> lockAndUnlock(session.lock(0)));
             awaitFollower(first);

@@ -3,13 +3,12 @@ package dev.rackcall.rdma;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.CallOptions;
-import dev.rackcall.rpc.Dispatch;
-import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.EchoService;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -136,16 +135,8 @@ abstract class FaultContract {
     @Test
     void shouldEndEachCallOnceWhateverBreaksAndLeaveNothing() throws InterruptedException {
         Counting service = new Counting();
-        try (RpcServer endpoint = RpcServer.builder()
-                        .directory(OwnDirectory.path())
-                        .service(Echo.class, service)
-                        .dispatch(Dispatch.virtualThreads())
-                        .listen(anyPort())
-                        .start();
-                RpcChannel channel = RpcChannel.builder("/test/echo")
-                        .address(endpoint.address().orElseThrow())
-                        .arenaQuota(1 << 20)
-                        .open()) {
+        try (RpcServer endpoint = EchoServer.at(anyPort(), service);
+                RpcChannel channel = EchoServer.channel(endpoint)) {
             Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT));
             List<Thread> callers = new ArrayList<>();
             for (int i = 0; i < CALLERS; i++) {

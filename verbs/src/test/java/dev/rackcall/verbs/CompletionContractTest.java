@@ -25,7 +25,7 @@ class CompletionContractTest {
     }
 
     @Test
-    void shouldAnnounceACompletion() throws Exception {
+    void shouldNotifyOfACompletion() throws Exception {
         try (Bench b = new Bench(device);
                 Bench a = new Bench(device)) {
             CompletionChannel channel = b.keep(b.context.createCompletionChannel());
@@ -57,9 +57,9 @@ class CompletionContractTest {
         }
     }
 
-    /** What a queue has announced goes with it, perhaps just when somebody is about to read it. */
+    /** The notifications of a closed queue are dropped, perhaps just before another thread reads them. */
     @Test
-    void shouldNotWaitForWhatAClosedQueueHasAnnounced() throws Exception {
+    void shouldNotWaitForNotificationsOfAClosedQueue() throws Exception {
         try (Bench a = new Bench(device)) {
             CompletionChannel channel = a.keep(a.context.createCompletionChannel());
             AtomicBoolean ended = new AtomicBoolean();
@@ -74,9 +74,7 @@ class CompletionContractTest {
                 QueuePair self = a.queuePair(QueuePairSpec.of(QueuePairType.RC, brief));
                 a.connect(self, a, self);
                 brief.requestNotification(false);
-                self.postSend(request.write(a.region.address(), a.region.remoteKey())
-                        .inline(i)
-                        .signaled());
+                self.postSend(a.write(request).inline(i).signaled());
                 a.drop(self);
                 a.drop(brief);
             }
@@ -86,7 +84,7 @@ class CompletionContractTest {
     }
 
     @Test
-    void shouldNotAnnounceWithoutAChannel() throws Exception {
+    void shouldRefuseNotificationsWithoutAChannel() throws Exception {
         try (Bench a = new Bench(device)) {
             assertThatThrownBy(() -> a.completions.requestNotification(false)).isInstanceOf(VerbsException.class);
         }
@@ -101,10 +99,7 @@ class CompletionContractTest {
                     QueuePairSpec.of(QueuePairType.RC, a.completions).withDepth(capacity + 8, 1));
             a.connect(self, a, self);
             for (int i = 0; i < capacity + 1; i++) {
-                assertThat(self.postSend(request.write(a.region.address(), a.region.remoteKey())
-                                .inline(i)
-                                .id(i)
-                                .signaled()))
+                assertThat(self.postSend(a.write(request).inline(i).id(i).signaled()))
                         .isTrue();
             }
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What unreliable datagram queue pairs do. */
+/** Unreliable datagram queue pairs. */
 @ParameterizedClass(name = "{0}")
 @MethodSource("dev.rackcall.verbs.ContractDevices#all")
 class DatagramContractTest {
@@ -34,17 +34,9 @@ class DatagramContractTest {
     void open() {
         a = new Bench(device);
         b = new Bench(device);
-        qa = ready(a);
-        qb = ready(b);
+        qa = a.datagrams(KEY);
+        qb = b.datagrams(KEY);
         toB = a.keep(a.domain.createAddressHandle(a.pathTo(b)));
-    }
-
-    private static QueuePair ready(Bench bench) {
-        QueuePair queuePair = bench.queuePair(QueuePairType.UD);
-        queuePair.toInit(InitAttributes.datagram(KEY));
-        queuePair.toReadyToReceive(ReadyToReceive.unconnected());
-        queuePair.toReadyToSend(ReadyToSend.defaults());
-        return queuePair;
     }
 
     @AfterEach
@@ -54,7 +46,7 @@ class DatagramContractTest {
     }
 
     @Test
-    void shouldDeliverADatagramBehindItsHeader() {
+    void shouldDeliverADatagramAfterItsHeader() {
         a.fill(1);
         qb.postReceive(b.receive(3, 128, 1000));
 
@@ -78,7 +70,7 @@ class DatagramContractTest {
     @Test
     void shouldDropWhatHasTheWrongQueueKeyOrNoReceive() {
         qa.postSend(request.send().inline(1).to(toB, qb.number(), KEY).signaled());
-        assertThat(a.next().status()).as("no receive is there").isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(a.next().status()).as("no receive request").isEqualTo(CompletionStatus.SUCCESS);
 
         qb.postReceive(b.receive(1, 0, 100));
         qa.postSend(request.send().inline(2).to(toB, qb.number(), KEY + 1).signaled());
@@ -88,13 +80,13 @@ class DatagramContractTest {
         Bench.Done received = b.next();
         assertThat(received.id()).isEqualTo(1);
         long value = b.memory.get(ValueLayout.JAVA_LONG, HEADER);
-        // The first one may arrive late, when the receive is there; the second one must never.
+        // The first datagram may arrive late, after the receive request was posted; the second must never arrive.
         assertThat(value).isIn(1L, 3L);
     }
 
     @Test
     void shouldServeManySenders() {
-        QueuePair other = ready(a);
+        QueuePair other = a.datagrams(KEY);
         qb.postReceive(b.receive(1, 0, 100));
         qb.postReceive(b.receive(2, 100, 100));
         qa.postSend(request.send().inline(10).to(toB, qb.number(), KEY));

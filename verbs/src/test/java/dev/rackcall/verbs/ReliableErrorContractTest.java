@@ -12,7 +12,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What reliable connected queue pairs do when something is wrong: keys, bounds, rights, missing receives, peers that are gone. */
+/**
+ * Reliable connected queue pairs with wrong keys, bounds or rights, missing receive requests, or a peer that is gone.
+ */
 @ParameterizedClass(name = "{0}")
 @MethodSource("dev.rackcall.verbs.ContractDevices#all")
 class ReliableErrorContractTest {
@@ -63,14 +65,12 @@ class ReliableErrorContractTest {
     }
 
     @Test
-    void shouldRefuseARightThatTheRegionDoesNotGive() {
+    void shouldRefuseARightThatTheRegionDoesNotGrant() {
         MemoryRegion readable =
                 pair.b.register(pair.b.memory.asSlice(0, 4096), EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
-        assertThat(pair.run(request.read(readable.address(), readable.remoteKey())
-                                .from(pair.a.region, 0, 8)
-                                .signaled())
-                        .status())
-                .isEqualTo(CompletionStatus.SUCCESS);
+        pair.succeed(request.read(readable.address(), readable.remoteKey())
+                .from(pair.a.region, 0, 8)
+                .signaled());
         fails(
                 request.write(readable.address(), readable.remoteKey()).from(pair.a.region, 0, 8),
                 CompletionStatus.REMOTE_ACCESS_ERROR);
@@ -119,9 +119,7 @@ class ReliableErrorContractTest {
 
         useAWrongKey();
 
-        otherA.postSend(request.write(pair.b.region.address(), pair.b.region.remoteKey())
-                .from(pair.a.region, 0, 8)
-                .signaled());
+        otherA.postSend(pair.b.write(request).from(pair.a.region, 0, 8).signaled());
         assertThat(pair.a.next().status()).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(otherA.state()).isEqualTo(QueuePairState.READY_TO_SEND);
     }
@@ -129,7 +127,7 @@ class ReliableErrorContractTest {
     @Test
     void shouldFailBothSidesOfAMessageThatIsTooLong() {
         pair.qb.postReceive(pair.b.receive(5, 0, 100));
-        // The second of each is what the kernel's software device says.
+        // The second status of each pair is that of the kernel's software device (rxe).
         fails(
                 request.send().from(pair.a.region, 0, 101),
                 CompletionStatus.REMOTE_INVALID_REQUEST,
@@ -143,8 +141,7 @@ class ReliableErrorContractTest {
     @Test
     void shouldRefuseALocalKeyThatIsWrong() {
         fails(
-                request.write(pair.b.region.address(), pair.b.region.remoteKey())
-                        .from(pair.a.region.address(), 8, pair.a.region.localKey() ^ 0x5500),
+                pair.b.write(request).from(pair.a.region.address(), 8, pair.a.region.localKey() ^ 0x5500),
                 CompletionStatus.LOCAL_PROTECTION_ERROR,
                 CompletionStatus.LOCAL_QP_OPERATION_ERROR);
     }
@@ -164,7 +161,7 @@ class ReliableErrorContractTest {
     }
 
     @Test
-    void shouldWaitForAReceiveForEver() {
+    void shouldWaitForAReceiveWithoutLimit() {
         for (int i = 0; i < 3; i++) {
             assertThat(pair.qa.postSend(request.sendWithImmediate(i)
                             .from(pair.a.region, 0, 8)
@@ -184,18 +181,14 @@ class ReliableErrorContractTest {
     void shouldFailWhenThePeerIsGone() throws Exception {
         renew(ReadyToSend.defaults().withRetries(8, 2), InitAttributes.connected());
         pair.b.drop(pair.qb);
-        fails(
-                request.write(pair.b.region.address(), pair.b.region.remoteKey())
-                        .from(pair.a.region, 0, 8),
-                CompletionStatus.RETRY_EXCEEDED);
+        fails(pair.b.write(request).from(pair.a.region, 0, 8), CompletionStatus.RETRY_EXCEEDED);
     }
 
     @Test
-    void shouldGiveNoRightThatTheQueuePairDoesNotGive() throws Exception {
+    void shouldRefuseARightThatTheQueuePairDoesNotGrant() throws Exception {
         renew(ReadyToSend.defaults(), InitAttributes.connected(Set.of(Access.REMOTE_READ)));
         fails(
-                request.write(pair.b.region.address(), pair.b.region.remoteKey())
-                        .from(pair.a.region, 0, 8),
+                pair.b.write(request).from(pair.a.region, 0, 8),
                 CompletionStatus.REMOTE_ACCESS_ERROR,
                 CompletionStatus.REMOTE_INVALID_REQUEST);
     }
@@ -207,7 +200,7 @@ class ReliableErrorContractTest {
                 && pair.qa.postSend(request.send().from(pair.a.region, 0, 8).id(posted))) {
             posted++;
         }
-        assertThat(posted).as("requests that no receive meets").isBetween(128, 9_999);
+        assertThat(posted).as("requests without a receive request").isBetween(128, 9_999);
         for (int i = 0; i < 10; i++) {
             pair.qa.postReceive(pair.a.receive(10_000 + i, 0, 8));
         }
@@ -239,16 +232,9 @@ class ReliableErrorContractTest {
     void shouldWorkAgainAfterReset() {
         useAWrongKey();
         pair.a.now();
-        pair.qa.toReset();
-        pair.qb.toReset();
-        pair.a.connect(pair.qa, pair.b, pair.qb);
-        pair.b.connect(pair.qb, pair.a, pair.qa);
+        pair.reconnect();
 
-        assertThat(pair.run(request.write(pair.b.region.address(), pair.b.region.remoteKey())
-                                .from(pair.a.region, 0, 8)
-                                .signaled())
-                        .status())
-                .isEqualTo(CompletionStatus.SUCCESS);
+        pair.succeed(pair.b.write(request).from(pair.a.region, 0, 8).signaled());
     }
 
     @Test

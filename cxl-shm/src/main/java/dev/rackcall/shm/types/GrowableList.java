@@ -7,12 +7,22 @@ import java.util.Objects;
 /**
  * What all lists share: a size, and an array of elements that is replaced by one of twice its length when it is full.
  *
- * <p>Size and array are read from memory each time, so that all flyweights onto one list agree. The array is checked when its Ref
- * changes; the size is checked against the array's length, which the flyweight keeps in the Java heap.
+ * <p>Size and array are read from memory each time, so that all flyweights on one list agree. The array is checked when
+ * its Ref changes. The size is checked against the array's length, which the flyweight keeps in the Java heap.
+ *
+ * <pre>
+ *   0               8          12         16                  24
+ *  +---------------+----------+----------+-------------------+
+ *  | object header |   size   |  unused  |  Ref of elements  |
+ *  +---------------+----------+----------+-------------------+
+ * </pre>
  *
  * @param <A> the array of elements
  */
 abstract class GrowableList<A extends SharedSequence> extends SharedObject {
+    static final int SIZE = 8;
+    static final int ELEMENTS = 16;
+    private static final int BYTES = 24;
     private static final int FIRST_CAPACITY = 8;
 
     private final Type<?, A> type;
@@ -32,12 +42,12 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
      */
     public final int size() {
         MemorySegment memory = memory();
-        long ref = memory.get(ObjectLayout.LONG, base() + ListLayout.ELEMENTS);
+        long ref = memory.get(ObjectLayout.LONG, base() + ELEMENTS);
         if (ref != elementsRef) {
             type.elementsType.move(elements, attachedSpace(), scope(), ref);
             elementsRef = ref;
         }
-        int size = memory.get(ObjectLayout.INT, base() + ListLayout.SIZE);
+        int size = memory.get(ObjectLayout.INT, base() + SIZE);
         if (size < 0 || size > room()) {
             throw new SharedDataException(
                     this + " says it has " + size + " elements; its array has room for " + room());
@@ -57,7 +67,7 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         size(size - 1);
     }
 
-    /** Forgets all elements; the list keeps its room. */
+    /** Removes all elements; the list keeps its array. */
     public final void clear() {
         size(0);
     }
@@ -67,13 +77,13 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         elementsRef = Ref.NULL;
     }
 
-    /** The array, with that element known to be inside the list. */
+    /** The array, after checking that the element is inside the list. */
     final A elementsUpTo(int index) {
         Objects.checkIndex(index, size());
         return elements;
     }
 
-    /** Makes room at the end and counts it; returns the index that the caller fills. */
+    /** Adds room at the end; returns the index, which the caller fills. */
     final int append() {
         int size = size();
         reserve(size);
@@ -81,7 +91,7 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         return size;
     }
 
-    /** Makes room before {@code index} and counts it; the caller fills it. */
+    /** Adds room before {@code index}, which the caller fills. */
     final void insert(int index) {
         int size = size();
         Objects.checkIndex(index, size + 1);
@@ -90,9 +100,21 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         size(size + 1);
     }
 
-    /** The array as {@link #size}, {@link #append} or {@link #insert} last saw it: a peer cannot change it under an operation. */
+    /**
+     * The array as {@link #size}, {@link #append} or {@link #insert} last read it. A peer cannot change it during an
+     * operation.
+     */
     final A elements() {
         return elements;
+    }
+
+    final <J> J arrayOf(PrimitiveArray<J> array) {
+        int size = size();
+        J copy = array.newArray(size);
+        if (size > 0) {
+            array.copyTo(0, copy, 0, size);
+        }
+        return copy;
     }
 
     private int room() {
@@ -100,7 +122,7 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
     }
 
     private void size(int size) {
-        writable().set(ObjectLayout.INT, base() + ListLayout.SIZE, size);
+        writable().set(ObjectLayout.INT, base() + SIZE, size);
     }
 
     private void reserve(int size) {
@@ -115,7 +137,7 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         }
         elementsRef = refOf(larger);
         type.elementsType.move(elements, attachedSpace(), scope(), elementsRef);
-        writable().set(ObjectLayout.LONG, base() + ListLayout.ELEMENTS, elementsRef);
+        writable().set(ObjectLayout.LONG, base() + ELEMENTS, elementsRef);
     }
 
     /** The type of a list. */
@@ -123,23 +145,13 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         private final SharedSequence.Type<A> elementsType;
 
         Type(Class<? super T> type, String name, SharedSequence.Type<A> elementsType) {
-            this(type, name, elementsType, name + "{size:int@8, elements:->" + elementsType.name() + "@16}:24");
-        }
-
-        private Type(Class<? super T> type, String name, SharedSequence.Type<A> elementsType, String description) {
-            super(
-                    type,
-                    name,
-                    ObjectLayout.typeId(description),
-                    ObjectLayout.fingerprint(description),
-                    ListLayout.BYTES,
-                    description);
+            super(type, name, BYTES, name + "{size:int@8, elements:->" + elementsType.name() + "@16}:24");
             this.elementsType = elementsType;
         }
 
         @Override
         protected final void references(ReferenceFields fields) {
-            fields.reference(ListLayout.ELEMENTS, elementsType);
+            fields.reference(ELEMENTS, elementsType);
         }
     }
 }

@@ -1,11 +1,10 @@
 package dev.rackcall.shm.types;
 
-import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import java.util.Optional;
 
 /**
- * A map from {@code long} to shared objects in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries.
+ * A map from {@code long} to shared objects in an arena. It grows in the flyweight's scope. Not thread-safe.
  *
  * @param <V> a shared type or container
  */
@@ -20,17 +19,17 @@ public final class SharedLongMap<V> extends SharedMap<V> {
         super(type);
     }
 
-    /** The type of maps to that. Set-up only; keep the result. */
+    /** The type of maps to {@code valueType}. Set-up only; keep the result. */
     public static <V> SharedType<SharedLongMap<V>> typeOf(SharedType<V> valueType) {
         return new MapType<>(valueType);
     }
 
-    /** As {@link #create(Scope, SharedType)}, of a {@link Shared} interface. */
+    /** As {@link #create(Scope, SharedType)}, for a {@link Shared} interface. */
     public static <V> SharedLongMap<V> create(Scope scope, Class<V> values) {
         return create(scope, SharedType.of(values));
     }
 
-    /** An empty map in a scope. */
+    /** Creates an empty map. */
     public static <V> SharedLongMap<V> create(Scope scope, SharedType<V> valueType) {
         return new MapType<>(valueType).create(scope);
     }
@@ -38,24 +37,20 @@ public final class SharedLongMap<V> extends SharedMap<V> {
     /**
      * A new flyweight on the value of a key.
      *
-     * @throws RefException if the value leads nowhere
+     * @throws dev.rackcall.shm.RefException if the value leads nowhere
      * @throws SharedDataException if the map is damaged
      */
     public Optional<V> get(long key) {
-        int slot = slotOf(key);
-        return slot < 0
-                ? Optional.empty()
-                : Optional.of(valueType().attach(attachedSpace(), scope(), slots().value(slot)));
+        return valueAt(slotOf(key));
     }
 
     /**
-     * Puts a flyweight onto the value of a key, allocating nothing.
+     * Moves a flyweight to the value of a key, allocating nothing.
      *
      * @return false if the key is absent; the flyweight stays where it was
      */
     public boolean get(long key, V into) {
-        int slot = slotOf(key);
-        return slot >= 0 && valueType().move(into, attachedSpace(), scope(), slots().value(slot));
+        return valueAt(slotOf(key), into);
     }
 
     public boolean containsKey(long key) {
@@ -63,7 +58,7 @@ public final class SharedLongMap<V> extends SharedMap<V> {
     }
 
     /**
-     * Adds or replaces.
+     * Adds or replaces an entry.
      *
      * @return whether the key is new
      */
@@ -87,12 +82,12 @@ public final class SharedLongMap<V> extends SharedMap<V> {
         return remove(hash(key), null);
     }
 
-    /** A walk over the entries, in no particular order. The map must not change meanwhile. */
+    /** Walks over the entries in no particular order. Do not change the map meanwhile. */
     public Cursor<V> cursor() {
         return new Cursor<>(this);
     }
 
-    /** Calls {@code action} for each entry, with a new flyweight that it may keep. The map must not change meanwhile. */
+    /** Calls {@code action} for each entry with a new flyweight, which it may keep. Do not change the map meanwhile. */
     public void forEach(EntryConsumer<? super V> action) {
         for (Cursor<V> cursor = cursor(); cursor.next(); ) {
             action.accept(cursor.key(), cursor.value());
@@ -107,7 +102,7 @@ public final class SharedLongMap<V> extends SharedMap<V> {
         return KeyHash.mix(key ^ seed());
     }
 
-    /** Hashes of two keys are equal only if the keys are, so they are all there is to compare. */
+    /** Different keys have different hashes, so comparing hashes is enough. */
     @Override
     boolean matches(int slot, long hash, Object key) {
         return hashAt(slots(), slot) == hash;
@@ -118,45 +113,15 @@ public final class SharedLongMap<V> extends SharedMap<V> {
         return hash(table.key(slot));
     }
 
-    /** A walk over the entries of a map. Allocates only the flyweights that are asked for. */
-    public static final class Cursor<V> {
-        private final SharedLongMap<V> map;
-        private final SlotCursor slots;
-
+    /** A walk over the entries of a map. */
+    public static final class Cursor<V> extends SharedMap.Cursor<V> {
         private Cursor(SharedLongMap<V> map) {
-            this.map = map;
-            this.slots = new SlotCursor(map);
-        }
-
-        /**
-         * Goes to the next entry.
-         *
-         * @return false at the end
-         * @throws java.util.ConcurrentModificationException if the map's table was replaced
-         */
-        public boolean next() {
-            return slots.next();
+            super(map);
         }
 
         /** This entry's key. */
         public long key() {
-            return slots.key();
-        }
-
-        /** A new flyweight on this entry's value. */
-        public V value() {
-            return map.valueType().attach(map.attachedSpace(), map.scope(), slots.value());
-        }
-
-        /**
-         * Puts a flyweight onto this entry's value.
-         *
-         * @throws RefException if the entry was removed meanwhile, or the value leads nowhere
-         */
-        public void value(V into) {
-            if (!map.valueType().move(into, map.attachedSpace(), map.scope(), slots.value())) {
-                throw new RefException("the entry of " + map + " that the walk is at was removed");
-            }
+            return keyBits();
         }
     }
 

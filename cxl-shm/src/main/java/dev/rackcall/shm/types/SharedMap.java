@@ -1,21 +1,26 @@
 package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import java.lang.foreign.MemorySegment;
+import java.util.ConcurrentModificationException;
+import java.util.NoSuchElementException;
+import java.util.Optional;
 
 /**
- * What {@link SharedStringMap} and {@link SharedLongMap} share: a hash table with linear probing in an arena. Fields are declared as
- * one of those two. Not thread-safe; growing allocates in the scope that the flyweight carries.
+ * What {@link SharedStringMap} and {@link SharedLongMap} share: a hash table with linear probing in an arena. Declare
+ * fields as one of those two. It grows in the flyweight's scope. Not thread-safe.
  *
- * <p>Every search ends: it visits at most {@value #MAX_PROBES} slots, which seeded hashes never need, and then reports a damaged map.
+ * <p>A search visits at most {@value #MAX_PROBES} slots, which seeded hashes never need. Beyond that, it reports a
+ * damaged map.
  *
  * @param <V> a shared type or container
  */
 public abstract class SharedMap<V> extends SharedObject {
     /**
-     * At three quarters full, linear probing over n slots has runs of up to about ln(n) / 0.038 slots: 540 for a billion.
-     * (Knuth, The Art of Computer Programming 3, 6.4.)
+     * At three quarters full, linear probing over n slots has sequences of up to about ln(n) / 0.038 slots: 540 for a
+     * billion (Knuth, The Art of Computer Programming 3, 6.4).
      */
     static final int MAX_PROBES = 4096;
 
@@ -39,11 +44,11 @@ public abstract class SharedMap<V> extends SharedObject {
      */
     public final int size() {
         MemorySegment memory = memory();
-        long ref = memory.get(ObjectLayout.LONG, base() + MapLayout.TABLE);
+        long ref = memory.get(ObjectLayout.LONG, base() + MapSlots.MAP_TABLE);
         if (ref != slotsRef) {
             adopt(ref);
         }
-        int size = memory.get(ObjectLayout.INT, base() + MapLayout.SIZE);
+        int size = memory.get(ObjectLayout.INT, base() + MapSlots.MAP_SIZE);
         if (size < 0 || size > capacity()) {
             throw new SharedDataException(
                     this + " says it has " + size + " entries; its table has " + capacity() + " slots");
@@ -76,20 +81,16 @@ public abstract class SharedMap<V> extends SharedObject {
     abstract long hashAt(MapSlots table, int slot);
 
     final long seed() {
-        return memory().get(ObjectLayout.LONG, base() + MapLayout.SEED);
+        return memory().get(ObjectLayout.LONG, base() + MapSlots.MAP_SEED);
     }
 
     final SharedType<V> valueType() {
         return type.valueType;
     }
 
-    /** The table as {@link #size} last saw it: a peer cannot change it under an operation. */
+    /** The table as {@link #size} last read it. A peer cannot change it during an operation. */
     final MapSlots slots() {
         return slots;
-    }
-
-    final long slotsRef() {
-        return slotsRef;
     }
 
     /** 0 before the first entry. */
@@ -97,7 +98,7 @@ public abstract class SharedMap<V> extends SharedObject {
         return slotsRef == Ref.NULL ? 0 : slots.length();
     }
 
-    /** The slot that holds the key, or the complement of a free one where it belongs. Call {@link #size} first. */
+    /** The slot that holds the key, or the complement of the free slot where it belongs. Call {@link #size} first. */
     final int find(long hash, Object key) {
         int capacity = capacity();
         if (capacity == 0) {
@@ -116,7 +117,7 @@ public abstract class SharedMap<V> extends SharedObject {
         throw tooManyProbes();
     }
 
-    /** A free slot for a key that is not in the map, which is counted as taken. The caller fills it. */
+    /** Counts a new entry and returns its slot, which the caller fills. */
     final int take(long hash, int notFound, int size) {
         int slot = ~notFound;
         if ((size + 1) * 4L > capacity() * 3L) {
@@ -139,7 +140,7 @@ public abstract class SharedMap<V> extends SharedObject {
         return true;
     }
 
-    /** Frees a slot and moves back those behind it that are not where they belong (Knuth's Algorithm 6.4 R). */
+    /** Frees a slot, and moves back later slots that are not in their place (Knuth's Algorithm 6.4 R). */
     private void free(int slot) {
         int mask = capacity() - 1;
         int hole = slot;
@@ -173,7 +174,7 @@ public abstract class SharedMap<V> extends SharedObject {
             }
         }
         long ref = refOf(larger);
-        writable().set(ObjectLayout.LONG, base() + MapLayout.TABLE, ref);
+        writable().set(ObjectLayout.LONG, base() + MapSlots.MAP_TABLE, ref);
         adopt(ref);
     }
 
@@ -202,12 +203,81 @@ public abstract class SharedMap<V> extends SharedObject {
     }
 
     private void size(int size) {
-        writable().set(ObjectLayout.INT, base() + MapLayout.SIZE, size);
+        writable().set(ObjectLayout.INT, base() + MapSlots.MAP_SIZE, size);
+    }
+
+    /** A new flyweight on the value in a slot found by {@link #find}; empty if there is none. */
+    final Optional<V> valueAt(int slot) {
+        return slot < 0
+                ? Optional.empty()
+                : Optional.of(type.valueType.attach(attachedSpace(), scope(), slots.value(slot)));
+    }
+
+    /** Moves a flyweight to the value in a slot found by {@link #find}; false if there is none. */
+    final boolean valueAt(int slot, V into) {
+        return slot >= 0 && type.valueType.move(into, attachedSpace(), scope(), slots.value(slot));
     }
 
     private SharedDataException tooManyProbes() {
         return new SharedDataException(this + " is damaged: " + MAX_PROBES + " slots, or all " + capacity()
                 + ", were searched without finding a free one");
+    }
+
+    /** A walk over the entries of a map. It allocates only the flyweights that the caller asks for. */
+    public abstract static class Cursor<V> {
+        private final SharedMap<V> map;
+        private final long table;
+        private int slot = -1;
+
+        Cursor(SharedMap<V> map) {
+            map.size();
+            this.map = map;
+            this.table = map.slotsRef;
+        }
+
+        /**
+         * Goes to the next entry.
+         *
+         * @return false at the end
+         * @throws ConcurrentModificationException if the map's table was replaced
+         */
+        public final boolean next() {
+            map.size();
+            if (map.slotsRef != table) {
+                throw new ConcurrentModificationException(map + " grew during a walk over it; start the walk again");
+            }
+            do {
+                slot++;
+            } while (slot < map.capacity() && map.slots.isFree(slot));
+            return slot < map.capacity();
+        }
+
+        /** A new flyweight on this entry's value. */
+        public final V value() {
+            return map.type.valueType.attach(map.attachedSpace(), map.scope(), map.slots.value(taken()));
+        }
+
+        /**
+         * Moves a flyweight to this entry's value.
+         *
+         * @throws RefException if the entry was removed meanwhile, or the value leads nowhere
+         */
+        public final void value(V into) {
+            if (!map.valueAt(taken(), into)) {
+                throw new RefException("the entry of " + map + " that the walk is at was removed");
+            }
+        }
+
+        final long keyBits() {
+            return map.slots.key(taken());
+        }
+
+        private int taken() {
+            if (slot < 0 || slot >= map.capacity()) {
+                throw new NoSuchElementException("call next() first; an entry is there while it returns true");
+            }
+            return slot;
+        }
     }
 
     /** The type of a map. */
@@ -216,39 +286,23 @@ public abstract class SharedMap<V> extends SharedObject {
         private final SharedType<V> valueType;
 
         Type(Class<? super T> type, String name, SharedSequence.Type<MapSlots> slotsType, SharedType<V> valueType) {
-            this(
-                    type,
-                    name,
-                    slotsType,
-                    valueType,
-                    name + "{size:int@8, table:->" + slotsType.name() + "@16, seed:long@24}:32");
-        }
-
-        private Type(
-                Class<? super T> type,
-                String name,
-                SharedSequence.Type<MapSlots> slotsType,
-                SharedType<V> valueType,
-                String description) {
             super(
                     type,
                     name,
-                    ObjectLayout.typeId(description),
-                    ObjectLayout.fingerprint(description),
-                    MapLayout.BYTES,
-                    description);
+                    MapSlots.MAP_BYTES,
+                    name + "{size:int@8, table:->" + slotsType.name() + "@16, seed:long@24}:32");
             this.slotsType = slotsType;
             this.valueType = valueType;
         }
 
         @Override
         protected final void references(ReferenceFields fields) {
-            fields.reference(MapLayout.TABLE, slotsType);
+            fields.reference(MapSlots.MAP_TABLE, slotsType);
         }
 
         @Override
         final void created(MemorySegment memory, long base) {
-            memory.set(ObjectLayout.LONG, base + MapLayout.SEED, KeyHash.newSeed());
+            memory.set(ObjectLayout.LONG, base + MapSlots.MAP_SEED, KeyHash.newSeed());
         }
     }
 }

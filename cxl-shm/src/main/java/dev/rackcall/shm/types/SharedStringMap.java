@@ -1,14 +1,13 @@
 package dev.rackcall.shm.types;
 
-import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 
 /**
- * A map from text to shared objects in an arena. Keys are {@link SharedString}s; looking one up by a Java string makes none. Not
- * thread-safe; new entries and growing allocate in the scope that the flyweight carries.
+ * A map from text to shared objects in an arena. Keys are {@link SharedString}s; looking one up by a Java string
+ * creates none. New entries and growth allocate in the flyweight's scope. Not thread-safe.
  *
  * @param <V> a shared type or container
  */
@@ -19,17 +18,17 @@ public final class SharedStringMap<V> extends SharedMap<V> {
         super(type);
     }
 
-    /** The type of maps to that. Set-up only; keep the result. */
+    /** The type of maps to {@code valueType}. Set-up only; keep the result. */
     public static <V> SharedType<SharedStringMap<V>> typeOf(SharedType<V> valueType) {
         return new MapType<>(valueType);
     }
 
-    /** As {@link #create(Scope, SharedType)}, of a {@link Shared} interface. */
+    /** As {@link #create(Scope, SharedType)}, for a {@link Shared} interface. */
     public static <V> SharedStringMap<V> create(Scope scope, Class<V> values) {
         return create(scope, SharedType.of(values));
     }
 
-    /** An empty map in a scope. */
+    /** Creates an empty map. */
     public static <V> SharedStringMap<V> create(Scope scope, SharedType<V> valueType) {
         return new MapType<>(valueType).create(scope);
     }
@@ -37,30 +36,30 @@ public final class SharedStringMap<V> extends SharedMap<V> {
     /**
      * A new flyweight on the value of a key.
      *
-     * @throws RefException if a key or the value leads nowhere
+     * @throws dev.rackcall.shm.RefException if a key or the value leads nowhere
      * @throws SharedDataException if the map is damaged
      */
     public Optional<V> get(String key) {
-        return value(slotOf(utf8(key)));
+        return valueAt(slotOf(utf8(key)));
     }
 
-    /** As {@link #get(String)}; makes no Java string. */
+    /** As {@link #get(String)}, without a Java string. */
     public Optional<V> get(SharedString key) {
-        return value(slotOf(key));
+        return valueAt(slotOf(key));
     }
 
     /**
-     * Puts a flyweight onto the value of a key.
+     * Moves a flyweight to the value of a key.
      *
      * @return false if the key is absent; the flyweight stays where it was
      */
     public boolean get(String key, V into) {
-        return value(slotOf(utf8(key)), into);
+        return valueAt(slotOf(utf8(key)), into);
     }
 
-    /** As {@link #get(String, Object)}; makes no Java string and allocates nothing. */
+    /** As {@link #get(String, Object)}, without a Java string; allocates nothing. */
     public boolean get(SharedString key, V into) {
-        return value(slotOf(key), into);
+        return valueAt(slotOf(key), into);
     }
 
     public boolean containsKey(String key) {
@@ -72,7 +71,7 @@ public final class SharedStringMap<V> extends SharedMap<V> {
     }
 
     /**
-     * Adds or replaces; a new key is copied into the scope that this flyweight carries.
+     * Adds or replaces an entry; a new key is copied into the flyweight's scope.
      *
      * @return whether the key is new
      */
@@ -82,7 +81,7 @@ public final class SharedStringMap<V> extends SharedMap<V> {
     }
 
     /**
-     * Adds or replaces; the map refers to that very key, which must live as long as the map.
+     * Adds or replaces an entry. The map refers to {@code key} itself, which must live as long as the map.
      *
      * @return whether the key is new
      */
@@ -101,12 +100,12 @@ public final class SharedStringMap<V> extends SharedMap<V> {
         return remove(key.contentHash(seed()), key);
     }
 
-    /** A walk over the entries, in no particular order. The map must not change meanwhile. */
+    /** Walks over the entries in no particular order. Do not change the map meanwhile. */
     public Cursor<V> cursor() {
         return new Cursor<>(this);
     }
 
-    /** Calls {@code action} for each entry, with new flyweights that it may keep. The map must not change meanwhile. */
+    /** Calls {@code action} for each entry with new flyweights, which it may keep. Do not change the map meanwhile. */
     public void forEach(BiConsumer<? super SharedString, ? super V> action) {
         for (Cursor<V> cursor = cursor(); cursor.next(); ) {
             action.accept(cursor.key(), cursor.value());
@@ -127,16 +126,6 @@ public final class SharedStringMap<V> extends SharedMap<V> {
         slots().hash(taken, hash);
         slots().value(taken, valueRef);
         return true;
-    }
-
-    private Optional<V> value(int slot) {
-        return slot < 0
-                ? Optional.empty()
-                : Optional.of(valueType().attach(attachedSpace(), scope(), slots().value(slot)));
-    }
-
-    private boolean value(int slot, V into) {
-        return slot >= 0 && valueType().move(into, attachedSpace(), scope(), slots().value(slot));
     }
 
     private int slotOf(byte[] utf8) {
@@ -165,50 +154,23 @@ public final class SharedStringMap<V> extends SharedMap<V> {
         return key.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** A walk over the entries of a map. Allocates only the flyweights that are asked for. */
-    public static final class Cursor<V> {
+    /** A walk over the entries of a map. */
+    public static final class Cursor<V> extends SharedMap.Cursor<V> {
         private final SharedStringMap<V> map;
-        private final SlotCursor slots;
 
         private Cursor(SharedStringMap<V> map) {
+            super(map);
             this.map = map;
-            this.slots = new SlotCursor(map);
-        }
-
-        /**
-         * Goes to the next entry.
-         *
-         * @return false at the end
-         * @throws java.util.ConcurrentModificationException if the map's table was replaced
-         */
-        public boolean next() {
-            return slots.next();
         }
 
         /** A new flyweight on this entry's key. */
         public SharedString key() {
-            return SharedString.TYPE.attach(map.attachedSpace(), map.scope(), slots.key());
+            return SharedString.TYPE.attach(map.attachedSpace(), map.scope(), keyBits());
         }
 
-        /** Puts a flyweight onto this entry's key. */
+        /** Moves a flyweight to this entry's key. */
         public void key(SharedString into) {
-            into.bind(map.attachedSpace(), map.scope(), slots.key());
-        }
-
-        /** A new flyweight on this entry's value. */
-        public V value() {
-            return map.valueType().attach(map.attachedSpace(), map.scope(), slots.value());
-        }
-
-        /**
-         * Puts a flyweight onto this entry's value.
-         *
-         * @throws RefException if the entry was removed meanwhile, or the value leads nowhere
-         */
-        public void value(V into) {
-            if (!map.valueType().move(into, map.attachedSpace(), map.scope(), slots.value())) {
-                throw new RefException("the entry of " + map + " that the walk is at was removed");
-            }
+            into.bind(map.attachedSpace(), map.scope(), keyBits());
         }
     }
 

@@ -6,30 +6,33 @@ import dev.rackcall.rpc.spi.LogLimit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Counts one attempt of a call at its line, and tells the call's observer how it ended, unless there is another attempt. */
+/**
+ * One attempt of a call: counts at its subchannel, and reports its end to the call's observer unless the call is
+ * repeated.
+ */
 final class Attempt implements CallObserver {
     private static final Logger LOG = LoggerFactory.getLogger(Attempt.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
 
-    private final Subchannel line;
+    private final Subchannel subchannel;
     private CallObserver next;
 
-    private Attempt(Subchannel line, CallObserver next) {
-        this.line = line;
+    private Attempt(Subchannel subchannel, CallObserver next) {
+        this.subchannel = subchannel;
         this.next = next;
     }
 
-    static Attempt begin(Subchannel line, CallObserver next) {
-        line.begun();
-        return new Attempt(line, next);
+    static Attempt begin(Subchannel subchannel, CallObserver next) {
+        subchannel.begun();
+        return new Attempt(subchannel, next);
     }
 
-    /** By the thread that has the call, before it ends the attempt. */
+    /** Called by the call's thread before the attempt ends. */
     void tellNobody() {
         next = CallObserver.NONE;
     }
 
-    /** It came to nothing: counts, and its call says so itself. */
+    /** Ends an attempt that was not sent; the call itself reports the failure. */
     void endUntold(Status status) {
         tellNobody();
         onClose(status);
@@ -37,11 +40,11 @@ final class Attempt implements CallObserver {
 
     @Override
     public void onClose(Status status) {
-        line.ended(status.code());
+        subchannel.ended(status.code());
         next.onClose(status);
     }
 
-    /** Tells the observer of a call that no transport has. What it throws concerns nobody else: the call ends all the same. */
+    /** Reports the end of a call that no transport carries. The observer's exceptions are logged. */
     static void tell(CallObserver observer, Status status) {
         try {
             observer.onClose(status);

@@ -14,20 +14,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The endpoints of one channel that the directory names, or named when they were connected to, and which of them are tried when: the nearest first, each by a
- * thread of the background. Used under the lock of its {@link ChannelRoutes}.
+ * The endpoints of one channel that the directory names, or named when their connection was made, and when each is
+ * tried: nearest first, each on a background thread. Used with the lock of its {@link ChannelRoutes} held.
  */
 final class ChannelEndpoints {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelEndpoints.class);
     private static final String OTHERS_NEARER = "another server is nearer";
 
-    private final ChannelRoutes routes;
+    private final ChannelRoutes channelRoutes;
     private final ClientSpec spec;
     private final ChannelPool pool;
     private final Map<String, EndpointRoutes> known = new TreeMap<>();
 
-    ChannelEndpoints(ChannelRoutes routes, ClientSpec spec, ChannelPool pool) {
-        this.routes = routes;
+    ChannelEndpoints(ChannelRoutes channelRoutes, ClientSpec spec, ChannelPool pool) {
+        this.channelRoutes = channelRoutes;
         this.spec = spec;
         this.pool = pool;
     }
@@ -36,7 +36,10 @@ final class ChannelEndpoints {
         return known.isEmpty();
     }
 
-    /** What the directory says. An endpoint that it no longer names stays as long as its connection does: whoever runs still serves. */
+    /**
+     * Applies the directory's current endpoints. An endpoint that is no longer named stays while its connection lasts,
+     * because a server that answers still serves.
+     */
     void follow(List<Endpoint> named) {
         known.values().forEach(each -> each.named = false);
         for (Endpoint endpoint : named) {
@@ -45,21 +48,21 @@ final class ChannelEndpoints {
                 if (before != null) {
                     before.giveUp("its server is reached by other addresses now");
                 }
-                known.put(endpoint.id(), new EndpointRoutes(routes, endpoint, spec, pool));
+                known.put(endpoint.id(), new EndpointRoutes(channelRoutes, endpoint, spec, pool));
             } else {
                 before.update(endpoint);
                 before.named = true;
             }
         }
         for (EndpointRoutes each : List.copyOf(known.values())) {
-            if (!each.named && !each.busy && each.line().isEmpty()) {
+            if (!each.named && !each.busy && each.subchannel().isEmpty()) {
                 each.giveUp("the directory no longer names it");
                 known.values().remove(each);
             }
         }
     }
 
-    /** Has all looked at by the next {@link #pump}. */
+    /** Makes the next {@link #pump} try all endpoints. */
     void want(boolean urgently) {
         known.values().forEach(each -> {
             each.due = true;
@@ -67,12 +70,12 @@ final class ChannelEndpoints {
         });
     }
 
-    /** Whether one of them may yet be reached. */
+    /** Whether an endpoint may still become reachable. */
     boolean areTried() {
         return known.values().stream().anyMatch(each -> each.busy || each.due);
     }
 
-    /** Has ways tried: of endpoints that have a line, and of the nearest of the others until there is one. */
+    /** Tries the routes of endpoints that have a subchannel, and of the nearest other endpoints until one has. */
     void pump() {
         int best = best();
         Map<EndpointRoutes, Integer> hopes =
@@ -82,9 +85,9 @@ final class ChannelEndpoints {
             boolean nearerIsTried = hopes.entrySet().stream()
                     .anyMatch(other -> other.getValue() < hope && other.getKey().mayYetAnswer());
             boolean wanted = hope <= best && !nearerIsTried;
-            if (each.due && !each.busy && (wanted || each.line().isPresent())) {
+            if (each.due && !each.busy && (wanted || each.subchannel().isPresent())) {
                 begin(each);
-            } else if (best < hope && !each.busy && each.line().isEmpty()) {
+            } else if (best < hope && !each.busy && each.subchannel().isEmpty()) {
                 each.stepBack(OTHERS_NEARER);
             }
         }
@@ -101,9 +104,9 @@ final class ChannelEndpoints {
             try {
                 endpoint.advance(mayConnect, urgently);
             } catch (RuntimeException e) {
-                LOG.warn("channel {}: an endpoint's ways could not be tried", spec.channel(), e);
+                LOG.warn("channel {}: an endpoint's routes could not be tried", spec.channel(), e);
             } finally {
-                routes.tried(endpoint);
+                channelRoutes.tried(endpoint);
             }
         });
     }
@@ -113,25 +116,28 @@ final class ChannelEndpoints {
     }
 
     private Stream<Subchannel> usable() {
-        return known.values().stream().flatMap(each -> each.line().stream());
+        return known.values().stream().flatMap(each -> each.subchannel().stream());
     }
 
     /**
-     * Those of the nearest endpoints that can be reached.
+     * The subchannels of the nearest reachable endpoints.
      *
-     * @param current whether what the directory says is not old
+     * @param current whether the directory's content is current
      */
     Subchannel[] nearest(boolean current) {
         known.values().forEach(each -> each.weigh(current));
         int best = best();
-        return usable().filter(line -> line.rank() == best).toArray(Subchannel[]::new);
+        return usable().filter(subchannel -> subchannel.rank() == best).toArray(Subchannel[]::new);
     }
 
-    /** Has lines left that are farther than others. */
+    /** Leaves subchannels that are farther than others. */
     void leaveFarther() {
         int best = best();
         for (EndpointRoutes each : known.values()) {
-            if (!each.busy && each.line().filter(line -> line.rank() > best).isPresent()) {
+            if (!each.busy
+                    && each.subchannel()
+                            .filter(subchannel -> subchannel.rank() > best)
+                            .isPresent()) {
                 each.stepBack(OTHERS_NEARER);
             }
         }
@@ -141,7 +147,7 @@ final class ChannelEndpoints {
         return known.values().stream().flatMap(EndpointRoutes::failures);
     }
 
-    /** For a message: each endpoint with its ways and what is wrong with them. */
+    /** For a message: each endpoint with its routes and their problems. */
     String complaints() {
         return known.values().stream().map(EndpointRoutes::complaint).collect(Collectors.joining(". "));
     }
@@ -149,7 +155,7 @@ final class ChannelEndpoints {
     Stream<Route> describe() {
         return known.values().stream()
                 .sorted(Comparator.comparing(
-                        each -> each.line().map(Subchannel::rank).orElse(EndpointRoutes.UNREACHABLE)))
+                        each -> each.subchannel().map(Subchannel::rank).orElse(EndpointRoutes.UNREACHABLE)))
                 .flatMap(each -> each.describe().stream());
     }
 }

@@ -22,13 +22,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The lines of one channel: follows its endpoints in the directory, has their ways tried by threads of the background, nearest endpoints first, and publishes which lines
- * calls may take. A call reads one field of it; it waits here only while there is no line at all, for ways that are being tried and for news.
+ * The subchannels of one channel. Follows the channel's endpoints in the directory, tries their routes on background
+ * threads, nearest first, and publishes the subchannels that calls may use. A call reads one field; it waits here only
+ * while there is no subchannel.
  */
 final class ChannelRoutes implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelRoutes.class);
     private static final long LOOK_MILLIS = 200;
-    /** So long a call that has nowhere to go waits for the directory's news of another server. */
+    /** How long a call without a subchannel waits for news of another server. */
     private static final long NEWS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final long NEWS_LOOK_MILLIS = 20;
@@ -38,17 +39,17 @@ final class ChannelRoutes implements AutoCloseable {
     private final ChannelPool pool;
     private final SharedDirectory directory;
     private final ChannelView view;
-    /** Whether there was a bound on memory when the channel was opened. */
+    /** Whether the directory bounded memory when the channel was opened. */
     private final boolean bounded;
 
     private final Future<?> ticks;
 
-    private final Subchannels lines = new Subchannels();
+    private final Subchannels subchannels = new Subchannels();
     private final ChannelEndpoints endpoints;
-    /** Of the lines that are nearest. Stores are under this object's lock. */
+    /** The nearest subchannels. Written with this object's lock held. */
     private volatile Subchannel[] live = NONE;
 
-    /** Whether somebody is about to look at lines that have ended. */
+    /** Whether a look at ended subchannels is scheduled. */
     private final AtomicBoolean noticed = new AtomicBoolean();
 
     private volatile boolean closed;
@@ -61,11 +62,11 @@ final class ChannelRoutes implements AutoCloseable {
         this.endpoints = new ChannelEndpoints(this, spec, pool);
         this.view = directory.directory().follow(ChannelName.of(spec.channel()));
         this.ticks = Background.every(LOOK_MILLIS, this::look);
-        // The directory's thread waits for nobody.
+        // The directory's thread must not block.
         view.listen(_ -> Background.run(this::look));
     }
 
-    /** Returns once there is a line. */
+    /** Returns once there is a subchannel. */
     static ChannelRoutes open(ClientSpec spec, Router.Membership membership) {
         SharedDirectory directory = SharedDirectory.join(membership.directory());
         ChannelRoutes routes = null;
@@ -111,29 +112,29 @@ final class ChannelRoutes implements AutoCloseable {
 
     // ---- for calls
 
-    /** Those that calls may take; waits for one if there is none. */
-    Subchannel[] lines(long deadline) {
+    /** The subchannels that calls may use; waits for one if there is none. */
+    Subchannel[] subchannels(long deadline) {
         Subchannel[] present = live;
         return present.length > 0 ? present : await(deadline);
     }
 
-    /** Those that calls may take now, perhaps none. */
-    Subchannel[] lines() {
+    /** The subchannels that calls may use now, perhaps none. */
+    Subchannel[] subchannels() {
         return live;
     }
 
-    /** The line over which a server can follow the Ref of a shared object. */
-    Optional<Subchannel> lineOf(Object sharedObject) {
-        for (Subchannel line : lines.open()) {
-            if (line.connection().maps(sharedObject)) {
-                return Optional.of(line);
+    /** The subchannel whose server can follow the Ref of a shared object. */
+    Optional<Subchannel> subchannelOf(Object sharedObject) {
+        for (Subchannel subchannel : subchannels.open()) {
+            if (subchannel.connection().maps(sharedObject)) {
+                return Optional.of(subchannel);
             }
         }
         return Optional.empty();
     }
 
-    Subchannel[] openLines() {
-        return lines.open();
+    Subchannel[] openSubchannels() {
+        return subchannels.open();
     }
 
     boolean isClosed() {
@@ -144,14 +145,14 @@ final class ChannelRoutes implements AutoCloseable {
         return spec;
     }
 
-    /** Somebody has found that a line is dead. */
+    /** Called when a subchannel was found to have ended. */
     void noticeEnd() {
         if (!noticed.compareAndSet(false, true)) {
-            // Many calls find it at a time, and one look is enough.
+            // Many calls find it at once; one look is enough.
             return;
         }
         Background.run(() -> {
-            // Before it looks: what is noticed from now on is looked for once more.
+            // Cleared before the look, so that later notices schedule another one.
             noticed.set(false);
             synchronized (this) {
                 publish();
@@ -160,11 +161,11 @@ final class ChannelRoutes implements AutoCloseable {
         });
     }
 
-    /** As {@link #lines(long)}, after those that have ended were put aside. */
+    /** As {@link #subchannels(long)}, after ended subchannels were removed. */
     synchronized Subchannel[] await(long deadline) {
         endpoints.follow(view.endpoints());
         publish();
-        // What has failed just now is tried again: somebody waits for it.
+        // Routes that have just failed are retried, because a call waits.
         endpoints.want(true);
         long begun = System.nanoTime();
         long end = begun + Math.min(deadline - begun, spec.connectTimeout().toNanos());
@@ -179,7 +180,7 @@ final class ChannelRoutes implements AutoCloseable {
                 throw unreachable();
             }
             try {
-                // Rounded up, since to wait for 0 ms is to wait for ever.
+                // Rounded up, because wait(0) has no time limit.
                 wait(Math.min(nanos / 1_000_000 + 1, NEWS_LOOK_MILLIS));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
@@ -220,20 +221,20 @@ final class ChannelRoutes implements AutoCloseable {
 
     // ---- for connections
 
-    /** A fresh line of a way. */
-    synchronized void adopt(Subchannel line) {
+    /** Adds a new subchannel of a route. */
+    synchronized void adopt(Subchannel subchannel) {
         if (closed) {
-            line.connection().close();
+            subchannel.connection().close();
             throw closedHere();
         }
-        lines.adopt(line);
+        subchannels.adopt(subchannel);
     }
 
     /**
-     * Counts memory that a connection may map against what the directory lets this process have. Nothing is counted where that sets no bound, or cannot be reached: calls
-     * wait for no directory.
+     * Counts the memory of a connection against this process's quota. Counts nothing if the directory sets no bound or
+     * cannot be reached, because calls do not wait for a directory.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if it is too much
+     * @throws RpcException RESOURCE_EXHAUSTED if it exceeds the quota
      */
     Optional<MemoryClaim> claim(long bytes) {
         if (!bounded || !view.isCurrent()) {
@@ -251,52 +252,52 @@ final class ChannelRoutes implements AutoCloseable {
     }
 
     synchronized void use(ServiceDefinition<?> definition) {
-        lines.use(definition);
+        subchannels.use(definition);
     }
 
-    /** Lines by another pool get no new calls once this has returned, and are left. */
+    /** When this returns, subchannels by another pool get no new calls; they are left. */
     synchronized void changePool(Optional<Pool> value) {
         if (value.isEmpty() && pool.current().isEmpty()) {
             return;
         }
         pool.change(value);
-        // Without this a way that has failed by the pool before would wait for its time.
+        // Otherwise a route that failed by the former pool would wait for its retry time.
         endpoints.want(true);
         look();
     }
 
-    /** The first connection that was made, which may have ended: it tells what all of them serve. */
+    /** The first connection, which may have ended: it describes what all of them serve. */
     synchronized ClientConnection first() {
-        return lines.first();
+        return subchannels.first();
     }
 
     /**
-     * A way gives up its line. Under the lock, as {@link #describe} is: whoever asks meanwhile, perhaps to know when nobody needs a pool any more, finds the line with its way or among those that
-     * were left.
+     * Takes a route's subchannel away. With the lock held, like {@link #describe}: an application that looks for the
+     * last use of a pool finds the subchannel either with its route or among those that were left.
      */
-    synchronized void retire(EndpointRoute way, String why, Subchannel.Left how) {
-        way.detach().ifPresent(line -> {
-            lines.leave(line, why, line.isUsable() ? how : Subchannel.Left.ENDED);
+    synchronized void retire(EndpointRoute route, String why, Subchannel.Left how) {
+        route.detach().ifPresent(subchannel -> {
+            subchannels.leave(subchannel, why, subchannel.isUsable() ? how : Subchannel.Left.ENDED);
             publish();
-            LOG.info("channel {}: calls no longer go to {}: {}", spec.channel(), line, why);
+            LOG.info("channel {}: calls no longer go to {}: {}", spec.channel(), subchannel, why);
         });
     }
 
     // ---- the background
 
-    /** Now and then, and when the directory has news. */
+    /** Runs periodically, and when the directory has news. */
     private synchronized void look() {
         if (closed) {
             return;
         }
         endpoints.follow(view.endpoints());
         endpoints.want(false);
-        lines.closeForsaken();
+        subchannels.closeForsaken();
         publish();
         endpoints.pump();
     }
 
-    /** All ways of an endpoint were looked at. */
+    /** All routes of an endpoint were tried. */
     synchronized void tried(EndpointRoutes endpoint) {
         endpoint.wasTried();
         publish();
@@ -305,7 +306,7 @@ final class ChannelRoutes implements AutoCloseable {
         }
     }
 
-    /** Which lines calls may take from now on: the nearest. */
+    /** Publishes the nearest subchannels, for calls. */
     private void publish() {
         if (closed) {
             live = NONE;
@@ -317,7 +318,7 @@ final class ChannelRoutes implements AutoCloseable {
     }
 
     synchronized List<Route> describe() {
-        return Stream.concat(endpoints.describe(), lines.describeLeft()).toList();
+        return Stream.concat(endpoints.describe(), subchannels.describeLeft()).toList();
     }
 
     @Override
@@ -328,13 +329,13 @@ final class ChannelRoutes implements AutoCloseable {
                 return;
             }
             closed = true;
-            last = lines.open();
+            last = subchannels.open();
             publish();
         }
         ticks.cancel(false);
         view.close();
-        for (Subchannel line : last) {
-            line.close();
+        for (Subchannel subchannel : last) {
+            subchannel.close();
         }
         directory.close();
     }

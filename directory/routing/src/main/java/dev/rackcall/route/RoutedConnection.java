@@ -22,8 +22,9 @@ import java.util.Optional;
 import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 
 /**
- * What a channel sees of its lines: one connection that lasts. While there is one line only, a call that may not be repeated goes over it as if nothing stood
- * between; all others are encoded apart first, so that it is known what they pass by pointer before a line is picked, and so that they can be sent twice.
+ * A channel's lasting connection over changing subchannels. With a single subchannel, a non-repeatable call uses it
+ * directly. Other calls are encoded into private memory first: this shows which shared objects they pass before a
+ * subchannel is picked, and lets them be sent twice.
  */
 final class RoutedConnection extends ClientConnection {
     private static final int KEPT_CALLS = 64;
@@ -55,16 +56,16 @@ final class RoutedConnection extends ClientConnection {
     @Override
     public ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
-        Subchannel[] lines = routes.lines();
-        // Streams are counted, so that the line on which one is read slowly stays open when calls leave it.
+        Subchannel[] subchannels = routes.subchannels();
+        // Streams are counted, so that a left subchannel stays open while one is read slowly.
         boolean plain = !method.idempotent() && method.kind() != MethodDescriptor.Kind.SERVER_STREAM;
-        if (plain && lines.length == 1 && routes.openLines().length == 1) {
-            ClientConnection only = lines[0].connection();
+        if (plain && subchannels.length == 1 && routes.openSubchannels().length == 1) {
+            ClientConnection only = subchannels[0].connection();
             if (only.isUsable()) {
                 try {
                     return only.begin(method, deadline, headers, isolation, observer);
                 } catch (RpcException e) {
-                    // It has ended meanwhile, or was closed because calls go elsewhere.
+                    // It has ended, or was closed because it was replaced.
                     if (only.isUsable() || (e.code() != Status.Code.UNAVAILABLE && e.code() != Status.Code.CANCELLED)) {
                         throw e;
                     }
@@ -90,19 +91,21 @@ final class RoutedConnection extends ClientConnection {
         return !routes.isClosed();
     }
 
-    private Subchannel anyLine() {
-        return SubchannelPicker.pick(
-                routes.lines(System.nanoTime() + routes.spec().defaultTimeout().toNanos()), List.of());
+    private Subchannel anySubchannel() {
+        return Subchannel.pick(
+                routes.subchannels(
+                        System.nanoTime() + routes.spec().defaultTimeout().toNanos()),
+                List.of());
     }
 
     @Override
     public Scope newScope(long firstBytes) {
-        return anyLine().newScope(firstBytes, false);
+        return anySubchannel().newScope(firstBytes, false);
     }
 
     @Override
     public Scope newSharedScope(long firstBytes) {
-        return anyLine().newScope(firstBytes, true);
+        return anySubchannel().newScope(firstBytes, true);
     }
 
     @Override
@@ -113,8 +116,8 @@ final class RoutedConnection extends ClientConnection {
 
     @Override
     public boolean release(Object result) {
-        for (Subchannel line : routes.openLines()) {
-            if (line.connection().release(result)) {
+        for (Subchannel subchannel : routes.openSubchannels()) {
+            if (subchannel.connection().release(result)) {
                 return true;
             }
         }
@@ -123,14 +126,14 @@ final class RoutedConnection extends ClientConnection {
 
     @Override
     public boolean maps(Object sharedObject) {
-        return routes.lineOf(sharedObject).isPresent();
+        return routes.subchannelOf(sharedObject).isPresent();
     }
 
     @Override
     public int callsUnderWay() {
         int calls = 0;
-        for (Subchannel line : routes.openLines()) {
-            calls += line.connection().callsUnderWay();
+        for (Subchannel subchannel : routes.openSubchannels()) {
+            calls += subchannel.connection().callsUnderWay();
         }
         return calls;
     }

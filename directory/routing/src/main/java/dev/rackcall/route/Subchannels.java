@@ -11,31 +11,30 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * All lines of one channel that have not been closed, those included that calls have left, and what each of them is told. Changed under the lock of its
- * {@link ChannelRoutes}; calls read one field of it.
+ * All open subchannels of one channel, including those that calls have left, and the services that each of them must
+ * know. Changed with the lock of its {@link ChannelRoutes} held; calls read one field.
  */
 final class Subchannels {
     private static final Subchannel[] NONE = {};
 
     private final List<Subchannel> adopted = new ArrayList<>();
     private final List<Subchannel> left = new ArrayList<>();
-    /** Nobody uses them, and their peers are being told. */
+    /** Unused, and being closed. */
     private final List<Subchannel> closing = new ArrayList<>();
 
     private final List<ServiceDefinition<?>> used = new ArrayList<>();
     private Optional<ClientConnection> first = Optional.empty();
     private volatile Subchannel[] open = NONE;
 
-    /** By any thread, without the lock. */
+    /** Called by any thread, without the lock. */
     Subchannel[] open() {
         return open;
     }
 
-    /** A fresh line: must serve what the others serve, and learns what the channel is used for. */
-    void adopt(Subchannel line) {
-        ClientConnection connection = line.connection();
-        if (first.isPresent()
-                && first.get().service().fingerprint() != connection.service().fingerprint()) {
+    /** Adds a new subchannel: it must serve what the others serve, and learns the services in use. */
+    void adopt(Subchannel subchannel) {
+        ClientConnection connection = subchannel.connection();
+        if (first.isPresent() && first.get().service().fingerprint() != connection.service().fingerprint()) {
             connection.close();
             throw Status.Code.FAILED_PRECONDITION
                     .with(
@@ -49,39 +48,39 @@ final class Subchannels {
             first = Optional.of(connection);
         }
         used.forEach(connection::use);
-        adopted.add(line);
+        adopted.add(subchannel);
         open = adopted.toArray(NONE);
     }
 
     void use(ServiceDefinition<?> definition) {
         if (!used.contains(definition)) {
             used.add(definition);
-            for (Subchannel line : open) {
-                line.connection().use(definition);
+            for (Subchannel subchannel : open) {
+                subchannel.connection().use(definition);
             }
         }
     }
 
-    /** The first connection that was made, which may have ended: it tells what all of them serve. */
+    /** The first connection, which may have ended: it describes what all of them serve. */
     ClientConnection first() {
         return first.orElseThrow();
     }
 
-    /** Nothing new goes there any more. */
-    void leave(Subchannel line, String why, Subchannel.Left how) {
-        line.leave(why, how);
-        left.add(line);
+    /** Leaves a subchannel: it gets no new calls. */
+    void leave(Subchannel subchannel, String why, Subchannel.Left how) {
+        subchannel.leave(why, how);
+        left.add(subchannel);
     }
 
-    /** Closes those that were left and that nobody uses any more. */
+    /** Closes unused subchannels that were left. */
     void closeForsaken() {
-        for (Subchannel line : List.copyOf(left)) {
-            if (line.isForsaken()) {
-                left.remove(line);
-                closing.add(line);
-                adopted.remove(line);
-                // What was published last may have to be carried over first.
-                Background.run(line::close);
+        for (Subchannel subchannel : List.copyOf(left)) {
+            if (subchannel.isForsaken()) {
+                left.remove(subchannel);
+                closing.add(subchannel);
+                adopted.remove(subchannel);
+                // Its last requests may have to be transferred first.
+                Background.run(subchannel::close);
             }
         }
         closing.removeIf(Subchannel::isClosed);
@@ -89,7 +88,9 @@ final class Subchannels {
     }
 
     Stream<Route> describeLeft() {
-        Stream<Subchannel> all = Stream.concat(left.stream(), closing.stream().filter(line -> !line.isClosed()));
-        return all.map(line -> line.way().describe(State.LEAVING, line.whyLeaving(), line.calls()));
+        Stream<Subchannel> all =
+                Stream.concat(left.stream(), closing.stream().filter(subchannel -> !subchannel.isClosed()));
+        return all.map(
+                subchannel -> subchannel.route().describe(State.LEAVING, subchannel.whyLeaving(), subchannel.calls()));
     }
 }

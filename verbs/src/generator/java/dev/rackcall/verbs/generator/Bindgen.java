@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Writes the Java side of libibverbs from what castxml says about its headers, as far as the sources use it; and, as data of a test, the C
- * expression behind each number. Run by {@code generate-bindings}.
+ * Writes the Java side of libibverbs from what castxml says about its headers, as far as the sources use it; and, as
+ * data of a test, the C expression behind each number. Run by {@code generate-bindings}.
  *
  * <p>Arguments: the XML file, the folder for Java sources, the folder for test sources.
  */
@@ -143,7 +143,7 @@ public final class Bindgen {
             call(body, function, name, "MemorySegment state", "state", holder + ".HANDLE");
         }
         String text =
-                "Functions of a C library, linked at their first call. Pointers are addresses; errno goes to {@code state}.";
+                "Functions of a C library, linked at their first call. Pointers are addresses; {@code state} gets errno.";
         write(type, CALL_IMPORTS, text, body.toString());
     }
 
@@ -159,7 +159,7 @@ public final class Bindgen {
             call(body, function, name, "MemorySegment pointer", "pointer", handle);
         }
         String text =
-                "What verbs.h does inline: calls through the function table of struct ibv_context. They must not block.";
+                "Inline functions of verbs.h: calls through the table of struct ibv_context. They must not block.";
         write("ContextOperations", CALL_IMPORTS, text, body.toString());
     }
 
@@ -195,12 +195,14 @@ public final class Bindgen {
 
     private void probe(Path folder) throws IOException {
         StringBuilder body = new StringBuilder();
-        expectations.forEach((c, java) -> body.append("all.put(\"%s\", (long) %s);\n".formatted(c, java)));
+        expectations.forEach((c, java) -> body.append("add(all, \"%s\", %s);\n".formatted(c, java)));
         Files.writeString(
                 folder.resolve("Expectations.java"),
                 HEADER + "import java.util.LinkedHashMap;\nimport java.util.Map;\n\n"
                         + "/** The value that the bindings have for each C expression. */\n"
                         + "final class Expectations {\nprivate Expectations() {}\n\nstatic Map<String, Long> all() {\n"
-                        + "Map<String, Long> all = new LinkedHashMap<>();\n" + body + "return all;\n}\n}\n");
+                        + "Map<String, Long> all = new LinkedHashMap<>();\n" + body
+                        + "return all;\n}\n\nprivate static void add(Map<String, Long> all, String expression, long value) {\n"
+                        + "all.put(expression, value);\n}\n}\n");
     }
 }

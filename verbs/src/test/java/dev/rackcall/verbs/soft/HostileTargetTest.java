@@ -2,16 +2,12 @@ package dev.rackcall.verbs.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.verbs.AddressVector;
 import dev.rackcall.verbs.Bench;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Connected;
 import dev.rackcall.verbs.Gid;
-import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairState;
-import dev.rackcall.verbs.QueuePairType;
-import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.WorkRequest;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
 import dev.rackcall.verbs.soft.wire.SoftGid;
@@ -27,7 +23,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whatever the device answers that requests go to: nothing but the request's own segment is written, and nobody else notices. */
+/**
+ * A hostile target device sends arbitrary answers: only the request's own segment is written, and other links are not
+ * affected.
+ */
 class HostileTargetTest {
     private static final int LENGTH = 256;
 
@@ -44,10 +43,7 @@ class HostileTargetTest {
         victim = bystanders.a;
         listening = new ServerSocket(0, 5, SoftOptions.local().address());
         gid = SoftGid.of(new InetSocketAddress(listening.getInetAddress(), listening.getLocalPort()));
-        queuePair = victim.queuePair(QueuePairType.RC);
-        queuePair.toInit(InitAttributes.connected());
-        queuePair.toReadyToReceive(ReadyToReceive.from(AddressVector.of(gid, 0), 77));
-        queuePair.toReadyToSend(Bench.PATIENT);
+        queuePair = victim.connectedTo(gid, 77, Bench.PATIENT);
     }
 
     @AfterEach
@@ -56,9 +52,7 @@ class HostileTargetTest {
             assertThat(open).isNotNull();
             listening.close();
             Bench.Done done =
-                    bystanders.run(request.write(bystanders.b.region.address(), bystanders.b.region.remoteKey())
-                            .inline(1)
-                            .signaled());
+                    bystanders.run(bystanders.b.write(request).inline(1).signaled());
             assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
         }
     }
@@ -87,9 +81,7 @@ class HostileTargetTest {
             assertThat(victim.next().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
         }
         queuePair.toReset();
-        queuePair.toInit(InitAttributes.connected());
-        queuePair.toReadyToReceive(ReadyToReceive.from(AddressVector.of(gid, 0), 77));
-        queuePair.toReadyToSend(Bench.PATIENT);
+        victim.connect(queuePair, gid, 77, Bench.PATIENT);
         read();
         try (Socket peer = accepted()) {
             peer.getOutputStream().write(hello(FrameLayout.VERSION, new Gid(3, 4)));
@@ -125,7 +117,9 @@ class HostileTargetTest {
                 .containsOnly(0);
     }
 
-    /** Half of the answers fit the request, with data of any length at any place; the others are for somebody else's queue pair. */
+    /**
+     * Half of the answers match the request, with random lengths and offsets; the others name another queue pair.
+     */
     private ByteBuffer answer(Random random) {
         int payload = random.nextInt(2 * LENGTH);
         ByteBuffer frame =

@@ -14,8 +14,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /**
- * Sleeps until one of many sockets has something to read or its peer is gone (epoll(7), level-triggered). One thread awaits and reads
- * the results; {@link #add}, {@link #remove} and {@link #wakeUp} may come from any thread. Awaiting allocates nothing.
+ * Waits until one of many sockets is readable or its peer has closed it (epoll(7), level-triggered). One thread waits
+ * and reads the results. Any thread may call {@link #add}, {@link #remove} and {@link #wakeUp}. Waiting allocates
+ * nothing.
  */
 public final class EventPoll implements AutoCloseable {
     /** Offsets in struct epoll_event. */
@@ -26,10 +27,10 @@ public final class EventPoll implements AutoCloseable {
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
     private static final long NANOS_PER_MILLI = 1_000_000L;
     private static final int EVENT_BYTES = Abi.current().epollEventBytes();
-    /** The data field follows the events without padding where the structure is packed. */
+    /** In the packed structure the data field directly follows the events. */
     private static final long DATA = (long) EVENT_BYTES - Long.BYTES;
 
-    private static final int HANGUP_EVENTS = LibcEvents.EPOLLHUP | LibcEvents.EPOLLRDHUP | LibcEvents.EPOLLERR;
+    private static final int HANGUP_EVENTS = LibcSockets.EPOLLHUP | LibcSockets.EPOLLRDHUP | LibcSockets.EPOLLERR;
 
     private final Descriptor epoll;
     private final Descriptor wakeUp;
@@ -49,11 +50,11 @@ public final class EventPoll implements AutoCloseable {
     /** @throws OsException if this process has no descriptors left */
     public static EventPoll create() {
         CallState state = CallState.current();
-        int epoll = LibcEvents.epollCreate1(state.errnoSegment(), LibcEvents.EPOLL_CLOEXEC);
+        int epoll = LibcSockets.epollCreate1(state.errnoSegment(), LibcSockets.EPOLL_CLOEXEC);
         if (epoll < 0) {
             throw new OsException("epoll_create1", state.errno(), "raise ulimit -n or close connections");
         }
-        int wakeUp = LibcEvents.eventfd(state.errnoSegment(), 0, LibcEvents.EFD_CLOEXEC | LibcEvents.EFD_NONBLOCK);
+        int wakeUp = LibcSockets.eventfd(state.errnoSegment(), 0, LibcSockets.EFD_CLOEXEC | LibcSockets.EFD_NONBLOCK);
         if (wakeUp < 0) {
             OsException failure = new OsException("eventfd", state.errno(), "raise ulimit -n or close connections");
             Descriptor.close(epoll);
@@ -70,9 +71,9 @@ public final class EventPoll implements AutoCloseable {
     }
 
     /**
-     * Watches a descriptor. Closing the descriptor ends that by itself.
+     * Watches a descriptor until it is removed or closed.
      *
-     * @param tag what {@link #tag} will say; not negative
+     * @param tag returned by {@link #tag}; not negative
      */
     public void add(int fd, long tag) {
         if (tag < 0) {
@@ -85,10 +86,10 @@ public final class EventPoll implements AutoCloseable {
         epoll.enter();
         try (Arena call = Arena.ofConfined()) {
             MemorySegment event = call.allocate(EVENT_BYTES, 8);
-            event.set(JAVA_INT_UNALIGNED, EVENTS, LibcEvents.EPOLLIN | LibcEvents.EPOLLRDHUP);
+            event.set(JAVA_INT_UNALIGNED, EVENTS, LibcSockets.EPOLLIN | LibcSockets.EPOLLRDHUP);
             event.set(JAVA_LONG_UNALIGNED, DATA, tag);
             CallState state = CallState.current();
-            if (LibcEvents.epollCtl(state.errnoSegment(), epoll.fd(), LibcEvents.EPOLL_CTL_ADD, fd, event) != 0) {
+            if (LibcSockets.epollCtl(state.errnoSegment(), epoll.fd(), LibcSockets.EPOLL_CTL_ADD, fd, event) != 0) {
                 throw state.failure("watching descriptor " + fd);
             }
         } finally {
@@ -96,13 +97,13 @@ public final class EventPoll implements AutoCloseable {
         }
     }
 
-    /** Stops watching. A descriptor that is not watched, or closed already, is ignored. */
+    /** Stops watching. Ignores a descriptor that is not watched or already closed. */
     public void remove(int fd) {
         epoll.enter();
         try {
             CallState state = CallState.current();
-            int result = LibcEvents.epollCtl(
-                    state.errnoSegment(), epoll.fd(), LibcEvents.EPOLL_CTL_DEL, fd, MemorySegment.NULL);
+            int result = LibcSockets.epollCtl(
+                    state.errnoSegment(), epoll.fd(), LibcSockets.EPOLL_CTL_DEL, fd, MemorySegment.NULL);
             if (result != 0 && state.errno() != Errno.ENOENT && state.errno() != Errno.EBADF) {
                 throw state.failure("no longer watching descriptor " + fd);
             }
@@ -112,10 +113,11 @@ public final class EventPoll implements AutoCloseable {
     }
 
     /**
-     * Waits until something is ready, {@link #wakeUp} is called, or the time is over.
+     * Waits until a descriptor is ready, {@link #wakeUp} is called, or the time is over.
      *
-     * @param timeoutNanos 0 only looks; there is no unbounded wait
-     * @return how many descriptors are ready: indexes for {@link #tag} and {@link #hangup}; at most 256, the others come next time
+     * @param timeoutNanos 0 only checks; there is no unbounded wait
+     * @return how many descriptors are ready: indexes for {@link #tag} and {@link #hangup}. At most 256; the others are
+     *     returned next time
      */
     public int await(long timeoutNanos) {
         if (timeoutNanos < 0) {
@@ -136,16 +138,16 @@ public final class EventPoll implements AutoCloseable {
         if (nanosecondWait) {
             timespec.set(JAVA_LONG, 0, timeoutNanos / NANOS_PER_SECOND);
             timespec.set(JAVA_LONG, Long.BYTES, timeoutNanos % NANOS_PER_SECOND);
-            ready = LibcEvents.epollPwait2(state.errnoSegment(), epoll.fd(), events, CAPACITY, timespec);
+            ready = LibcSockets.epollPwait2(state.errnoSegment(), epoll.fd(), events, CAPACITY, timespec);
             if (ready < 0 && state.errno() == Errno.ENOSYS) {
                 // Linux before 5.11.
                 nanosecondWait = false;
                 return waitForEvents(timeoutNanos);
             }
         } else {
-            // Rounded up: rounded down, a wait of less than a millisecond would spin.
+            // Rounded up, since a wait of 0 ms would spin.
             long millis = Math.min(Integer.MAX_VALUE, (timeoutNanos + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
-            ready = LibcEvents.epollWait(state.errnoSegment(), epoll.fd(), events, CAPACITY, (int) millis);
+            ready = LibcSockets.epollWait(state.errnoSegment(), epoll.fd(), events, CAPACITY, (int) millis);
         }
         if (ready >= 0) {
             return ready;
@@ -162,7 +164,7 @@ public final class EventPoll implements AutoCloseable {
             long at = (long) i * EVENT_BYTES;
             long tag = events.get(JAVA_LONG_UNALIGNED, at + DATA);
             if (tag == WAKE_UP_TAG) {
-                LibcEvents.eventfdRead(CallState.current().errnoSegment(), wakeUp.fd(), counter);
+                LibcSockets.eventfdRead(CallState.current().errnoSegment(), wakeUp.fd(), counter);
                 continue;
             }
             tags[count] = tag;
@@ -177,24 +179,24 @@ public final class EventPoll implements AutoCloseable {
         return tags[index];
     }
 
-    /** Whether its peer is gone or it is in error; there may be messages left to read. */
+    /** Whether its peer has closed it or it has an error. There may still be messages to read. */
     public boolean hangup(int index) {
         return hangups[index];
     }
 
-    /** Ends the current or, if there is none, the next {@link #await} early. After {@link #close} it does nothing. */
+    /** Ends the current {@link #await} early or, if there is none, the next one. Does nothing after {@link #close}. */
     public void wakeUp() {
         if (wakeUp.tryEnter()) {
             try {
-                // A full counter (EAGAIN) means that a wake-up is pending already.
-                LibcEvents.eventfdWrite(CallState.current().errnoSegment(), wakeUp.fd(), 1);
+                // If the counter is full (EAGAIN), a wake-up is already pending.
+                LibcSockets.eventfdWrite(CallState.current().errnoSegment(), wakeUp.fd(), 1);
             } finally {
                 wakeUp.exit();
             }
         }
     }
 
-    /** Wakes a thread in {@link #await} and closes; watched descriptors stay open. Idempotent. */
+    /** Closes it and wakes a thread in {@link #await}. Watched descriptors stay open. Idempotent. */
     @Override
     public void close() {
         wakeUp();

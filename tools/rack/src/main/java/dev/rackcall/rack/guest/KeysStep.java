@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What is behind protection keys, on QEMU's processor, which has them: most machines that build this project have not, and skip these tests. */
+/** Tests of protection keys on QEMU's processor, which has them: most machines that build this project have none and skip these tests. */
 final class KeysStep implements GuestStep {
     private static final long PAGE = 4096;
     /** More than there are keys. */
@@ -19,7 +19,7 @@ final class KeysStep implements GuestStep {
     @Override
     public String run(Guest guest) throws IOException, InterruptedException {
         SuiteRun.Outcome outcome = SuiteRun.of(
-                SuiteRun.CLASSES, "dev.rackcall.sandbox.ProtectionKeysTest", "dev.rackcall.rpc.ProtectedCallTest");
+                SuiteRun.CLASSES, "dev.rackcall.sandbox.ProtectionKeysTest", "dev.rackcall.rpc.isolation.ProtectedCallTest");
         return String.format(
                 Locale.ROOT,
                 "%s; entering and leaving, under emulation and so no figure of a processor's: %d ns with a key, %d ns where it must be had first",

@@ -18,8 +18,6 @@ import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.Opcode;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairState;
-import dev.rackcall.verbs.QueuePairType;
-import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.ReceiveRequest;
 import dev.rackcall.verbs.VerbsErrno;
@@ -45,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What only the software device promises. */
+/** Guarantees of the software device beyond the contract. */
 class SoftDeviceTest {
     private static final int WARM_REQUESTS = Integer.getInteger("rackcall.verbs.warm", 0);
 
@@ -53,7 +51,7 @@ class SoftDeviceTest {
     private final WorkRequest request = WorkRequest.create(1, 64);
 
     @Test
-    void shouldBeThereEverywhere() {
+    void shouldExistOnEveryHost() {
         assertThat(Devices.list()).extracting(Device::name).contains("soft:local");
         assertThat(Devices.find("soft:anything").name()).isEqualTo("soft:anything");
         assertThat(Devices.diagnosis()).anyMatch(line -> line.contains("soft:NAME"));
@@ -64,7 +62,7 @@ class SoftDeviceTest {
     }
 
     @Test
-    void shouldSayWhereItCannotListen() throws Exception {
+    void shouldNameAnAddressWhereItCannotListen() throws Exception {
         try (Bench a = new Bench(device)) {
             int port = SoftGid.address(a.gid()).getPort();
             SoftOptions taken = SoftOptions.local().at(SoftOptions.local().address(), port);
@@ -111,8 +109,9 @@ class SoftDeviceTest {
     }
 
     /**
-     * As a hole in a file of huge pages of which none is free, or a file that somebody cuts: a signal of the kernel's, in any process but one that is prepared. Code of the optimizing
-     * compiler hears of it late: the device's is, with {@code -Drackcall.test.compiler= -Drackcall.verbs.warm=200000}, as in {@code ./rackcall test --long}.
+     * A file may be cut, or have a hole while no huge page is free: then the kernel sends a signal. Code of the
+     * optimizing compiler gets the error late. To test compiled code, use
+     * {@code -Drackcall.test.compiler= -Drackcall.verbs.warm=200000}, as in {@code ./rackcall test --long}.
      */
     @ParameterizedTest
     @EnumSource(
@@ -129,8 +128,7 @@ class SoftDeviceTest {
             MemoryRegion region = pair.b.register(memory, EnumSet.allOf(Access.class));
             for (int i = 0; i < WARM_REQUESTS; i++) {
                 pair.qb.postReceive(ReceiveRequest.create(1).into(region, 0, 64));
-                assertThat(pair.run(reaching(opcode, region, pair.a.region)).status())
-                        .isEqualTo(CompletionStatus.SUCCESS);
+                pair.succeed(reaching(opcode, region, pair.a.region));
                 if (opcode == Opcode.SEND) {
                     pair.b.next();
                 }
@@ -140,10 +138,8 @@ class SoftDeviceTest {
             assertThat(pair.run(reaching(opcode, region, pair.a.region)).status())
                     .isIn(CompletionStatus.REMOTE_ACCESS_ERROR, CompletionStatus.REMOTE_OPERATION_ERROR);
             try (Connected next = new Connected(pair.a, pair.b, Bench.PATIENT, InitAttributes.connected())) {
-                request.write(pair.b.region.address(), pair.b.region.remoteKey())
-                        .inline(1)
-                        .signaled();
-                assertThat(next.run(request).status()).isEqualTo(CompletionStatus.SUCCESS);
+                pair.b.write(request).inline(1).signaled();
+                next.succeed(request);
             }
         }
     }
@@ -163,10 +159,7 @@ class SoftDeviceTest {
     @Test
     void shouldFailALongDatagramAndComeBack() throws Exception {
         try (Bench a = new Bench(device)) {
-            QueuePair queuePair = a.queuePair(QueuePairType.UD);
-            queuePair.toInit(InitAttributes.datagram(1));
-            queuePair.toReadyToReceive(ReadyToReceive.unconnected());
-            queuePair.toReadyToSend(Bench.PATIENT);
+            QueuePair queuePair = a.datagrams(1);
             var self = a.keep(a.domain.createAddressHandle(a.pathTo(a)));
             queuePair.postSend(request.send().from(a.region, 0, 4097).to(self, queuePair.number(), 1));
             assertThat(a.next().status()).isEqualTo(CompletionStatus.LOCAL_LENGTH_ERROR);
@@ -182,16 +175,16 @@ class SoftDeviceTest {
         }
     }
 
-    /** As on hardware: who never asks for a completion never gets the places back. */
+    /** As on hardware, a program that never signals never gets places in the queue back. */
     @Test
     void shouldKeepPlacesUntilASignal() throws Exception {
         try (Connected pair = new Connected(device)) {
-            request.write(pair.b.region.address(), pair.b.region.remoteKey());
+            pair.b.write(request);
             for (int i = 0; i < 127; i++) {
                 assertThat(pair.qa.postSend(request.inline(i))).isTrue();
             }
-            assertThat(pair.run(request.signaled()).status()).isEqualTo(CompletionStatus.SUCCESS);
-            request.write(pair.b.region.address(), pair.b.region.remoteKey()).inline(1);
+            pair.succeed(request.signaled());
+            pair.b.write(request).inline(1);
             for (int i = 0; i < 128; i++) {
                 assertThat(pair.qa.postSend(request)).isTrue();
             }
@@ -199,14 +192,14 @@ class SoftDeviceTest {
         }
     }
 
-    /** B's program polls busily for a while and then stops: its memory can be written all the same. */
+    /** B polls busily for a while and then stops; its memory can still be written. */
     @Test
-    void shouldServeOneSidedRequestsAfterABusyPollerHasGone() throws Exception {
+    void shouldServeOneSidedRequestsAfterBusyPollingStops() throws Exception {
         CompletionQueueSpec busy = CompletionQueueSpec.of(64).polledBusily();
         try (Connected pair = new Connected(
                 new Bench(device, busy), new Bench(device, busy), Bench.PATIENT, InitAttributes.connected())) {
             Completions none = Completions.create(1);
-            request.write(pair.b.region.address(), pair.b.region.remoteKey());
+            pair.b.write(request);
             for (int i = 1; i <= 1000; i++) {
                 pair.qa.postSend(request.inline(i).signaled());
                 long expected = i;
@@ -216,13 +209,15 @@ class SoftDeviceTest {
                 });
                 assertThat(pair.a.next().status()).isEqualTo(CompletionStatus.SUCCESS);
             }
-            assertThat(pair.run(request.inline(-1).signaled()).status()).isEqualTo(CompletionStatus.SUCCESS);
+            pair.succeed(request.inline(-1).signaled());
         }
     }
 
-    /** A whole process that stands still for longer than its patience, as on a machine that is paused: the answer has come long since, and nobody has read it. */
+    /**
+     * The whole process stops for longer than its timeout, as on a paused machine: the answer arrived, but was not read.
+     */
     @Test
-    void shouldNotTakeItsOwnStandstillForThePeersSilence() throws Exception {
+    void shouldNotMistakeItsOwnStopForThePeersSilence() throws Exception {
         CompletionQueueSpec busy = CompletionQueueSpec.of(64).polledBusily();
         // Four times 268 ms.
         ReadyToSend patience = ReadyToSend.defaults().withRetries(16, 0);
@@ -231,11 +226,11 @@ class SoftDeviceTest {
             Links links = ((SoftContext) pair.a.context).core().links();
             CountDownLatch still = new CountDownLatch(1);
             CountDownLatch lookedAt = new CountDownLatch(1);
-            request.write(pair.b.region.address(), pair.b.region.remoteKey());
-            assertThat(pair.run(request.inline(1).signaled()).status()).isEqualTo(CompletionStatus.SUCCESS);
+            pair.b.write(request);
+            pair.succeed(request.inline(1).signaled());
             links.execute(() -> awaitUninterruptibly(still));
-            // Read by this thread, so that the event loop will not read before it finds that nobody polls.
-            assertThat(pair.run(request.inline(2).signaled()).status()).isEqualTo(CompletionStatus.SUCCESS);
+            // This thread reads the answer, so the event loop does not read until it finds that no thread polls.
+            pair.succeed(request.inline(2).signaled());
             pair.qa.postSend(request.inline(-1).signaled());
             long begin = System.nanoTime();
             Bench.waitUntil(
@@ -266,8 +261,8 @@ class SoftDeviceTest {
             var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
             long id = Thread.currentThread().threadId();
             long least = Long.MAX_VALUE;
-            // The first rounds make what is kept; and one in which this thread was kept from polling for long takes the
-            // device over anew.
+            // The first rounds allocate objects that are kept. So does a round in which this thread did not poll for
+            // long and had to take over from the event loop again.
             for (int round = 0; round < 500 && least > 0; round++) {
                 long before = threads.getThreadAllocatedBytes(id);
                 pingPong(pair, receive, batch, 100);

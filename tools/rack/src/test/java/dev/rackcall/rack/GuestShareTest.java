@@ -1,0 +1,63 @@
+package dev.rackcall.rack;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rack.guest.Step;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.zip.ZipFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class GuestShareTest {
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldTellEachGuestItsSteps() {
+        List<GuestSpec> guests = List.of(new GuestSpec("A", Optional.empty()), new GuestSpec("C", Optional.empty()));
+        String text = GuestShare.configuration(
+                List.of("/a.jar", "/b.jar"), List.of("-ea"), guests, EnumSet.allOf(Step.class));
+
+        assertThat(text).contains("CLASS_PATH='/a.jar:/b.jar'\n", " -ea'\n");
+        assertThat(steps(text, "A")).startsWith("atomics", "memory").doesNotContain("keys");
+        // C shares no memory with the others.
+        assertThat(steps(text, "C"))
+                .startsWith("rdma", "remote")
+                .contains("keys")
+                .doesNotContain("atomics", "memory");
+    }
+
+    private static List<String> steps(String configuration, String guest) {
+        String start = "STEPS_" + guest + "='";
+        String line = configuration
+                .lines()
+                .filter(each -> each.startsWith(start))
+                .findFirst()
+                .orElseThrow();
+        return List.of(line.substring(start.length(), line.length() - 1).split(","));
+    }
+
+    @Test
+    void shouldPackFoldersWithClasses() throws IOException {
+        Path classes = Files.createDirectories(folder.resolve("classes/p")).getParent();
+        Files.writeString(classes.resolve("p/X.class"), "x");
+        Path share = GuestShare.fill(
+                folder.resolve("share"), List.of(classes), List.of(), List.of(), EnumSet.allOf(Step.class));
+
+        try (ZipFile jar = new ZipFile(share.resolve("000-classes.jar").toFile())) {
+            assertThat(jar.getEntry("p/X.class")).isNotNull();
+        }
+        assertThat(share.resolve("guest.sh")).exists();
+    }
+
+    @Test
+    void shouldRefuseStepsThatDoNotExist() {
+        assertThatThrownBy(() -> Step.ofWord("nothing")).hasMessageContaining("nothing");
+    }
+}
