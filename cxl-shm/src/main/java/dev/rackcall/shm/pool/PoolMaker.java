@@ -3,6 +3,7 @@ package dev.rackcall.shm.pool;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.TableHome;
+import dev.rackcall.shm.os.BootId;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.NamedFile;
@@ -17,7 +18,7 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes pools. Whoever is killed meanwhile leaves nothing: what has no name goes with its maker, and a file gets its name last. */
+/** Creates pools. A maker that is killed leaves nothing behind: a memfd ends with it, and a file gets its name last. */
 final class PoolMaker {
     private static final Logger LOG = LoggerFactory.getLogger(Pool.class);
     private static final Set<String> MEMORY_FILE_SYSTEMS = Set.of("tmpfs", "hugetlbfs", "ramfs");
@@ -35,7 +36,8 @@ final class PoolMaker {
         try {
             return SharedFile.hugeMemfd(name, bytes);
         } catch (OsException e) {
-            PoolOptions.lacking(options.requiresHugePages(), "pool " + name + " cannot be had: " + e.getMessage(), e);
+            PoolOptions.lacking(
+                    options.requiresHugePages(), "pool " + name + " is not available: " + e.getMessage(), e);
             return SharedFile.memfd(name, bytes);
         }
     }
@@ -52,7 +54,7 @@ final class PoolMaker {
                 return pool;
             }
             pool.abandon();
-            throw new PoolException("pool " + path + " was made by somebody else just now; open it");
+            throw new PoolException("pool " + path + " was just created by another process; open it");
         });
     }
 
@@ -73,7 +75,7 @@ final class PoolMaker {
                         type);
             }
         } catch (IOException e) {
-            // Creating the file says what is wrong with the directory.
+            // Creating the file reports what is wrong with the directory.
             LOG.debug("file system of {}", path, e);
         }
     }
@@ -95,9 +97,12 @@ final class PoolMaker {
         }
     }
 
-    // ---- in a file that is there
+    // ---- in an existing file
 
-    /** In all of a file of which nothing is known but that its first page is blank: behind that may be what an earlier pool, or somebody else, has left. */
+    /**
+     * Creates a pool in a whole file whose first page is blank. Behind that page, the file may hold remains of an
+     * earlier pool or anything else.
+     */
     static Pool createInPlace(SharedFile file, Function<MemorySegment, Participants> who) {
         PoolJoiner.requireReachable(file);
         try (Mapping mapping = file.map()) {
@@ -126,6 +131,45 @@ final class PoolMaker {
             Arena arena = Arena.create(PoolJoiner.spec(file, mapping, arenaId, number, initialBytes));
             PoolLayout.initialise(mapping.memory(), arenaId, PoolLayout.newInstance());
             return new Pool(file, mapping, participants, arena);
+        });
+    }
+
+    // ---- on a device, or in any file of fixed length
+
+    /** The pool of one host in {@code file}, which is not closed here. The first process creates it. */
+    static Pool ofOneHost(SharedFile file) {
+        try (Mapping mapping = file.map()) {
+            Participants participants = new Participants(file, mapping.memory());
+            // Of several processes that find it blank, one creates the pool. If it is killed meanwhile, the next one
+            // creates it.
+            participants.requireGate();
+            try {
+                if (PoolLayout.isUnmade(mapping.memory())) {
+                    return createInPlace(file, memory -> new Participants(file, memory));
+                }
+            } finally {
+                participants.openGate();
+            }
+        }
+        return PoolJoiner.join(file);
+    }
+
+    /** The pool of several hosts in {@code file}, which is not closed here. The first host creates it. */
+    static Pool ofHost(SharedFile file, int host, BootId boot) {
+        PoolHosts.checked(host);
+        try (Mapping mapping = file.map()) {
+            if (PoolHosts.mustMake(mapping.memory(), host, file)) {
+                PoolLayout.sharedByHosts(mapping.memory());
+                PoolLayout.takeHost(mapping.memory(), host, boot.bits());
+                return createInPlace(file, memory -> PoolHosts.participants(file, memory, host))
+                        .withCommons(host, boot);
+            }
+        }
+        Mapping mapping = PoolJoiner.mapPool(file);
+        return OnFailure.close(mapping, () -> {
+            PoolHosts.enter(mapping.memory(), host, boot, file);
+            return PoolJoiner.join(file, mapping, PoolHosts.participants(file, mapping.memory(), host))
+                    .withCommons(host, boot);
         });
     }
 }

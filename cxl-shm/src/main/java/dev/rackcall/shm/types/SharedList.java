@@ -7,7 +7,7 @@ import java.util.Iterator;
 import java.util.NoSuchElementException;
 
 /**
- * A growing list of references to shared objects in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries.
+ * A growing list of references to shared objects in an arena. It grows in the flyweight's scope. Not thread-safe.
  *
  * <p>To walk it without allocating, reuse one flyweight:
  *
@@ -16,32 +16,37 @@ import java.util.NoSuchElementException;
  * for (int i = 0, n = list.size(); i < n; i++) {
  *     list.get(i, document);
  *     ...
- * }
- * }</pre>
+ * } }</pre>
  *
  * @param <T> a shared type or container
  */
 public final class SharedList<T> extends GrowableList<SharedArray<T>> implements Iterable<T> {
     private final SharedType<T> elementType;
 
-    private SharedList(ListType<T> type) {
+    private SharedList(Type<SharedList<T>, SharedArray<T>> type, SharedType<T> elementType) {
         super(type);
-        this.elementType = type.elementType;
+        this.elementType = elementType;
     }
 
-    /** The type of lists of that. Set-up only; keep the result. */
+    /** The type of lists of {@code elementType}. Set-up only; keep the result. */
     public static <T> SharedType<SharedList<T>> typeOf(SharedType<T> elementType) {
-        return new ListType<>(elementType);
+        String name = "SharedList<" + elementType.name() + ">";
+        return new Type<SharedList<T>, SharedArray<T>>(SharedList.class, name, SharedArray.arrayTypeOf(elementType)) {
+            @Override
+            public SharedList<T> flyweight() {
+                return new SharedList<>(this, elementType);
+            }
+        };
     }
 
-    /** As {@link #create(Scope, SharedType)}, of a {@link Shared} interface. */
+    /** As {@link #create(Scope, SharedType)}, for a {@link Shared} interface. */
     public static <T> SharedList<T> create(Scope scope, Class<T> elements) {
         return create(scope, SharedType.of(elements));
     }
 
-    /** An empty list in a scope. */
+    /** Creates an empty list. */
     public static <T> SharedList<T> create(Scope scope, SharedType<T> elementType) {
-        return new ListType<>(elementType).create(scope);
+        return typeOf(elementType).create(scope);
     }
 
     /**
@@ -56,7 +61,7 @@ public final class SharedList<T> extends GrowableList<SharedArray<T>> implements
     }
 
     /**
-     * Puts a flyweight onto an element, allocating nothing.
+     * Moves a flyweight to an element, allocating nothing.
      *
      * @throws IndexOutOfBoundsException unless {@code 0 <= index < size()}
      * @throws RefException if the element leads nowhere
@@ -93,7 +98,7 @@ public final class SharedList<T> extends GrowableList<SharedArray<T>> implements
         return refOf(elementType.checked(value, "element"));
     }
 
-    /** A new flyweight for each element, which may be kept. */
+    /** Returns a new flyweight for each element, which the caller may keep. */
     @Override
     public Iterator<T> iterator() {
         return new Iterator<>() {
@@ -112,19 +117,5 @@ public final class SharedList<T> extends GrowableList<SharedArray<T>> implements
                 return get(next++);
             }
         };
-    }
-
-    private static final class ListType<T> extends Type<SharedList<T>, SharedArray<T>> {
-        private final SharedType<T> elementType;
-
-        private ListType(SharedType<T> elementType) {
-            super(SharedList.class, "SharedList<" + elementType.name() + ">", SharedArray.arrayTypeOf(elementType));
-            this.elementType = elementType;
-        }
-
-        @Override
-        public SharedList<T> flyweight() {
-            return new SharedList<>(this);
-        }
     }
 }

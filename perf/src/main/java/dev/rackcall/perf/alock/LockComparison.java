@@ -1,7 +1,6 @@
 package dev.rackcall.perf.alock;
 
 import dev.rackcall.perf.result.Result;
-
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -96,6 +95,6 @@ public final class LockComparison {
     }
 
     private static double median(Result result) {
-        return result.figure("ns_per_op").orElse(result.p50Ns());
+        return result.figure("ns_per_op").orElse((double) result.p50Ns());
     }
 }

@@ -1,15 +1,14 @@
 package dev.rackcall.perf.rdma;
 
-import dev.rackcall.verbs.soft.FaultPlan;
-import dev.rackcall.perf.harness.NoReplyException;
-import dev.rackcall.perf.harness.PublishedFile;
-import dev.rackcall.perf.harness.ServerSide;
-import dev.rackcall.verbs.soft.SoftDevice;
-import dev.rackcall.verbs.soft.SoftOptions;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.perf.harness.NoReplyException;
+import dev.rackcall.perf.harness.PublishedFile;
+import dev.rackcall.perf.harness.ServerSide;
+import dev.rackcall.verbs.soft.FaultPlan;
+import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.SoftOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of the ping-pong where its other side, or what lies between, is late or gone. */
+/** The ping-pong when its other side or a connection is late or has ended. */
 @Timeout(60)
 class SoftPingPongTest {
     /** More than the send queue has places. */

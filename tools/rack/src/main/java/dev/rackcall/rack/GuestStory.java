@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What a guest has told on its console, and what that says about its steps. Not thread-safe. */
+/** The reports of a guest on its console, and the results of its steps by them. Not thread-safe. */
 final class GuestStory {
     private final GuestSpec guest;
     private final Map<Step, Double> begun = new EnumMap<>(Step.class);
-    private final Map<Step, StepResult> ended = new EnumMap<>(Step.class);
+    private final Map<Step, Summary.StepResult> ended = new EnumMap<>(Step.class);
     private final Set<Step> killedFor = EnumSet.noneOf(Step.class);
     private double upAfter = -1;
     private String down = "";
@@ -22,7 +22,7 @@ final class GuestStory {
         this.guest = guest;
     }
 
-    /** The guest has told {@code what}, {@code at} seconds after its start. */
+    /** Records a report, {@code at} seconds after the guest's start. */
     void tells(Console what, double at) {
         switch (what) {
             case Console.Up up -> upAfter = at;
@@ -41,22 +41,23 @@ final class GuestStory {
         }
     }
 
-    private StepResult result(Step step, boolean ok, double at, String text) {
-        return new StepResult(step, guest.name(), ok, at - begun.getOrDefault(step, at), text);
+    private Summary.StepResult result(Step step, boolean ok, double at, String text) {
+        return new Summary.StepResult(step, guest.name(), ok, at - begun.getOrDefault(step, at), text);
     }
 
-    /** Seconds until network and devices were there; negative if they never were. */
+    /** Seconds until network and devices were up; negative if they never were. */
     double upAfter() {
         return upAfter;
     }
 
-    /** The results of those of {@code planned} that are for this guest; what it said nothing about has failed. */
-    List<StepResult> results(Set<Step> planned) {
-        List<StepResult> results = new ArrayList<>();
+    /** The results of the planned steps of this guest; a step without a report has failed. */
+    List<Summary.StepResult> results(Set<Step> planned) {
+        List<Summary.StepResult> results = new ArrayList<>();
         for (Step step : planned) {
             if (step.isFor(guest.name())) {
-                StepResult result = ended.get(step);
-                results.add(result != null ? result : new StepResult(step, guest.name(), false, 0, whyNot(step)));
+                Summary.StepResult result = ended.get(step);
+                results.add(
+                        result != null ? result : new Summary.StepResult(step, guest.name(), false, 0, whyNot(step)));
             }
         }
         return results;

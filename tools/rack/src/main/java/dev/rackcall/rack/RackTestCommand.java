@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         mixinStandardHelpOptions = true,
         description =
-                "Boots three virtual machines, A and B with a memory in common, C with the network only, and tests in them what needs several kernels"
+                "Boots three virtual machines, A and B with shared memory, C with the network only, and runs the tests that need several kernels"
                         + " or a real RDMA device.",
         footer = {
             "Exit code 0: all steps are good; 1: one is not, and the guests' logs in target/rack/ say more; 2: wrong arguments; 3: it did not run, and"
@@ -56,7 +56,7 @@ public final class RackTestCommand implements Callable<Integer> {
             description = "The most that guests may run (default: ${DEFAULT-VALUE}).")
     private int seconds;
 
-    @Option(names = "--install", description = "As root, first install with apt-get what is missing.")
+    @Option(names = "--install", description = "As root, first install missing packages with apt-get.")
     private boolean install;
 
     RackTestCommand() {}
@@ -78,7 +78,7 @@ public final class RackTestCommand implements Callable<Integer> {
         return commandLine;
     }
 
-    /** What this machine lacks to run it, with the packages that bring it; empty if nothing. */
+    /** Programs and files that this machine lacks, each with its package; empty if it has all. */
     public static List<String> missing() {
         return HostTools.ofThisHost().missing();
     }
@@ -102,9 +102,7 @@ public final class RackTestCommand implements Callable<Integer> {
         requireTools();
         Set<Step> steps = steps(chosen, isLong);
         Path work = Files.createDirectories(root.resolve("target/rack"));
-        KernelImage kernel = KernelImage.get(cache(), RackTestCommand::say);
-        Path initramfs = work.resolve("initramfs.cpio");
-        Files.write(initramfs, Initramfs.of(kernel, HostTools.program("busybox")));
+        GuestImage image = GuestImage.prepare(cache(), work, RackTestCommand::say);
         Path run = Files.createTempDirectory("rackcall-rack");
         try (DaxFile dax = DaxFile.create("rackcall-rack")) {
             List<GuestSpec> guests = guests(steps, dax);
@@ -112,20 +110,20 @@ public final class RackTestCommand implements Callable<Integer> {
             Path jdk = Path.of(System.getProperty("java.home")).toRealPath();
             QemuCommand commands = new QemuCommand(
                     HostTools.program("qemu-system-x86_64"),
-                    kernel.vmlinux(),
-                    initramfs,
+                    image.vmlinux(),
+                    image.initramfs(),
                     share,
                     jdk,
                     run,
-                    TimeStamps.perMillisecond(work),
+                    image.ticks(),
                     seconds);
-            return judge(guests, commands, work, steps, kernel);
+            return judge(guests, commands, work, steps, image.kernel());
         } finally {
-            Folders.delete(run);
+            Rack.deleteFolder(run);
         }
     }
 
-    /** What is chosen; if nothing is, all that fits into every run, or simply all. */
+    /** The chosen steps; without a choice all but the long ones, or all if {@code isLong}. */
     static Set<Step> steps(Set<Step> chosen, boolean isLong) {
         Set<Step> steps = EnumSet.allOf(Step.class);
         if (chosen.isEmpty()) {
@@ -136,11 +134,11 @@ public final class RackTestCommand implements Callable<Integer> {
         return steps;
     }
 
-    private int judge(List<GuestSpec> guests, QemuCommand commands, Path logs, Set<Step> steps, KernelImage kernel)
+    private int judge(List<GuestSpec> guests, QemuCommand commands, Path logs, Set<Step> steps, String kernel)
             throws IOException, NotRunException {
         say("booting %d guests with Linux %s; their consoles: %s/[%s].log"
-                .formatted(guests.size(), kernel.version(), logs, String.join("", GUESTS)));
-        List<StepResult> results;
+                .formatted(guests.size(), kernel, logs, String.join("", GUESTS)));
+        Summary results;
         try (Rack rack = Rack.boot(guests, commands, logs, RackTestCommand::say)) {
             if (!rack.awaitEnd(Duration.ofSeconds(seconds))) {
                 say("some guests still run after " + seconds + " s and are killed");
@@ -148,8 +146,8 @@ public final class RackTestCommand implements Callable<Integer> {
             rack.close();
             results = rack.results(steps);
         }
-        boolean good = Summary.isGood(results);
-        System.out.print(Summary.of(results));
+        boolean good = results.isGood();
+        System.out.print(results.table());
         steps.forEach(step -> say("%-9s = %s".formatted(step.word(), step.what())));
         say(good ? "RACK TEST OK" : "RACK TEST FAILED; the guests' consoles: " + logs);
         return good ? GOOD : FAILED;
@@ -159,22 +157,16 @@ public final class RackTestCommand implements Callable<Integer> {
         HostTools tools = HostTools.ofThisHost();
         if (install && !tools.missing().isEmpty()) {
             say("installing " + String.join(" ", tools.missingPackages()));
-            Program.text(List.of("apt-get", "update", "-q"), root);
-            List<String> command = new ArrayList<>(List.of(
-                    "env",
-                    "DEBIAN_FRONTEND=noninteractive",
-                    "apt-get",
-                    "install",
-                    "-q",
-                    "-y",
-                    "--no-install-recommends"));
+            Program.run(List.of("apt-get", "update", "-q"), root, line -> {});
+            List<String> command = new ArrayList<>(List.of("env", "DEBIAN_FRONTEND=noninteractive"));
+            command.addAll(List.of("apt-get", "install", "-q", "-y", "--no-install-recommends"));
             command.addAll(tools.missingPackages());
-            Program.text(command, root);
+            Program.run(command, root, line -> {});
         }
         tools.require();
     }
 
-    /** Only those who have something to do. */
+    /** The guests that have a step. */
     private static List<GuestSpec> guests(Set<Step> steps, DaxFile dax) {
         return GUESTS.stream()
                 .filter(name -> steps.stream().anyMatch(step -> step.isFor(name)))

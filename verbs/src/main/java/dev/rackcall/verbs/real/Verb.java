@@ -4,7 +4,7 @@ import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.ffi.CapturedErrno;
 
-/** Judges what verbs return. */
+/** Converts return codes of verbs to exceptions. */
 final class Verb {
     private static final String DEFAULT_ADVICE = "see the device's limits (rackcall doctor, ibv_devinfo -v)";
 
@@ -32,7 +32,7 @@ final class Verb {
     private static String advice(int errno) {
         return switch (errno) {
             case VerbsErrno.ENOMEM -> "raise the limit of locked memory (ulimit -l) or ask for less";
-            case VerbsErrno.EBUSY -> "close first what was made from it";
+            case VerbsErrno.EBUSY -> "first close the objects created from it";
             case VerbsErrno.EPERM, VerbsErrno.EACCES -> "let this user open /dev/infiniband/uverbs*";
             case VerbsErrno.EINVAL -> "check the values against the device's limits and the object's state";
             case VerbsErrno.EOPNOTSUPP, VerbsErrno.ENOSYS -> "this device or kernel cannot do it";

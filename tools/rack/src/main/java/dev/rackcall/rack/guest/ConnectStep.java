@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What connections cost over a real device, both ends behind it: virtual ones, and queue pairs that its kernel makes anew; one at a time. */
+/** Measures connections over a real device, with both ends in one guest: virtual queues, and fresh queue pairs of its kernel; one at a time. */
 final class ConnectStep implements GuestStep {
     private static final String BENCH = "dev.rackcall.rack.guest.BenchMain";
     /** A guest's memory is small, and each subject has two JVMs. */
@@ -24,7 +24,6 @@ final class ConnectStep implements GuestStep {
     /** Each queue pair takes tens of milliseconds there. */
     private static final String[] SMALL = {"--workers", "4", "--servers", "4"};
 
-    private static final Duration SILENCE = Duration.ofSeconds(80);
     private static final Duration BOUND = Duration.ofMinutes(5);
     private static final Pattern RESULT =
             Pattern.compile("\"name\" *: *\"(?<name>[a-z-]+)\".*?\"p50_ns\" *: *(?<nanos>\\d+)", Pattern.DOTALL);
@@ -84,7 +83,7 @@ final class ConnectStep implements GuestStep {
                 out.toString(),
                 "--only",
                 subjects));
-        int status = GuestJvm.start(FLAGS, FAST_START, BENCH, arguments).await(SILENCE, BOUND, line -> {});
+        int status = GuestJvm.start(FLAGS, FAST_START, BENCH, arguments).await(BOUND, line -> {});
         Guest.require(status == 0, "bench " + target + " of " + subjects + " ended with status " + status);
         Map<String, Double> micros = new LinkedHashMap<>();
         Matcher results = RESULT.matcher(Files.readString(out));

@@ -11,8 +11,9 @@ import dev.rackcall.verbs.soft.wire.WireViolation;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Handles a responder's answers. Each answer also acknowledges all requests before it, since they are done in order. Answers to requests that are
- * not in flight belong to an earlier life of the queue pair and are ignored. Guarded by the queue pair's monitor.
+ * Handles a responder's answers. Each answer also acknowledges all requests before it, since they are done in order.
+ * Answers to requests that are not in flight belong to an earlier connection and are ignored. Guarded by the queue
+ * pair's monitor.
  */
 final class AnswerReader {
     private final SendQueue queue;
@@ -103,7 +104,7 @@ final class AnswerReader {
         if (retries.isPaused()) {
             return -1;
         }
-        // Only this refusal does not acknowledge the requests before it.
+        // Unlike all other refusals, NO_ANSWER does not acknowledge the requests before it.
         long position = refusal == Refusal.NO_ANSWER ? ring.position(packet) : finishBefore(packet);
         if (position < 0) {
             return -1;
@@ -119,8 +120,8 @@ final class AnswerReader {
     }
 
     /**
-     * Finishes the requests before this packet that need no answer of their own. Returns the packet's position; negative if it is not in
-     * flight.
+     * Finishes the requests before this packet that need no answer of their own. Returns the packet's position;
+     * negative if it is not in flight.
      */
     private long finishBefore(int packet) {
         long position = ring.position(packet);

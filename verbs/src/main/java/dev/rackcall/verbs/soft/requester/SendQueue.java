@@ -15,7 +15,9 @@ import dev.rackcall.verbs.soft.queue.SoftCompletionQueue;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
 import dev.rackcall.verbs.soft.wire.SendBuffer;
 
-/** Send requests from posting to completion. Everything but {@link #isOver} is guarded by the queue pair's monitor. */
+/**
+ * Send requests from posting to completion. Everything except {@link #isOver} is guarded by the queue pair's monitor.
+ */
 final class SendQueue {
     /** Many times the interval at which a responder acknowledges unsignaled requests. */
     private static final long UNSIGNALED_NANOS = 3_000_000_000L;
@@ -206,7 +208,9 @@ final class SendQueue {
         waitingSince = System.nanoTime();
     }
 
-    /** Fails if the responder has been silent for too long; longer for requests that it acknowledges only at intervals. */
+    /**
+     * Fails if the responder has been silent for too long; longer for requests that it acknowledges only at intervals.
+     */
     void expire(long now, long stood) {
         waitingSince += stood;
         boolean awaited = core.type() == QueuePairType.DC_INITIATOR || ring.awaitsAnswer();
@@ -219,7 +223,7 @@ final class SendQueue {
     /** Sends everything unanswered again, after a pause. */
     void rewind() {
         ring.rewind();
-        // Checked again when its turn comes again.
+        // The request is checked again before it is sent again.
         localFailure = CompletionStatus.SUCCESS;
     }
 
