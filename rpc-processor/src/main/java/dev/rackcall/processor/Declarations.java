@@ -2,6 +2,7 @@ package dev.rackcall.processor;
 
 import com.palantir.javapoet.ClassName;
 import java.util.Optional;
+import java.util.Set;
 import javax.lang.model.element.AnnotationMirror;
 import javax.lang.model.element.AnnotationValue;
 import javax.lang.model.element.Element;
@@ -12,9 +13,20 @@ import javax.lang.model.element.TypeElement;
 import javax.lang.model.type.DeclaredType;
 import javax.lang.model.type.TypeMirror;
 
-/** Questions about declarations that the compiler's model answers only by walking. */
+/** Queries on declarations. */
 final class Declarations {
+    private static final Set<String> OBJECT_METHODS = Set.of("toString()", "hashCode()", "equals(java.lang.Object)");
+
     private Declarations() {}
+
+    /**
+     * Whether {@code Object} declares this method, also if an interface redeclares it. A generated class inherits it.
+     */
+    static boolean isOfObject(ExecutableElement method) {
+        TypeElement declaring = (TypeElement) method.getEnclosingElement();
+        return declaring.getQualifiedName().contentEquals("java.lang.Object")
+                || OBJECT_METHODS.contains(method.toString());
+    }
 
     static Optional<AnnotationMirror> annotation(Element element, String qualifiedName) {
         for (AnnotationMirror mirror : element.getAnnotationMirrors()) {

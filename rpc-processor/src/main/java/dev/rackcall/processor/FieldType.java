@@ -1,22 +1,25 @@
 package dev.rackcall.processor;
 
-import com.palantir.javapoet.TypeName;
 import java.util.List;
 import java.util.Locale;
 import javax.lang.model.element.TypeElement;
 import javax.lang.model.type.TypeKind;
 import javax.lang.model.type.TypeMirror;
 
-/** What a field of a shared record holds: the bytes it takes, its alignment, and its words in the layout description. */
+/** The type of a field of a shared record: its size, its alignment, and its text in the layout description. */
 sealed interface FieldType {
-    /** Bytes of a Ref, which is what every variable part leaves inside the record. */
+    /** Bytes of a Ref, by which a record refers to every part of variable size. */
     int REF_BYTES = Long.BYTES;
 
     int bytes();
 
-    int alignment();
+    default int alignment() {
+        return bytes();
+    }
 
-    /** How the layout description names it. Two fields with equal descriptions are laid out and read alike. */
+    /**
+     * The text in the layout description. Fields with equal descriptions have the same layout and the same accessors.
+     */
     String describe();
 
     /** The shared interfaces that it names. */
@@ -37,11 +40,6 @@ sealed interface FieldType {
         }
 
         @Override
-        public int alignment() {
-            return bytes();
-        }
-
-        @Override
         public String describe() {
             return kind.name().toLowerCase(Locale.ROOT);
         }
@@ -57,11 +55,6 @@ sealed interface FieldType {
     record Constant(TypeElement type, List<String> constants) implements FieldType {
         @Override
         public int bytes() {
-            return 2;
-        }
-
-        @Override
-        public int alignment() {
             return 2;
         }
 
@@ -91,55 +84,40 @@ sealed interface FieldType {
         }
     }
 
-    /** A {@code String} or {@code byte[]} that lies in an object of its own. */
-    record Value(Target target, boolean optional) implements FieldType {
+    /** A Ref to a {@link Target}. */
+    sealed interface Leading extends FieldType {
+        Target target();
+
         @Override
-        public int bytes() {
+        default int bytes() {
             return REF_BYTES;
         }
 
         @Override
-        public int alignment() {
-            return REF_BYTES;
+        default String describe() {
+            return "->" + target().name();
         }
 
         @Override
-        public String describe() {
-            return "->" + target.name();
+        default List<TypeElement> mentions() {
+            return target().mentions();
         }
     }
+
+    /** A {@code String} or {@code byte[]} that lies in an object of its own. */
+    record Value(Target target, boolean optional) implements Leading {}
 
     /**
      * A reference to a shared object or container.
      *
      * @param declared the target as the interface names it
      */
-    record Reference(Target target, TypeMirror declared, Absence absence) implements FieldType {
-        /** What a getter answers when the reference is null. */
+    record Reference(Target target, TypeMirror declared, Absence absence) implements Leading {
+        /** What a getter does when the reference is null. */
         enum Absence {
             THROWS,
             OPTIONAL,
             REF
-        }
-
-        @Override
-        public int bytes() {
-            return REF_BYTES;
-        }
-
-        @Override
-        public int alignment() {
-            return REF_BYTES;
-        }
-
-        @Override
-        public String describe() {
-            return "->" + target.name();
-        }
-
-        @Override
-        public List<TypeElement> mentions() {
-            return target.mentions();
         }
     }
 
@@ -186,10 +164,6 @@ sealed interface FieldType {
         @Override
         public List<TypeElement> mentions() {
             return array.mentions();
-        }
-
-        TypeName java() {
-            return array.java();
         }
     }
 }

@@ -12,13 +12,13 @@ import javax.lang.model.element.TypeElement;
 import javax.lang.model.util.ElementFilter;
 
 /**
- * Entry point: the compiler hands it annotated interfaces, the generators write what belongs to them. Each generated class depends on one
- * interface and the types that this mentions, so that incremental builds may run it on what changed.
+ * The entry point: the compiler passes annotated interfaces, and the generators write their classes. A generated class
+ * depends on one interface and the types that it mentions, so incremental builds can process only the changed
+ * interfaces.
  */
 @SupportedAnnotationTypes({SharedNames.SHARED, RpcNames.RPC_SERVICE, RpcNames.RPC})
 public final class RackcallProcessor extends AbstractProcessor {
     private final Set<String> waiting = new LinkedHashSet<>();
-    private SharedGenerator shared;
     private ServiceGenerator services;
 
     /** Called by the compiler through {@code ServiceLoader}. */
@@ -31,14 +31,13 @@ public final class RackcallProcessor extends AbstractProcessor {
 
     @Override
     public boolean process(Set<? extends TypeElement> annotations, RoundEnvironment round) {
-        if (shared == null) {
-            shared = new SharedGenerator(processingEnv);
+        if (services == null) {
             services = new ServiceGenerator(processingEnv);
         }
         for (TypeElement annotation : annotations) {
             Set<? extends Element> annotated = round.getElementsAnnotatedWith(annotation);
             switch (annotation.getQualifiedName().toString()) {
-                case SharedNames.SHARED -> ElementFilter.typesIn(annotated).forEach(shared::generate);
+                case SharedNames.SHARED -> ElementFilter.typesIn(annotated).forEach(this::generateFlyweight);
                 case RpcNames.RPC_SERVICE ->
                     ElementFilter.typesIn(annotated)
                             .forEach(type -> waiting.add(type.getQualifiedName().toString()));
@@ -50,11 +49,26 @@ public final class RackcallProcessor extends AbstractProcessor {
         } else {
             generateServices();
         }
-        // Never claimed: javac stops looking for other processors once everything is.
+        // Claim no annotation, because javac then skips other processors.
         return false;
     }
 
-    /** What waits to the end mentions a type that nobody generated: the compiler says so itself. */
+    /** Writes {@code <Name>_Shared}; problems become compile errors at the accessors that cause them. */
+    private void generateFlyweight(TypeElement sharedInterface) {
+        SharedModel model = SharedModel.of(sharedInterface);
+        model.problems().forEach(each -> processingEnv.getMessager().printError(each.message(), each.at()));
+        if (model.problems().isEmpty()) {
+            Sources.write(
+                    processingEnv,
+                    sharedInterface,
+                    Declarations.flyweight(sharedInterface),
+                    new SharedWriter(model).write());
+        }
+    }
+
+    /**
+     * Retries in each round. A service that waits until the end mentions a missing type, which the compiler reports.
+     */
     private void generateServices() {
         waiting.removeIf(
                 name -> Optional.ofNullable(processingEnv.getElementUtils().getTypeElement(name))

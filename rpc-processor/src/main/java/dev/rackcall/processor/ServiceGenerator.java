@@ -1,14 +1,11 @@
 package dev.rackcall.processor;
 
-import com.palantir.javapoet.JavaFile;
 import dev.rackcall.processor.SharedModel.Problem;
 import dev.rackcall.processor.ValueReader.UnresolvedTypeException;
-import java.io.IOException;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.Set;
-import javax.annotation.processing.FilerException;
 import javax.annotation.processing.Messager;
 import javax.annotation.processing.ProcessingEnvironment;
 import javax.lang.model.element.Element;
@@ -30,7 +27,8 @@ final class ServiceGenerator {
     }
 
     /**
-     * Generates the definition of one annotated declaration; problems become compile errors at the methods that cause them.
+     * Generates the definition of one annotated declaration; problems become compile errors at the methods that cause
+     * them.
      *
      * @return false if it mentions a type that does not exist yet: try again when other processors have generated more
      */
@@ -46,30 +44,15 @@ final class ServiceGenerator {
         for (Problem problem : reader.problems()) {
             messager.printError(problem.message(), problem.at());
         }
-        model.ifPresent(this::write);
+        model.ifPresent(
+                read -> Sources.write(environment, service, read.generatedName(), new ServiceWriter(read).write()));
         return true;
     }
 
-    private void write(ServiceModel model) {
-        try {
-            JavaFile.builder(model.generatedName().packageName(), new ServiceWriter(model).write())
-                    .indent("    ")
-                    .skipJavaLangImports(true)
-                    .build()
-                    .writeTo(environment.getFiler());
-        } catch (FilerException e) {
-            messager.printError(
-                    model.type().getSimpleName() + ": the name of its generated class, "
-                            + model.generatedName().simpleName() + ", is taken; rename one of them",
-                    model.type());
-        } catch (IOException e) {
-            messager.printError(
-                    model.type().getSimpleName() + ": cannot write its generated class: " + e.getMessage(),
-                    model.type());
-        }
-    }
-
-    /** After the last round: interfaces with {@code @Rpc} methods that are no services, and that no service here extends. */
+    /**
+     * After the last round: interfaces with {@code @Rpc} methods that are no services, and that no service here
+     * extends.
+     */
     void warnOfUnservedInterfaces() {
         for (String name : declaringRpc) {
             TypeElement declaring = environment.getElementUtils().getTypeElement(name);
@@ -90,7 +73,10 @@ final class ServiceGenerator {
         }
     }
 
-    /** An {@code @Rpc} that nothing will ever look at is a mistake worth an error; one that a service elsewhere may inherit is worth a warning, at the end. */
+    /**
+     * An {@code @Rpc} that nothing will ever look at is a mistake worth an error; one that a service elsewhere may
+     * inherit is worth a warning, at the end.
+     */
     void requireInterface(ExecutableElement rpcMethod) {
         Element declaring = rpcMethod.getEnclosingElement();
         if (declaring.getKind() == ElementKind.INTERFACE) {

@@ -2,7 +2,6 @@ package dev.rackcall.processor;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import javax.lang.model.element.AnnotationMirror;
@@ -16,11 +15,8 @@ import javax.lang.model.util.ElementFilter;
 import javax.lang.model.util.Elements;
 import javax.lang.model.util.Types;
 
-/** The methods that a stub has to implement: the interface's own abstract methods and those it inherits, each once. */
+/** The methods that a stub implements: the declared and inherited abstract methods of the interface, each once. */
 final class ServiceMethods {
-    /** Methods of {@code Object} that an interface may declare again; the stub has them already. */
-    private static final Set<String> OBJECT_METHODS = Set.of("toString()", "hashCode()", "equals(java.lang.Object)");
-
     private final Types types;
     private final Elements elements;
     private final TypeElement service;
@@ -33,7 +29,7 @@ final class ServiceMethods {
         this.problem = problem;
     }
 
-    /** The abstract methods, all of which carry {@code @Rpc}; where it is missing or out of place there is a problem instead. */
+    /** The abstract methods with {@code @Rpc}; a missing or misplaced annotation becomes a problem. */
     List<ExecutableElement> abstractOnes() {
         List<ExecutableElement> found = new ArrayList<>();
         for (ExecutableElement method : inherited()) {
@@ -57,7 +53,7 @@ final class ServiceMethods {
         return found;
     }
 
-    /** Without what is overridden, what belongs to {@code Object}, and static methods of other interfaces. */
+    /** All methods except overridden ones, those of {@code Object}, and static methods of other interfaces. */
     private List<ExecutableElement> inherited() {
         List<ExecutableElement> all = ElementFilter.methodsIn(elements.getAllMembers(service));
         List<ExecutableElement> visible = new ArrayList<>();
@@ -66,20 +62,14 @@ final class ServiceMethods {
                     all.stream().anyMatch(other -> !other.equals(method) && elements.overrides(other, method, service));
             boolean foreign = method.getModifiers().contains(Modifier.STATIC)
                     && !method.getEnclosingElement().equals(service);
-            if (!hidden && !foreign && !ofObject(method)) {
+            if (!hidden && !foreign && !Declarations.isOfObject(method)) {
                 visible.add(method);
             }
         }
         return visible;
     }
 
-    private static boolean ofObject(ExecutableElement method) {
-        TypeElement declaring = (TypeElement) method.getEnclosingElement();
-        return declaring.getQualifiedName().contentEquals("java.lang.Object")
-                || OBJECT_METHODS.contains(method.toString());
-    }
-
-    /** Two super-interfaces may declare the same method; then it is one, if they agree. */
+    /** Adds a method once if several super-interfaces declare it; a problem if their declarations differ. */
     private void add(List<ExecutableElement> found, ExecutableElement method) {
         for (ExecutableElement other : found) {
             if (other.getSimpleName().equals(method.getSimpleName())

@@ -21,9 +21,6 @@ import javax.lang.model.util.ElementFilter;
 
 /** Reads the accessors of a shared interface and of the interfaces that it extends, and pairs them. */
 final class SharedInterfaceReader {
-    /** Methods of {@code Object} that an interface may declare again; the flyweight has them already. */
-    private static final Set<String> OBJECT_METHODS = Set.of("toString()", "hashCode()", "equals(java.lang.Object)");
-
     /** Methods of {@code Object} and of the flyweights' base class whose names would clash with an accessor. */
     private static final Set<String> RESERVED = Set.of(
             "clone",
@@ -97,8 +94,7 @@ final class SharedInterfaceReader {
     /** A method of a sub-interface hides the same method of what it extends, so sub-interfaces come first. */
     private void collect(TypeElement declaring) {
         for (ExecutableElement method : ElementFilter.methodsIn(declaring.getEnclosedElements())) {
-            boolean isAccessor =
-                    method.getModifiers().contains(Modifier.ABSTRACT) && !OBJECT_METHODS.contains(method.toString());
+            boolean isAccessor = method.getModifiers().contains(Modifier.ABSTRACT) && !Declarations.isOfObject(method);
             if (isAccessor) {
                 collect(method);
             } else if (method.isDefault()
@@ -133,9 +129,7 @@ final class SharedInterfaceReader {
                             + ": a shared interface holds accessors: T name() and void name(T value);"
                             + " make this one default or static, or remove it");
         } else if (RESERVED.contains(name)) {
-            problem(
-                    method,
-                    Declarations.name(method) + ": the generated class inherits a method of that name; rename it");
+            rename(method);
         } else if (isGetter) {
             getters.putIfAbsent(name, method);
         } else {
@@ -160,7 +154,10 @@ final class SharedInterfaceReader {
         }
     }
 
-    /** {@code boolean next(Document into)} beside {@code Ref<Document> next()}. It is no setter, so it leaves their number. */
+    /**
+     * {@code boolean next(Document into)} beside {@code Ref<Document> next()}. It is no setter, so it leaves their
+     * number.
+     */
     private Optional<ExecutableElement> followerOf(ExecutableElement getter, FieldType fieldType) {
         Map<String, ExecutableElement> candidates =
                 setters.getOrDefault(getter.getSimpleName().toString(), Map.of());
@@ -220,7 +217,10 @@ final class SharedInterfaceReader {
         return isVoidOrFluent(setter) ? Optional.of(setter) : Optional.empty();
     }
 
-    /** A getter or setter that is named as in a Java bean and has no partner of the same name: says how accessors are named, once for the pair. */
+    /**
+     * A getter or setter that is named as in a Java bean and has no partner of the same name: says how accessors are
+     * named, once for the pair.
+     */
     private boolean isBeanName(ExecutableElement accessor, String fieldType) {
         String name = accessor.getSimpleName().toString();
         String field = "";
@@ -283,7 +283,10 @@ final class SharedInterfaceReader {
         problems.add(new Problem(at, message));
     }
 
-    /** As the source has it, without type annotations: a nullness annotation on one of a pair does not make two types. */
+    /**
+     * The parameter type without type annotations, so that a nullness annotation on one accessor does not make two
+     * types.
+     */
     private static String parameterType(ExecutableElement setter) {
         return typeName(setter.getParameters().get(0).asType());
     }

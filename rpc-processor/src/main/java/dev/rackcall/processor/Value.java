@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Set;
 import javax.lang.model.element.TypeElement;
 
-/** A type that an argument or a result may have, as far as encoding it matters. */
+/** The type of an argument or a result, as the codec sees it. */
 sealed interface Value {
-    /** How generated code writes the type. */
+    /** The type in generated code. */
     TypeName type();
 
     /** The values that this one holds. */
@@ -19,7 +19,22 @@ sealed interface Value {
     }
 
     /** The fewest bytes that a value takes, at least 1: a reader compares it with a count before it allocates. */
-    int minBytes();
+    default int minBytes() {
+        return Integer.BYTES;
+    }
+
+    /** A value that holds other values; a method of its own encodes it. */
+    sealed interface Compound extends Value {}
+
+    /** A value that holds any number of one kind. */
+    sealed interface OfElements extends Compound {
+        Value element();
+
+        @Override
+        default List<Value> parts() {
+            return List.of(element());
+        }
+    }
 
     /** A primitive or its box. */
     record Scalar(TypeName type, String accessor, int minBytes) implements Value {
@@ -28,23 +43,13 @@ sealed interface Value {
         }
     }
 
-    /** Written by a method of {@code PayloadWriter} that refuses null by itself: {@code String} and {@code byte[]}. */
-    record Direct(TypeName type, String accessor) implements Value {
-        @Override
-        public int minBytes() {
-            return Integer.BYTES;
-        }
-    }
+    /** {@code String} or {@code byte[]}: a method of {@code PayloadWriter} writes it and refuses null. */
+    record Direct(TypeName type, String accessor) implements Value {}
 
-    /** Written by a static method of a class beside {@code PayloadWriter}, which refuses null by itself. */
+    /** A value that a static method of another codec class writes; the method refuses null. */
     record Beside(TypeName type, ClassName codec, String accessor, int minBytes) implements Value {}
 
-    record Enumeration(TypeName type, TypeElement element) implements Value {
-        @Override
-        public int minBytes() {
-            return Integer.BYTES;
-        }
-    }
+    record Enumeration(TypeName type, TypeElement element) implements Value {}
 
     /** A shared interface: its Ref travels. */
     record Shared(TypeName type, TypeElement element) implements Value {
@@ -54,58 +59,23 @@ sealed interface Value {
         }
     }
 
-    /** A class from {@code registered}, or one that such classes extend. */
-    record Registered(TypeName type) implements Value {
-        @Override
-        public int minBytes() {
-            return Integer.BYTES;
-        }
-    }
+    /** A class from {@code registered}, or a superclass of one. */
+    record Registered(TypeName type) implements Value {}
 
     /** A {@code List} or {@code Set}. */
-    record Elements(TypeName type, boolean set, Value element) implements Value {
-        @Override
-        public List<Value> parts() {
-            return List.of(element);
-        }
-
-        @Override
-        public int minBytes() {
-            return Integer.BYTES;
-        }
-    }
+    record Elements(TypeName type, boolean set, Value element) implements OfElements {}
 
     /** An array of anything but primitives. */
-    record ObjectArray(TypeName type, Value element) implements Value {
-        @Override
-        public List<Value> parts() {
-            return List.of(element);
-        }
+    record ObjectArray(TypeName type, Value element) implements OfElements {}
 
-        @Override
-        public int minBytes() {
-            return Integer.BYTES;
-        }
-    }
-
-    record Mapping(TypeName type, Value key, Value value) implements Value {
+    record Mapping(TypeName type, Value key, Value value) implements Compound {
         @Override
         public List<Value> parts() {
             return List.of(key, value);
         }
-
-        @Override
-        public int minBytes() {
-            return Integer.BYTES;
-        }
     }
 
-    record Maybe(TypeName type, Value element) implements Value {
-        @Override
-        public List<Value> parts() {
-            return List.of(element);
-        }
-
+    record Maybe(TypeName type, Value element) implements OfElements {
         @Override
         public int minBytes() {
             return 1;
@@ -115,8 +85,8 @@ sealed interface Value {
     /** A component of a record. */
     record Component(String name, Value value) {}
 
-    /** A record class. It may contain itself, so the components come after the object. */
-    final class Composite implements Value {
+    /** A record class. It may contain itself, so its components are added after its creation. */
+    final class Composite implements Compound {
         private final TypeName type;
         private final TypeElement element;
         private final List<Component> components = new ArrayList<>();
@@ -149,7 +119,7 @@ sealed interface Value {
             return Math.max(1, bytesOutside(new HashSet<>()));
         }
 
-        /** Records inside records counted once: one that contains itself has a smallest value all the same. */
+        /** Counts each record class once, because a record may contain itself. */
         private int bytesOutside(Set<Composite> counted) {
             int bytes = 0;
             if (counted.add(this)) {
@@ -162,7 +132,9 @@ sealed interface Value {
             return bytes;
         }
 
-        /** Whether a value can end: not if each must hold another of its own type. Null, which would end it, does not travel. */
+        /**
+         * Whether a finite value exists: not if each value must hold another one of its type, because null is refused.
+         */
         boolean finite() {
             return finite(new HashSet<>());
         }

@@ -12,8 +12,8 @@ import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,26 +29,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
-/** How calls end: once, told to everybody who asked, and without a trace in the call that has the slot next. */
+/** A call ends once, every observer hears of it, and it leaves no trace in the slot's next call. */
 @Timeout(60)
-class CallEndTest {
-    @TempDir
-    Path directory;
-
-    private final List<AutoCloseable> open = new ArrayList<>();
+class CallEndTest extends RpcFixture {
     private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
 
     private RpcServer.Builder server() {
         return RpcServer.builder().directory(directory);
-    }
-
-    private void serve(RpcServer.Builder builder) {
-        open.add(builder.start());
     }
 
     private RpcChannel.Builder channel() {
@@ -58,20 +48,7 @@ class CallEndTest {
     }
 
     private Echo connect(RpcChannel.Builder builder) {
-        RpcChannel channel = builder.open();
-        open.add(channel);
-        return channel.stub(Echo.class);
-    }
-
-    @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
-    }
-
-    private static Status.Code codeOf(Runnable call) {
-        return catchThrowableOfType(RpcException.class, call::run).code();
+        return open(builder).stub(Echo.class);
     }
 
     @Test
@@ -117,7 +94,7 @@ class CallEndTest {
         }
     }
 
-    /** A future whose registration returns late: its value has long been sent when the handler's thread comes back. */
+    /** A future whose registration returns late: by then its value has been sent. */
     private static final class Lingering extends CompletableFuture<Integer> {
         private final CountDownLatch mayReturn;
 
@@ -150,9 +127,9 @@ class CallEndTest {
         serve(server().service(Echo.class, service)
                 .dispatch(Dispatch.virtualThreads())
                 .interceptor(call -> status -> served.add(status.code())));
-        // One for each call: handlers that come late on a busy machine still have those of the calls before.
+        // One slot for each call: on a busy machine, late handlers still hold the slots of earlier calls.
         RpcChannel channel = channel().slots(64).open();
-        open.add(channel);
+        keep(channel);
         for (int i = 0; i < 50; i++) {
             Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(2)));
             RpcException e = catchThrowableOfType(RpcException.class, () -> hurried.add(1, 1));
@@ -182,7 +159,7 @@ class CallEndTest {
         assertThat(echo.add(2, 2)).isEqualTo(4);
     }
 
-    /** Openers that give up before the first element: without them nobody knows the streams. */
+    /** Callers that give up before the first element; the server alone knows their streams then. */
     @Test
     void shouldEndStreamsWhoseOpenersNoLongerWait() {
         AtomicInteger opened = new AtomicInteger();
@@ -206,7 +183,7 @@ class CallEndTest {
         }
     }
 
-    /** The handler returns its stream when its caller has cancelled already; no element ever comes. */
+    /** The handler returns its stream after its caller has cancelled; no element ever arrives. */
     @Test
     void shouldEndAStreamThatComesTooLate() {
         CountDownLatch never = new CountDownLatch(1);
@@ -240,7 +217,7 @@ class CallEndTest {
         }
     }
 
-    /** A future that cannot be listened to, or says so although it can. */
+    /** A future whose registration fails, with or without effect. */
     private static final class Deaf extends CompletableFuture<Integer> {
         private final boolean listens;
 
@@ -299,7 +276,7 @@ class CallEndTest {
         assertThat(service.notes()).containsExactlyInAnyOrderElementsOf(sent);
     }
 
-    /** Where each handler takes so long that the connection's turn ends after it, whether its thread is relieved or not. */
+    /** Each handler takes so long that the connection's turn ends after it, whether or not its thread is relieved. */
     @Test
     void shouldServeSlowOneWayCallsWhoseSenderHasGone() {
         EchoService service = new EchoService() {

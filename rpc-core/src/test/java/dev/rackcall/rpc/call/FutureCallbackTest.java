@@ -7,8 +7,8 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,15 +26,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
-/** What is attached to a call's future may do anything, and nobody else waits for it. */
+/** An action on a call's future may do anything; no other caller waits for it. */
 @Timeout(120)
-class FutureCallbackTest {
+class FutureCallbackTest extends RpcFixture {
     private static final Duration BOUND = Duration.ofSeconds(100);
-
-    @TempDir
-    Path directory;
 
     private final CountDownLatch blocked = new CountDownLatch(1);
     private RpcServer server;
@@ -43,10 +39,8 @@ class FutureCallbackTest {
 
     @BeforeEach
     void start() {
-        server = RpcServer.builder()
-                .service(Echo.class, new EchoService())
-                .directory(directory)
-                .start();
+        server =
+                serve(RpcServer.builder().service(Echo.class, new EchoService()).directory(directory));
         channel = open();
         echo = channel.stub(Echo.class);
     }
@@ -58,8 +52,6 @@ class FutureCallbackTest {
     @AfterEach
     void stop() {
         blocked.countDown();
-        channel.close();
-        server.close();
     }
 
     private void block(Object ignored) {
@@ -70,7 +62,7 @@ class FutureCallbackTest {
         }
     }
 
-    /** Attaches an action to a call that has not been answered by then: otherwise it would run here. */
+    /** Attaches an action before the call is answered; otherwise the action would run here. */
     private CompletableFuture<Void> attach(Runnable action) {
         while (true) {
             AtomicBoolean attached = new AtomicBoolean();
@@ -139,7 +131,7 @@ class FutureCallbackTest {
             ran.set(Thread.currentThread());
             block(true);
         });
-        // Each of these looks for answers on its way.
+        // Each of these calls also looks for answers.
         for (int i = 0; i < 200 || ran.get() == null; i++) {
             assertThat(echo.later(i, 0).join()).isEqualTo(i);
         }
@@ -208,7 +200,9 @@ class FutureCallbackTest {
         assertThat(joiner.join(BOUND)).isTrue();
     }
 
-    /** {@code allOf} attaches to a future without asking it, so the future cannot know; here at about the time at which it ends. */
+    /**
+     * {@code allOf} attaches to a future without calling its methods; here it does so about when the future completes.
+     */
     @Test
     void shouldNeverRunACallbackOnTheReactor() throws Exception {
         AtomicInteger ended = new AtomicInteger();

@@ -12,34 +12,28 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.Await;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
-/** What handlers, interceptors and callers do wrong ends one call, with a reason; nothing else breaks. */
+/** A mistake of a handler, an interceptor or a caller ends one call, with a reason. Nothing else breaks. */
 @Timeout(60)
-class MisuseTest {
+class MisuseTest extends RpcFixture {
     private static final int MOST_STREAMS = 256;
 
-    @TempDir
-    Path directory;
-
-    private final List<AutoCloseable> open = new ArrayList<>();
     private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
     private final NullService service = new NullService();
 
-    /** Returns null where it should return something to wait for. */
+    /** Returns null instead of a future, a stream or a string. */
     private static final class NullService extends EchoService {
         @Override
         public CompletableFuture<Integer> later(int value, int millis) {
@@ -64,29 +58,8 @@ class MisuseTest {
                 .directory(directory);
     }
 
-    private void serve(RpcServer.Builder builder) {
-        open.add(builder.start());
-    }
-
-    private RpcChannel.Builder channel(String name) {
-        return RpcChannel.builder(name).directory(directory);
-    }
-
-    private RpcChannel open(RpcChannel.Builder builder) {
-        RpcChannel channel = builder.open();
-        open.add(channel);
-        return channel;
-    }
-
     private Echo echo() {
         return open(channel("/test/echo")).stub(Echo.class);
-    }
-
-    @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
     }
 
     private static RpcException failure(Runnable call) {
@@ -164,7 +137,7 @@ class MisuseTest {
                         };
                 }));
         Echo echo = echo();
-        // Each is heard of after it was answered, by a thread that another one may relieve meanwhile.
+        // The interceptor hears of a call after its answer, on a thread that another thread may relieve meanwhile.
         assertThat(failure(echo::nothing).code()).isEqualTo(Status.Code.UNKNOWN);
         awaitTold(1);
         assertThat(failure(echo::notes).code()).isEqualTo(Status.Code.UNAUTHENTICATED);
@@ -215,7 +188,7 @@ class MisuseTest {
             assertThat(echo.later(3, 1).join()).isEqualTo(3);
             assertThat(echo.count(0, 100).count()).isEqualTo(100);
             echo.note("one-way");
-            // The first and the last interceptor's, though the one between them throws.
+            // The first and the last interceptor hear of it, although the one between them throws.
             Await.equal("observers that heard", Collections.nCopies(8, Status.Code.OK), () -> List.copyOf(told));
         }
     }

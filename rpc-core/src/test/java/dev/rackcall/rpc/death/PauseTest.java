@@ -12,10 +12,10 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,17 +29,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
-/** Who is stopped (SIGSTOP) is slow, not dead: others go on, deadlines hold, and afterwards all goes on where it was. */
+/**
+ * A stopped process (SIGSTOP) is slow, not dead: others continue, deadlines hold, and after SIGCONT its calls continue.
+ */
 @Timeout(120)
-class PauseTest {
+class PauseTest extends RpcFixture {
     private static final Duration SHORT = Duration.ofMillis(200);
     private static final Duration BOUND = Duration.ofSeconds(100);
     private static final int PAUSES = 5;
-
-    @TempDir
-    Path directory;
 
     @Test
     void shouldServeOthersWhileAClientIsStopped() throws Exception {
@@ -73,7 +71,7 @@ class PauseTest {
                 for (int i = 0; i < 50; i++) {
                     other.call();
                 }
-                // What it had sent before is served; then there is nothing more.
+                // Its earlier requests are served; then none are left.
                 long before;
                 do {
                     before = calls.get();
@@ -83,19 +81,10 @@ class PauseTest {
                 paused.resume();
                 long stopped = before;
                 Await.until("calls of the client that goes on", () -> calls.get() > stopped + 100);
-                // A wrong answer, or a lost one, would have ended it.
+                // A wrong or lost answer would have ended the process.
                 assertThat(paused.isAlive()).isTrue();
             }
             assertThat(server.connections()).isEqualTo(connections);
-        }
-    }
-
-    private static Status.Code codeOf(Runnable call) {
-        try {
-            call.run();
-            return Status.Code.OK;
-        } catch (RpcException e) {
-            return e.code();
         }
     }
 
@@ -160,7 +149,7 @@ class PauseTest {
         stream.close();
     }
 
-    /** One-way calls that nobody takes fill the slots; returns those that found one. */
+    /** One-way calls that the server does not take fill the slots; returns how many found one. */
     private static List<String> sendUntilFull(Echo echo) {
         List<String> sent = new ArrayList<>();
         while (true) {

@@ -11,6 +11,7 @@ import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.rpc.contract.RpcFixture;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.Usage;
@@ -26,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -38,22 +38,20 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A server that is closed, gracefully or not, under calls of every kind; one that never came to be; one that never had a client. */
+/**
+ * A server that closes, gracefully or not, during calls of every kind; a server that never started; a server without
+ * clients.
+ */
 @Timeout(120)
-class ServerEndTest {
+class ServerEndTest extends RpcFixture {
     private static final Duration BOUND = Duration.ofSeconds(100);
-
-    @TempDir
-    Path directory;
 
     @TempDir
     Path outside;
 
     private final CountDownLatch stuck = new CountDownLatch(1);
-    /** Added to by callers, too. */
-    private final List<AutoCloseable> open = new CopyOnWriteArrayList<>();
 
-    /** Has a handler that does not return before the test lets it. */
+    /** Has a handler that returns only when the test lets it. */
     private final class Stubborn extends EchoService {
         @Override
         public void crash(String message) {
@@ -73,11 +71,8 @@ class ServerEndTest {
     }
 
     @AfterEach
-    void closeAll() throws Exception {
+    void goOn() {
         stuck.countDown();
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
     }
 
     private RpcServer.Builder server() {
@@ -89,25 +84,15 @@ class ServerEndTest {
                 .directory(directory)
                 .waiting(WaitStrategy.blocking())
                 .open();
-        open.add(channel);
+        keep(channel);
         return channel;
     }
 
-    /** Makes what a process has once and keeps. */
+    /** Creates the resources that a process keeps. */
     private void warmUp() throws Exception {
         try (RpcServer server = server().start()) {
             channel().close();
             Await.equal("connections", 0, server::connections);
-        }
-        open.clear();
-    }
-
-    private static Status.Code codeOf(Runnable call) {
-        try {
-            call.run();
-            return Status.Code.OK;
-        } catch (RpcException e) {
-            return e.code();
         }
     }
 
@@ -125,7 +110,7 @@ class ServerEndTest {
         Stream<Integer> unread = channel().stub(Echo.class).count(0, 1_000_000);
         List<CompletableFuture<Status.Code>> calls = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
-            // Connected here: who comes when the server is closing is told something else.
+            // Connected before the close begins: a client that connects later gets another message.
             Echo own = channel().stub(Echo.class);
             // With one worker, two of them wait in its queue; with direct dispatch each takes a thread from its poller.
             calls.add(CompletableFuture.supplyAsync(
@@ -147,9 +132,7 @@ class ServerEndTest {
         assertThat(codeOf(() -> unread.forEach(Objects::requireNonNull))).isEqualTo(Status.Code.UNAVAILABLE);
         assertThat(codeOf(() -> echo.add(1, 1))).isEqualTo(Status.Code.UNAVAILABLE);
         stuck.countDown();
-        for (AutoCloseable each : open) {
-            each.close();
-        }
+        closeAll();
         Await.equal("what is left", Map.of(), () -> Usage.grownSince(before));
         assertThat(directory.toFile().list()).isNullOrEmpty();
     }
@@ -200,7 +183,7 @@ class ServerEndTest {
         }
         try {
             for (int i = 0; i < 40; i++) {
-                // As a server leaves it that is killed.
+                // The state after a server was killed.
                 assertThat(directory.toFile().mkdirs() || directory.toFile().isDirectory())
                         .isTrue();
                 leave("test+echo.sock");
@@ -218,7 +201,7 @@ class ServerEndTest {
         }
     }
 
-    /** Whole when it gets its name; and unless the clients have just removed the directory. */
+    /** The file is complete when it gets its name, unless the clients have just removed the directory. */
     private void leave(String name) throws IOException {
         Path file = Files.writeString(outside.resolve(name), "pid 1\n");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
