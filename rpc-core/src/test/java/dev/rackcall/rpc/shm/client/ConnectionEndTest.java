@@ -24,7 +24,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A connection that ends while a thread is in the middle of a call is unmapped all the same, by that thread when it has got so far. */
+/**
+ * A connection that ends while a thread is in the middle of a call is unmapped all the same, by that thread when it has
+ * got so far.
+ */
 @Timeout(60)
 class ConnectionEndTest {
     private static final MethodDescriptor METHOD =

@@ -37,8 +37,8 @@ import java.util.Random;
 import java.util.stream.Collectors;
 
 /**
- * Makes lines for {@link HostileScript}: those that are kept, and any number from seeds. Many are honest requests, recorded from an honest
- * client's memory, with something changed: what is nearly right comes furthest.
+ * Makes lines for {@link HostileScript}: those that are kept, and any number from seeds. Many are honest requests,
+ * recorded from an honest client's memory, with something changed: what is nearly right comes furthest.
  */
 final class HostileCases {
     private static final String KEPT = "/hostile/client-cases.txt";

@@ -25,8 +25,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The client's end of a connection after a proper handshake, for whoever wants to write there what no honest client does. All of its
- * memory can be written, and requests can be sent that are right but for what is asked. Used by one thread.
+ * The client's end of a connection after a proper handshake, for whoever wants to write there what no honest client
+ * does. All of its memory can be written, and requests can be sent that are right but for what is asked. Used by one
+ * thread.
  */
 final class HostileConnection implements AutoCloseable {
     /** In every text of the honest clients: whoever gets to see it has seen their memory. */

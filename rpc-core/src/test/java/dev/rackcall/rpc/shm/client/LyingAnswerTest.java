@@ -48,8 +48,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A server that shakes hands properly and then answers whatever it likes: every call of the client ends, with a value or with an RpcException,
- * and later calls are not disturbed. {@code -Drackcall.cases} and {@code -Drackcall.seed} as in {@link HostilePeerTest}.
+ * A server that shakes hands properly and then answers whatever it likes: every call of the client ends, with a value
+ * or with an RpcException, and later calls are not disturbed. {@code -Drackcall.cases} and {@code -Drackcall.seed} as
+ * in {@link HostilePeerTest}.
  */
 @Timeout(900)
 class LyingAnswerTest {

@@ -22,8 +22,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A server for one channel that keeps to the protocol only as far as a test lets it: what it says to a client's hello, and how it answers
- * calls, is up to the test. Serves one client after the other, on a thread of its own.
+ * A server for one channel that keeps to the protocol only as far as a test lets it: what it says to a client's hello,
+ * and how it answers calls, is up to the test. Serves one client after the other, on a thread of its own.
  */
 final class LyingServer implements AutoCloseable {
     static final int SLOTS = 64;

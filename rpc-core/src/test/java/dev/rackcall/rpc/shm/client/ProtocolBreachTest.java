@@ -27,7 +27,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Each thing that only a broken or hostile client sends ends its connection, and no other; {@link HostilePeerTest} tries them at random. */
+/**
+ * Each thing that only a broken or hostile client sends ends its connection, and no other; {@link HostilePeerTest}
+ * tries them at random.
+ */
 @Timeout(60)
 class ProtocolBreachTest {
     @TempDir
@@ -202,7 +205,10 @@ class ProtocolBreachTest {
         return Status.Code.ofNumber(SlotLayout.methodOrStatus(response));
     }
 
-    /** As when a client has all its slots taken: it tells by the socket, which the server may read first. What such a call returns nobody would ever give back. */
+    /**
+     * As when a client has all its slots taken: it tells by the socket, which the server may read first. What such a
+     * call returns nobody would ever give back.
+     */
     @Test
     void shouldCancelACallWhoseCancellationHasOvertakenIt() throws Exception {
         try (HostileConnection client = HostileConnection.open(directory, "/test/feed", new HashMap<>())) {

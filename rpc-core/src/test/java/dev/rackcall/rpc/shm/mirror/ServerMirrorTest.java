@@ -153,7 +153,10 @@ class ServerMirrorTest {
         assertThat(published).endsWith(63).hasSize(6);
     }
 
-    /** Whoever rings and finds that others ring all the time is not kept for ever; what they have published is carried all the same. */
+    /**
+     * Whoever rings and finds that others ring all the time is not kept for ever; what they have published is carried
+     * all the same.
+     */
     @Test
     void shouldCarryForOthersOnlyForAWhile() throws InterruptedException {
         int asked = 2000;
@@ -192,7 +195,9 @@ class ServerMirrorTest {
         assertThat(published).hasSize(asked);
     }
 
-    /** Answers that others published meanwhile would wait for ever: the connection ends instead, and they are told so. */
+    /**
+     * Answers that others published meanwhile would wait for ever: the connection ends instead, and they are told so.
+     */
     @Test
     void shouldEndWhenSomethingCannotBeCarried() {
         whilePublishing = () -> {
@@ -207,7 +212,10 @@ class ServerMirrorTest {
         assertThat(published).containsExactly(8);
     }
 
-    /** As when a client gives up all its calls while the server's poller has another handler to wait for: each says so by a number. */
+    /**
+     * As when a client gives up all its calls while the server's poller has another handler to wait for: each says so
+     * by a number.
+     */
     @Test
     void shouldHearOfEachCallThatIsCancelled() {
         List<Long> cancelled = new ArrayList<>();

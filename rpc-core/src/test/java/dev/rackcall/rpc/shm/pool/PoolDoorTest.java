@@ -89,7 +89,9 @@ class PoolDoorTest {
         assertThat(outside.sit(4096)).isZero();
     }
 
-    /** What is taken for a host stays taken after the process, so a client that tries again and again must not take any. */
+    /**
+     * What is taken for a host stays taken after the process, so a client that tries again and again must not take any.
+     */
     @Test
     void shouldGiveItsKnockBackIfThereIsNoSeat() {
         PoolDoor door = PoolDoor.findOrMake(second, "/test/echo");

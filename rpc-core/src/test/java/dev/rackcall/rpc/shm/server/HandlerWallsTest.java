@@ -30,7 +30,10 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Which connection's memory handlers can reach, with keys that are only counted. What the processor does about it: {@code ProtectedCallTest}. */
+/**
+ * Which connection's memory handlers can reach, with keys that are only counted. What the processor does about it:
+ * {@code ProtectedCallTest}.
+ */
 class HandlerWallsTest {
     private static final int CLIENTS = 20;
     private static final int KEYS = 5;
