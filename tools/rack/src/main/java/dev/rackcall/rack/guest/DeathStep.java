@@ -40,7 +40,8 @@ final class DeathStep implements GuestStep {
             return lose(guest);
         }
         try (Pool pool = Pool.dax(Guest.DEVICE, guest.number())) {
-            // B arrives early, while A still uses the pool for earlier steps: only between these two meetings is all usage B's
+            // B arrives early, while A still uses the pool for earlier steps: only between these two meetings is all
+            // usage B's
             // two.
             guest.meet(STEP, "begin");
             long before = pool.arena().usedBytes();

@@ -20,8 +20,8 @@ enum SuiteStep implements GuestStep {
             SuiteRun.CLASSES,
             guest -> List.of(
                     "-Drackcall.cp.device=" + RdmaEnd.DEVICE,
-                    "dev.rackcall.cp.PlainAgentTest",
-                    "dev.rackcall.cp.ConnectedQueueTest",
+                    "dev.rackcall.cp.agent.PlainAgentTest",
+                    "dev.rackcall.cp.lane.ConnectedQueueTest",
                     "dev.rackcall.cp.ConnectedMessagePortTest"));
 
     private final String program;
