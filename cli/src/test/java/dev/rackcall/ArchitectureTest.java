@@ -129,10 +129,18 @@ class ArchitectureTest {
         mayUseOnly(RDMA, RDMA, CONTROL_PLANE, RPC, VERBS, SANDBOX, MEMORY);
     }
 
-    /** Nobody uses it either: who names channels by hand needs no directory. It picks between transports without knowing any. */
+    /** Nobody uses it either: who names channels by hand needs no directory. It picks between transports, and knows only the class that connects by them. */
     @Test
     void shouldLetRoutesUseDirectoriesAndTheRuntimesBorder() {
-        mayUseOnly(ROUTE, ROUTE, "dev.rackcall.rpc", SPI, "dev.rackcall.rpc.runtime", DIRECTORY, MEMORY);
+        mayUseOnly(
+                ROUTE,
+                ROUTE,
+                "dev.rackcall.rpc",
+                SPI,
+                "dev.rackcall.rpc.runtime",
+                "dev.rackcall.rpc.shm",
+                DIRECTORY,
+                MEMORY);
         noClasses()
                 .that(OURS.and(not(resideInAPackage(ROUTE))))
                 .should()
@@ -180,11 +188,11 @@ class ArchitectureTest {
                 .check(all);
     }
 
-    /** Transports are found by ServiceLoader, so that another one can take the place of shared memory. */
+    /** Channels, servers and routes reach the transports by {@code rpc.shm.Transports}; all others by those. */
     @Test
-    void shouldLetNobodyNameATransport() {
+    void shouldLetOnlyChannelsAndRoutesNameATransport() {
         noClasses()
-                .that(OURS.and(not(resideInAPackage(TRANSPORT))))
+                .that(OURS.and(not(resideInAnyPackage(TRANSPORT, "dev.rackcall.rpc.channel", ROUTE))))
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(TRANSPORT)

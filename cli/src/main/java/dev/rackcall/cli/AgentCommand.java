@@ -77,12 +77,8 @@ final class AgentCommand implements Callable<Integer> {
                             + " that names no other one.")
     private Optional<Integer> capacity = Optional.empty();
 
-    @Option(
-            names = "--dir",
-            paramLabel = "FOLDER",
-            description = "The runtime folder of this host, with the sockets of its servers and agents (default:"
-                    + " RACKCALL_DIR, or the one of this user).")
-    private Optional<Path> folder = Optional.empty();
+    @Mixin
+    private RuntimeFolderOption folder = new RuntimeFolderOption();
 
     @Option(
             names = "--hold-seals",
@@ -107,15 +103,15 @@ final class AgentCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         validate();
-        RuntimeDirectory runtime = RuntimeDirectory.at(folder.orElseGet(RuntimeDirectory::defaultPath));
+        RuntimeDirectory runtime = RuntimeDirectory.at(folder.path());
         runtime.create();
         // The outermost: a meta server's name is to be withdrawn before the JVM halts, too.
-        try (Farewell farewell = Farewell.open()) {
+        try (OrderlyShutdown farewell = OrderlyShutdown.open()) {
             return holdSeals(runtime.path(), farewell);
         }
     }
 
-    private int holdSeals(Path path, Farewell farewell) throws InterruptedException {
+    private int holdSeals(Path path, OrderlyShutdown farewell) throws InterruptedException {
         if (seals.isEmpty()) {
             return serve(path, farewell);
         }
@@ -129,7 +125,7 @@ final class AgentCommand implements Callable<Integer> {
         }
     }
 
-    private int serve(Path path, Farewell farewell) throws InterruptedException {
+    private int serve(Path path, OrderlyShutdown farewell) throws InterruptedException {
         if (capacity.isEmpty()) {
             return serve(path, farewell, Optional.empty());
         }
@@ -139,7 +135,7 @@ final class AgentCommand implements Callable<Integer> {
         }
     }
 
-    private int serve(Path path, Farewell farewell, Optional<MetaServer> server) throws InterruptedException {
+    private int serve(Path path, OrderlyShutdown farewell, Optional<MetaServer> server) throws InterruptedException {
         Optional<ControlAddress> own = server.map(MetaServer::address);
         if (meta.isPresent() || directory.isEmpty()) {
             Optional<ControlAddress> only = own.or(() -> meta.map(this::address));
@@ -194,7 +190,7 @@ final class AgentCommand implements Callable<Integer> {
     /** Returns the exit code. */
     private int serve(
             Path path,
-            Farewell farewell,
+            OrderlyShutdown farewell,
             Optional<MetaServer> ownMeta,
             Optional<MetaNames> names,
             Optional<Supplier<ControlAddress>> metaServer)

@@ -2,13 +2,11 @@ package dev.rackcall.cli;
 
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code rackcall clean}: removes what dead servers have left in the runtime folder. What living ones have there stays. */
@@ -20,17 +18,13 @@ final class CleanCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(
-            names = "--dir",
-            paramLabel = "FOLDER",
-            description = "The runtime folder of this host, with the sockets of its servers and agents (default:"
-                    + " RACKCALL_DIR, or the one of this user).")
-    private Optional<Path> folder = Optional.empty();
+    @Mixin
+    private RuntimeFolderOption folder = new RuntimeFolderOption();
 
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
-        RuntimeDirectory directory = RuntimeDirectory.at(folder.orElseGet(RuntimeDirectory::defaultPath));
+        RuntimeDirectory directory = RuntimeDirectory.at(folder.path());
         List<String> removed = directory.cleanAll();
         removed.forEach(channel -> out.println("removed  " + channel));
         List<String> living = directory.channels();

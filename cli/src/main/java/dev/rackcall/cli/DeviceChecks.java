@@ -1,5 +1,12 @@
 package dev.rackcall.cli;
 
+import dev.rackcall.verbs.Context;
+import dev.rackcall.verbs.Device;
+import dev.rackcall.verbs.Devices;
+import dev.rackcall.verbs.PortAttributes;
+import dev.rackcall.verbs.PortState;
+import dev.rackcall.verbs.VerbsException;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Devices that carry memory or calls beyond one host. */
@@ -47,5 +54,41 @@ final class DeviceChecks {
 
     private static String list(String folder, List<String> names) {
         return folder + String.join(", " + folder, names);
+    }
+
+    /** Opens each RDMA device, and the software device. */
+    static List<Finding> verbs() {
+        List<Finding> findings = new ArrayList<>();
+        List<String> diagnosis = Devices.diagnosis();
+        for (String sentence : diagnosis) {
+            if (sentence.startsWith("no ")) {
+                findings.add(Finding.note("verbs", "There is " + sentence));
+            }
+        }
+        for (Device device : Devices.list()) {
+            findings.add(open(device));
+        }
+        return findings;
+    }
+
+    private static Finding open(Device device) {
+        try (Context context = device.open()) {
+            PortAttributes port = context.port(1);
+            return port.state() == PortState.ACTIVE
+                    ? Finding.ok("verbs", device.name() + " can be used: port 1 is active.")
+                    : Finding.note(
+                            "verbs",
+                            device.name() + " opens, but its port 1 is " + port.state() + "; "
+                                    + port.state().advice() + ".");
+        } catch (VerbsException e) {
+            return Finding.note("verbs", device.name() + " cannot be used: " + e.getMessage() + ".");
+        }
+    }
+
+    /** What {@code ./rackcall rack-test} lacks; only contributors need it. */
+    static Finding rack(List<String> missing) {
+        return missing.isEmpty()
+                ? Finding.ok("rack", "./rackcall rack-test can boot its virtual machines.")
+                : Finding.note("rack", "./rackcall rack-test cannot run without " + String.join(", ", missing) + ".");
     }
 }

@@ -36,12 +36,11 @@ final class DoctorCommand implements Callable<Integer> {
         HostTrials trials = new HostTrials();
         List<Finding> findings = new ArrayList<>();
         findings.addAll(new KernelChecks(host, trials).findings());
-        findings.addAll(new LiveChecks().findings());
-        findings.addAll(new IsolationChecks().findings());
+        findings.addAll(new LiveChecks(trials).findings());
         findings.addAll(new MemoryChecks(host, trials).findings());
         findings.addAll(new DeviceChecks(host).findings());
-        findings.addAll(VerbsChecks.findings());
-        findings.add(RackCheck.of(RackTestCommand.missing()));
+        findings.addAll(DeviceChecks.verbs());
+        findings.add(DeviceChecks.rack(RackTestCommand.missing()));
         findings.addAll(new ProcessChecks(host, System.getenv()).findings());
         return findings;
     }

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -50,12 +51,8 @@ final class ExplainCommand implements Callable<Integer> {
                     + " RACKCALL_DIRECTORY; without any, only this host is looked at).")
     private Optional<URI> directory = Optional.empty();
 
-    @Option(
-            names = "--dir",
-            paramLabel = "FOLDER",
-            description = "The runtime folder of this host, with the sockets of its servers and agents (default:"
-                    + " RACKCALL_DIR, or the one of this user).")
-    private Optional<Path> folder = Optional.empty();
+    @Mixin
+    private RuntimeFolderOption folder = new RuntimeFolderOption();
 
     @Option(
             names = "--host",
@@ -78,7 +75,7 @@ final class ExplainCommand implements Callable<Integer> {
                     "--timeout " + timeout + ": give a number of seconds above 0, at most " + (long) MOST_SECONDS);
         }
         PrintWriter out = spec.commandLine().getOut();
-        Path runtime = folder.orElseGet(RuntimeDirectory::defaultPath);
+        Path runtime = folder.path();
         String here = host.orElseGet(RuntimeDirectory::hostName);
         Optional<Tenant> tenant = join(runtime);
         try {

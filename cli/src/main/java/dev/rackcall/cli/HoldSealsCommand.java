@@ -2,7 +2,7 @@ package dev.rackcall.cli;
 
 import dev.rackcall.sandbox.SealHolder;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;

@@ -2,11 +2,11 @@ package dev.rackcall.cli;
 
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.sandbox.os.Userfault;
-import dev.rackcall.shm.os.HostFeatures;
-import dev.rackcall.shm.os.HostFeatures.Trial;
-import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.HostFeatures;
+import dev.rackcall.shm.os.file.HostFeatures.Trial;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.util.OptionalLong;
 
 /** What {@code doctor} finds out by trying; tests put other outcomes in its place. */
@@ -42,8 +42,10 @@ class HostTrials {
                 userfault.unregister(address, BYTES);
                 return Trial.success();
             }
-        } catch (UnsupportedFeatureException | OsException e) {
+        } catch (UnsupportedFeatureException e) {
             return Trial.failure(e.getMessage());
+        } catch (OsException e) {
+            return Trial.failure(e.getMessage() + ".");
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.rackcall.cli;
 
-import dev.rackcall.shm.os.HostFeatures.Trial;
+import dev.rackcall.shm.os.file.HostFeatures.Trial;
 import java.util.List;
 import java.util.Set;
 

@@ -2,23 +2,32 @@ package dev.rackcall.cli;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.Message;
+import dev.rackcall.sandbox.os.Guard;
+import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.file.HostFeatures.Trial;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.time.Duration;
 import java.util.List;
 
-/** Tries what every connection does, once: containers may forbid system calls that the kernel has. */
+/** Tries what every connection does, and what isolation needs: a container may forbid system calls that the kernel has. Nothing stays installed. */
 final class LiveChecks {
     private static final String SUBJECT = "shared memory";
     private static final long BYTES = 4096;
     private static final long PATTERN = 0x5261636b63616c6cL;
     private static final Duration BOUND = Duration.ofSeconds(5);
 
+    private final HostTrials trials;
+
+    LiveChecks(HostTrials trials) {
+        this.trials = trials;
+    }
+
     List<Finding> findings() {
-        return List.of(memoryPassedOverASocket());
+        return List.of(memoryPassedOverASocket(), seals(), guard());
     }
 
     private static Finding memoryPassedOverASocket() {
@@ -52,6 +61,24 @@ final class LiveChecks {
                     ? Finding.ok(SUBJECT, "A memfd was made, sealed, mapped and passed over a Unix socket.")
                     : Finding.problem(
                             SUBJECT, "A memfd that was passed over a Unix socket is unsealed or holds other data.");
+        }
+    }
+
+    private Finding seals() {
+        Trial trial = trials.userfaultfd();
+        return trial.works()
+                ? Finding.ok("seals", "Calls in mode SEALED are sealed.")
+                : Finding.note("seals", "Calls in mode SEALED are sent as snapshots. " + trial.reason());
+    }
+
+    private static Finding guard() {
+        try {
+            Guard.tryBuild();
+            return Finding.ok(
+                    "guard",
+                    "It can be built and loaded: faults by mprotect or protection keys become Java exceptions.");
+        } catch (UnsupportedFeatureException e) {
+            return Finding.note("guard", e.getMessage() + " Only device-dax seals and protection keys need it.");
         }
     }
 }

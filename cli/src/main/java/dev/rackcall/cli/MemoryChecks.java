@@ -1,7 +1,7 @@
 package dev.rackcall.cli;
 
 import dev.rackcall.shm.os.ByteSize;
-import dev.rackcall.shm.os.HostFeatures.Trial;
+import dev.rackcall.shm.os.file.HostFeatures.Trial;
 import java.io.IOException;
 import java.nio.file.FileStore;
 import java.util.List;

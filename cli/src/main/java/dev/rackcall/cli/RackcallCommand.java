@@ -16,7 +16,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(
         name = "rackcall",
         description = "RPC by pointer for processes that share memory.",
-        versionProvider = VersionText.class,
+        versionProvider = VersionCommand.class,
         mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,
         sortOptions = false,
@@ -24,9 +24,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
         subcommands = {
             DemoCommand.class,
             BenchCommand.class,
-            InstallCommand.class,
-            TestCommand.class,
-            StressCommand.class,
+            SourceTreeCommand.Install.class,
+            SourceTreeCommand.Test.class,
+            SourceTreeCommand.Stress.class,
             RackTestCommand.class,
             AgentCommand.class,
             ExplainCommand.class,

@@ -8,17 +8,16 @@ import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.UnixSocket;
-import java.io.BufferedReader;
+import dev.rackcall.shm.os.socket.UnixSocket;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -91,36 +90,24 @@ class AgentCommandTest {
     @Test
     void shouldWithdrawTheNameOfItsMetaServerWhenItIsToldToEnd() throws Exception {
         Path members = folder.resolve("members");
-        Process agent = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        "--enable-native-access=ALL-UNNAMED",
-                        "--sun-misc-unsafe-memory-access=allow",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        RackcallCommand.class.getName(),
+        ChildJvm child = ChildJvm.of(
+                        RackcallCommand.class,
                         "agent",
                         "--host",
                         "h",
                         "--with-meta",
                         "4",
                         "--directory",
-                        members.toUri().toString(),
+                        members.toUri(),
                         "--dir",
-                        folder.resolve("d").toString())
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                        folder.resolve("d"))
                 .start();
-        try (BufferedReader said = agent.inputReader(StandardCharsets.UTF_8)) {
-            assertThat(said.lines().anyMatch(line -> line.contains("serves in")))
-                    .isTrue();
+        try (child) {
+            Await.until("the agent to serve", () -> child.output().contains("serves in"));
             assertThat(members).isNotEmptyDirectory();
-            // SIGTERM; the streams stay open, other than by the process's own method.
-            assertThat(agent.toHandle().destroy()).isTrue();
-            assertThat(agent.waitFor(BOUND_NANOS, TimeUnit.NANOSECONDS)).isTrue();
-            assertThat(said.lines()).anyMatch(line -> line.contains("ends with 0 tenants"));
-        } finally {
-            agent.destroyForcibly();
+            child.terminate();
+            child.awaitEnd();
+            assertThat(child.output()).contains("ends with 0 tenants");
         }
         // One that was halted first leaves its entries to others to remove.
         assertThat(members).doesNotExist();

@@ -9,18 +9,16 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.samples.quickstart.Door;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.TestCertificate;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.Deque;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -34,7 +32,6 @@ import picocli.CommandLine;
 @Timeout(180)
 class AgentNetworkTest {
     private static final Duration BOUND = Duration.ofSeconds(60);
-    private static final String PASSWORD = "for-tests";
 
     @TempDir
     private Path folder;
@@ -91,31 +88,12 @@ class AgentNetworkTest {
 
     /** One certificate for all hosts, which trust it. */
     @BeforeEach
-    void makeCertificate() throws Exception {
+    void makeCertificate() throws IOException {
         tls = Files.createDirectory(folder.resolve("tls"));
-        Path store = folder.resolve("tls.p12");
-        ProcessBuilder keytool = new ProcessBuilder(
-                        ("-J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC -genkeypair -alias it -keyalg EC -dname CN=hosts"
-                                        + " -validity 2 -storetype PKCS12 -storepass " + PASSWORD + " -keystore "
-                                        + store)
-                                .split(" "))
-                .inheritIO();
-        keytool.command().addFirst(Path.of(System.getProperty("java.home"), "bin", "keytool") + "");
-        assertThat(keytool.start().waitFor()).isZero();
-        KeyStore keys = KeyStore.getInstance("PKCS12");
-        try (InputStream in = Files.newInputStream(store)) {
-            keys.load(in, PASSWORD.toCharArray());
-        }
-        byte[] certificate = keys.getCertificate("it").getEncoded();
-        pem("certificates.pem", "CERTIFICATE", certificate);
-        pem("authority.pem", "CERTIFICATE", certificate);
-        pem("key.pem", "PRIVATE KEY", keys.getKey("it", PASSWORD.toCharArray()).getEncoded());
-    }
-
-    private void pem(String file, String what, byte[] bytes) throws IOException {
-        String text = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(bytes);
-        Files.writeString(
-                tls.resolve(file), "-----BEGIN " + what + "-----\n" + text + "\n-----END " + what + "-----\n");
+        TestCertificate made = TestCertificate.make(tls, "hosts");
+        Files.copy(made.certificate(), tls.resolve("certificates.pem"));
+        Files.copy(made.certificate(), tls.resolve("authority.pem"));
+        Files.copy(made.key(), tls.resolve("key.pem"));
     }
 
     @AfterEach

@@ -2,7 +2,7 @@ package dev.rackcall.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.shm.os.OwnerLock;
+import dev.rackcall.shm.os.file.OwnerLock;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

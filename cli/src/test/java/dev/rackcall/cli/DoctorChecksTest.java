@@ -3,7 +3,7 @@ package dev.rackcall.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.cli.Finding.Level;
-import dev.rackcall.shm.os.HostFeatures.Trial;
+import dev.rackcall.shm.os.file.HostFeatures.Trial;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -169,8 +169,8 @@ class DoctorChecksTest {
 
     @Test
     void shouldSayWhatTheRackTestLacks() {
-        assertThat(RackCheck.of(List.of()).level()).isEqualTo(Level.OK);
-        assertThat(RackCheck.of(List.of("ndctl (package ndctl)", "ip (package iproute2)"))
+        assertThat(DeviceChecks.rack(List.of()).level()).isEqualTo(Level.OK);
+        assertThat(DeviceChecks.rack(List.of("ndctl (package ndctl)", "ip (package iproute2)"))
                         .sentence())
                 .contains("ndctl (package ndctl), ip (package iproute2)");
     }
@@ -202,14 +202,16 @@ class DoctorChecksTest {
 
     @Test
     void shouldPassMemoryOverASocketOnThisHost() {
-        assertThat(new LiveChecks().findings()).extracting(Finding::level).containsOnly(Level.OK);
+        assertThat(new LiveChecks(new HostTrials()).findings())
+                .extracting(Finding::level)
+                .containsOnly(Level.OK);
     }
 
     /** Whatever this host has: one sentence each, that says what to do where something is missing. */
     @Test
     void shouldSaySomethingAboutEachPartOfIsolation() {
-        List<Finding> findings = new IsolationChecks().findings();
-        assertThat(findings).extracting(Finding::subject).startsWith("seals", "guard");
+        List<Finding> findings = new LiveChecks(new HostTrials()).findings();
+        assertThat(findings).extracting(Finding::subject).containsExactly("shared memory", "seals", "guard");
         assertThat(findings).allSatisfy(finding -> {
             assertThat(finding.level()).isNotEqualTo(Level.PROBLEM);
             assertThat(finding.sentence()).endsWith(".");

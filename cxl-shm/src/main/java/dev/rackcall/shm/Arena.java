@@ -1,5 +1,8 @@
 package dev.rackcall.shm;
 
+import dev.rackcall.shm.alloc.PageAllocator;
+import dev.rackcall.shm.alloc.PageRun;
+import dev.rackcall.shm.alloc.PageTable;
 import dev.rackcall.shm.os.ByteSize;
 import java.lang.foreign.MemorySegment;
 
@@ -10,6 +13,9 @@ import java.lang.foreign.MemorySegment;
  * <p>The arena does not own its memory: whoever mapped the region unmaps it, after the last use.
  */
 public final class Arena {
+    /** Unit of allocation: runs are whole pages. */
+    public static final long PAGE_BYTES = ArenaLayout.PAGE;
+
     private final int id;
     private final MemorySegment memory;
     private final int participant;
@@ -105,9 +111,9 @@ public final class Arena {
         return Generations.at(offset);
     }
 
-    /** Where objects can be at the earliest in an arena of that quota that one process allocates. */
-    public static long objectsAt(long quota) {
-        return ArenaLayout.firstPage(TableHome.PRIVATE, quota);
+    /** Where the pages of an arena of that quota begin: its header and its page table lie before. */
+    public static long pagesAt(TableHome home, long quota) {
+        return ArenaLayout.firstPage(home, quota);
     }
 
     /** Bytes from its start that are backed by memory now. What a peer wrote there is cut to the quota. */

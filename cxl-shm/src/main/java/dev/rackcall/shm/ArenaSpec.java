@@ -1,7 +1,8 @@
 package dev.rackcall.shm;
 
+import dev.rackcall.shm.alloc.PageEntry;
 import dev.rackcall.shm.os.ByteSize;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -23,14 +24,15 @@ public record ArenaSpec(
         TableHome home,
         int participant,
         long initialBytes) {
-    static final int MAX_ID = 0xffff;
+    public static final int MAX_ID = 0xffff;
+    public static final int MAX_PARTICIPANT = PageEntry.MAX_OWNER;
 
     public ArenaSpec {
         if (id < 1 || id > MAX_ID) {
             throw new IllegalArgumentException("arena id " + id + " is not in 1.." + MAX_ID);
         }
-        if (participant < 1 || participant > PageEntry.MAX_OWNER) {
-            throw new IllegalArgumentException("participant " + participant + " is not in 1.." + PageEntry.MAX_OWNER);
+        if (participant < 1 || participant > MAX_PARTICIPANT) {
+            throw new IllegalArgumentException("participant " + participant + " is not in 1.." + MAX_PARTICIPANT);
         }
         if (region.byteSize() < ArenaLayout.firstPage(home, region.byteSize()) + ArenaLayout.PAGE
                 || region.byteSize() > Ref.MAX_OFFSET + 1) {

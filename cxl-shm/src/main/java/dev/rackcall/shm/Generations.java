@@ -1,5 +1,6 @@
 package dev.rackcall.shm;
 
+import dev.rackcall.shm.alloc.PageAllocator;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

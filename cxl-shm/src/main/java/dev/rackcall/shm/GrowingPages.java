@@ -1,5 +1,8 @@
 package dev.rackcall.shm;
 
+import dev.rackcall.shm.alloc.PageAllocator;
+import dev.rackcall.shm.alloc.PageEntry;
+import dev.rackcall.shm.alloc.PageRun;
 import dev.rackcall.shm.os.ByteSize;
 
 /** An arena's pages, of which more are backed with memory when they run short, up to its quota. Thread-safe. */

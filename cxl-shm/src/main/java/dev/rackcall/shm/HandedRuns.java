@@ -1,5 +1,8 @@
 package dev.rackcall.shm;
 
+import dev.rackcall.shm.alloc.PageAllocator;
+import dev.rackcall.shm.alloc.PageEntry;
+import dev.rackcall.shm.alloc.PageRun;
 import java.util.HashMap;
 import java.util.Map;
 

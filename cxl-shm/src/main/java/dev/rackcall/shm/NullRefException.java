@@ -4,7 +4,7 @@ package dev.rackcall.shm;
 public final class NullRefException extends RefException {
     private static final long serialVersionUID = 1L;
 
-    NullRefException(String message) {
+    public NullRefException(String message) {
         super(message);
     }
 

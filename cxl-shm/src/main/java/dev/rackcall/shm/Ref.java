@@ -33,15 +33,6 @@ public record Ref<T>(long bits) {
         return (Ref<T>) NULL_REF;
     }
 
-    /**
-     * The Ref of a shared object.
-     *
-     * @throws IllegalArgumentException if it has none, see {@link SharedObject#refOf}
-     */
-    public static <T> Ref<T> to(T sharedObject) {
-        return new Ref<>(SharedObject.refOf(sharedObject));
-    }
-
     public static long of(int arenaId, int generation, long offset) {
         return ((long) arenaId << (OFFSET_BITS + GENERATION_BITS))
                 | ((long) (generation & 0xff) << OFFSET_BITS)

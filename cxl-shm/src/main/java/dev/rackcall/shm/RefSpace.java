@@ -17,7 +17,7 @@ public abstract class RefSpace {
     public abstract Window window(long ref);
 
     /** As {@link #window}, on behalf of whoever goes on to read there: a space may bound how often that happens. */
-    protected Window follow(long ref) {
+    public Window follow(long ref) {
         return window(ref);
     }
 
@@ -63,7 +63,8 @@ public abstract class RefSpace {
             return Ref.offset(ref) + shift;
         }
 
-        long end() {
+        /** Offset in {@link #memory} of the first byte behind the stretch. */
+        public long end() {
             return end;
         }
     }

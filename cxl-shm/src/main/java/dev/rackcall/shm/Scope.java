@@ -41,8 +41,8 @@ public final class Scope implements AutoCloseable {
     private final RefSpace space;
     private final Thread owner;
     private final RunChain runs;
-    /** Kept, because {@link SharedObject#scopeOf} is asked in each isolated call. */
-    final Optional<Scope> present = Optional.of(this);
+    /** Made once, since each isolated call asks for it. */
+    private final Optional<Scope> present = Optional.of(this);
 
     private volatile State state = State.OPEN;
     /** What has the scope sealed, else null. Read without order: who stores in spite of it meets write-protected pages. */
@@ -94,35 +94,10 @@ public final class Scope implements AutoCloseable {
     /**
      * A new shared object, all zero.
      *
-     * @throws IllegalArgumentException if {@code type} is no {@link Shared} interface with a generated class
+     * @throws IllegalArgumentException if {@code type} is neither a {@code @Shared} interface with a generated class nor a container
      */
     public <T> T create(Class<T> type) {
-        return SharedType.of(type).create(this);
-    }
-
-    /** A shared string. */
-    public SharedString string(CharSequence text) {
-        return SharedString.create(this, text);
-    }
-
-    /** An empty list of shared objects. */
-    public <T> SharedList<T> list(Class<T> elements) {
-        return SharedList.create(this, SharedType.of(elements));
-    }
-
-    /** An empty map from text to shared objects. */
-    public <V> SharedStringMap<V> stringMap(Class<V> values) {
-        return SharedStringMap.create(this, SharedType.of(values));
-    }
-
-    /** An empty map from {@code long} to shared objects. */
-    public <V> SharedLongMap<V> longMap(Class<V> values) {
-        return SharedLongMap.create(this, SharedType.of(values));
-    }
-
-    /** A copy in this scope of a shared object and everything that it can reach; see {@link DeepCopy}. */
-    public <T> T copy(T sharedObject) {
-        return DeepCopy.DEFAULT.copy(sharedObject, this);
+        return SharedFactory.of(type).create(this);
     }
 
     private void checkUse() {
@@ -251,12 +226,12 @@ public final class Scope implements AutoCloseable {
      * Notes that a piece of its memory was handed out, to which anybody may store without asking the scope. From then on, until a {@link #reset}, its seals
      * are lifted as soon as they may be.
      */
-    void expose() {
+    public void expose() {
         exposed = true;
         releasedNow();
     }
 
-    /** Whether pieces of its memory were handed out ({@link SharedBytes#segment}), to which one can store without asking the scope. */
+    /** Whether pieces of its memory were handed out ({@code SharedBytes.segment}), to which one can store without asking the scope. */
     public boolean isExposed() {
         return exposed;
     }
@@ -266,19 +241,24 @@ public final class Scope implements AutoCloseable {
         return runs.first();
     }
 
-    /** Whether something has it sealed, or had just now: then {@link #refusesStore} is to be asked. Cheap. */
-    boolean hasSeal() {
+    /** Whether a call has the scope sealed, or had it sealed until just now: if so, call {@link #checkStore} before a store. Cheap. */
+    public boolean hasSeal() {
         return sealedBy != null;
     }
 
-    /** Whether a store to the object at {@code ref} is to be refused. */
-    boolean refusesStore(long ref, long bytes) {
+    /**
+     * Opens the pages of an object for a store, if the call that sealed them has ended.
+     *
+     * @throws SealedScopeException if that call still needs the seal
+     */
+    public void checkStore(long ref, long bytes) {
         ScopeSeal by = sealedBy;
-        if (!isSealed() || !holds(ref)) {
-            return false;
+        if (isSealed() && holds(ref)) {
+            // The seal opens the whole scope or only these pages. It opens nothing if the scope was closed meanwhile.
+            if (by == null || !by.openForStore(ref, bytes) || !isOpen()) {
+                throw sealed();
+            }
         }
-        // Opened as a whole, or only where the object lies; not if it was closed meanwhile.
-        return by == null || !by.openForStore(ref, bytes) || !isOpen();
     }
 
     /** Whether the scope was sealed, but could be unsealed, since the call that had it is done. */
@@ -287,11 +267,16 @@ public final class Scope implements AutoCloseable {
         return by != null && by.releaseIfDone() && state == State.OPEN;
     }
 
-    SealedScopeException sealed() {
+    private SealedScopeException sealed() {
         return new SealedScopeException(
                 "a scope of " + arena + ", " + ByteSize.describe(runs.bytes()) + " at offset 0x"
                         + Long.toHexString(Ref.offset(runs.first())) + ", is sealed by " + sealedBy
                         + "; wait until that call has ended before you change the scope or pass it sealed again, or use another");
+    }
+
+    /** This scope as an {@code Optional}, without allocating one. */
+    public Optional<Scope> present() {
+        return present;
     }
 
     public Arena arena() {

@@ -1,6 +1,7 @@
 /**
- * Memory that several processes map: pools, arenas, scopes, refs, and the shared types that live in them.
- * Nothing here knows about calls; the RPC runtime builds on it. Start with {@link dev.rackcall.shm.Pool},
- * {@link dev.rackcall.shm.Arena}, {@link dev.rackcall.shm.Scope} and {@link dev.rackcall.shm.Ref}; for objects with {@link dev.rackcall.shm.Shared}.
+ * Arenas, scopes and Refs: memory that several processes map, allocate in, and point into.
+ * An {@link dev.rackcall.shm.Arena} hands out runs of pages, a {@link dev.rackcall.shm.Scope} allocates objects in its runs, and a
+ * {@link dev.rackcall.shm.Ref} means the same object in every process; this package knows nothing of calls or of object types.
+ * Start with {@code Scope}; {@link dev.rackcall.shm.RefSpace} decides which Refs may be followed.
  */
 package dev.rackcall.shm;

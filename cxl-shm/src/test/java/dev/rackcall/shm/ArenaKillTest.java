@@ -2,11 +2,10 @@ package dev.rackcall.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.shm.os.UnixSocket;
-import java.io.IOException;
-import java.nio.file.Files;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.UnixSocket;
+import dev.rackcall.testkit.ChildJvm;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,10 +34,10 @@ class ArenaKillTest {
     private final Mapping mapping = file.map();
     private final List<Child> children = new ArrayList<>();
 
-    private record Child(int participant, Process process, UnixSocket socket, Path output) {}
+    private record Child(int participant, ChildJvm process, UnixSocket socket) {}
 
     @Test
-    void shouldGetBackEveryPageOfProcessesThatWereKilled() throws IOException, InterruptedException {
+    void shouldGetBackEveryPageOfProcessesThatWereKilled() throws InterruptedException {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         file.reserve(0, KilledAllocator.MAIL_BYTES);
@@ -70,15 +69,14 @@ class ArenaKillTest {
             long everything = mine.quota() - ArenaLayout.firstPage(TableHome.SHARED, mine.quota());
             assertThat(mine.freeRun(mine.allocateRun(everything))).isTrue();
         } finally {
-            children.forEach(child -> child.process().destroyForcibly());
+            children.forEach(child -> child.process().close());
             mapping.close();
             file.close();
         }
     }
 
-    private void start(UnixSocket listener, List<Integer> participants, Random random)
-            throws IOException, InterruptedException {
-        List<Process> processes = new ArrayList<>();
+    private void start(UnixSocket listener, List<Integer> participants, Random random) throws InterruptedException {
+        List<ChildJvm> processes = new ArrayList<>();
         for (int participant : participants) {
             processes.add(launch(participant, random.nextLong()));
         }
@@ -86,14 +84,15 @@ class ArenaKillTest {
             UnixSocket socket = accept(listener);
             int participant = socket.receive(BOUND).orElseThrow().bytes()[0];
             socket.send(new byte[] {1}, file.fd());
-            Process process = processes.get(participants.indexOf(participant));
-            children.add(new Child(participant, process, socket, output(participant)));
+            ChildJvm process = processes.get(participants.indexOf(participant));
+            children.add(new Child(participant, process, socket));
         }
         for (Child child : children) {
             if (participants.contains(child.participant())) {
                 // It rings once it allocates.
                 assertThat(child.socket().receive(BOUND))
-                        .as(() -> "participant " + child.participant() + ": " + text(child.output()))
+                        .as(() -> "participant " + child.participant() + ": "
+                                + child.process().output())
                         .hasValueSatisfying(ring -> assertThat(ring.isEnd()).isFalse());
             }
         }
@@ -110,39 +109,23 @@ class ArenaKillTest {
         return socket.get();
     }
 
-    private Process launch(int participant, long seed) throws IOException {
-        return new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        "-Xshare:auto",
-                        "-Xmx64m",
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        KilledAllocator.class.getName(),
-                        directory.resolve("s").toString(),
-                        Integer.toString(participant),
-                        Long.toString(seed))
-                .redirectErrorStream(true)
-                .redirectOutput(output(participant).toFile())
+    private ChildJvm launch(int participant, long seed) {
+        return ChildJvm.of(KilledAllocator.class, directory.resolve("s"), participant, seed)
+                .flags("-Xmx64m")
+                .mergingErrors()
                 .start();
-    }
-
-    private Path output(int participant) {
-        return directory.resolve("output-" + (participant - FIRST_CHILD));
     }
 
     /** The end of its socket is the proof of its death. */
     private static void kill(Child child) throws InterruptedException {
         assertThat(child.process().isAlive())
-                .as(() -> "participant " + child.participant() + " ended by itself: " + text(child.output()))
+                .as(() -> "participant " + child.participant() + " ended by itself: "
+                        + child.process().output())
                 .isTrue();
-        child.process().destroyForcibly();
+        child.process().kill();
         assertThat(child.socket().receive(BOUND))
                 .hasValueSatisfying(end -> assertThat(end.isEnd()).isTrue());
         child.socket().close();
-        assertThat(child.process().waitFor(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
     }
 
     /** By two participants at once. */
@@ -151,13 +134,5 @@ class ArenaKillTest {
         one.reclaim(participant);
         second.join();
         assertThat(one.reclaim(participant)).isZero();
-    }
-
-    private static String text(Path output) {
-        try {
-            return Files.readString(output);
-        } catch (IOException e) {
-            return e.toString();
-        }
     }
 }

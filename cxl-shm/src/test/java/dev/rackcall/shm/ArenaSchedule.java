@@ -1,5 +1,6 @@
 package dev.rackcall.shm;
 
+import dev.rackcall.shm.alloc.Killed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

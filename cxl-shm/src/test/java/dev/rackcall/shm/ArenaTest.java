@@ -3,11 +3,15 @@ package dev.rackcall.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.shm.alloc.PageEntry;
 import dev.rackcall.shm.os.ByteSize;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -605,5 +609,13 @@ class ArenaTest {
             assertThat(PageEntry.length(head)).as("%d bytes", bytes).isEqualTo((int)
                     Math.min(bytes / 4096, PageEntry.MAX_LENGTH));
         }
+    }
+
+    /** A change of the layout needs a change of the page that describes it. */
+    @Test
+    void shouldHaveTheVersionThatTheLayoutPageNames() throws IOException {
+        assertThat(Files.readString(Path.of("..", "docs", "memory-layout.md")))
+                .containsPattern("\n## Arena \\((?:(?!\n## )[^|]|\\|(?! layout version))*\\| layout version \\("
+                        + ArenaLayout.VERSION + "\\) \\|");
     }
 }

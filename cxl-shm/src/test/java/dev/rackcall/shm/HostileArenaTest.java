@@ -3,9 +3,10 @@ package dev.rackcall.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
-import dev.rackcall.shm.os.HostilePeer;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.alloc.SteppedTable;
+import dev.rackcall.shm.os.file.HostileFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -54,7 +55,7 @@ class HostileArenaTest {
     /** Also under the page table: what was taken reads as free then. */
     @Test
     void shouldEndWhileAPeerPunchesHoles() throws InterruptedException {
-        operateBeside((file, memory, random) -> HostilePeer.punchHole(
+        operateBeside((file, memory, random) -> HostileFile.punchHole(
                 file, (long) random.nextInt(PAGES) << ArenaLayout.PAGE_SHIFT, (1 + random.nextInt(8)) * 4096L));
     }
 
@@ -88,73 +89,8 @@ class HostileArenaTest {
         }
     }
 
-    @Test
-    void shouldTakeBoundedStepsWhateverTheTableHolds() {
-        long first = System.nanoTime();
-        int pages = 200;
-        // A few passes, each with a few looks at each page.
-        long budget = 24L * pages;
-        // As many of them as there may be looks at a table that never comes to rest.
-        long patience = 32 * budget;
-        for (long seed = first; seed < first + SEEDS; seed++) {
-            Random random = new Random(seed);
-            PageTable table = PageTable.inHeap(pages);
-            long[] steps = new long[1];
-            PageAllocator allocator = PageAllocator.sharing(new SteppedTable(table, () -> steps[0]++), 1, () -> pages);
-            for (int i = 0; i < OPERATIONS; i++) {
-                for (int page = 0; page < pages && random.nextInt(8) == 0; page++) {
-                    table.compareAndSet(page, table.get(page), entry(random));
-                }
-                steps[0] = 0;
-                int page = random.nextInt(pages);
-                int choice = random.nextInt(6);
-                switch (choice) {
-                    case 0 -> allocator.allocate(1 + random.nextInt(20));
-                    case 5 -> allocator.allocateFromOthers(1 + random.nextInt(20));
-                    case 1 -> allocator.free(page, PageEntry.generation(table.get(page)));
-                    case 2 -> allocator.reclaim(random.nextInt(4));
-                    case 3 -> allocator.flush();
-                    default -> assertThat(allocator.headOf(page)).isBetween(PageAllocator.NONE, pages - 1);
-                }
-                assertThat(steps[0]).as("seed %d", seed).isLessThan(choice == 5 ? patience : budget);
-            }
-        }
-    }
-
-    @Test
-    void shouldReclaimInBoundedStepsWhileThePeerClaimsEveryPageAnew() {
-        int pages = 2_000;
-        PageTable table = PageTable.inHeap(pages);
-        long[] steps = new long[1];
-        PageAllocator allocator = PageAllocator.sharing(
-                new SteppedTable(table, () -> {
-                    // Whatever page is looked at, behind it begins a run that goes on to the end.
-                    long step = steps[0]++;
-                    for (int page = 0; page < pages && step % 100 == 0; page++) {
-                        int head = page / 100 * 100;
-                        long entry = page == head ? PageEntry.head(2, 5, 5, pages) : PageEntry.tail(5, page - head);
-                        table.compareAndSet(page, table.get(page), entry);
-                    }
-                }),
-                1,
-                () -> pages);
-        allocator.reclaim(2);
-        assertThat(steps[0]).isLessThan(12L * pages);
-    }
-
     private static ArenaSpec spec(Mapping mapping, SharedFile file, int participant) {
         return new ArenaSpec(ID, mapping.memory(), file, 0, TableHome.SHARED, participant, 16 << 10);
-    }
-
-    private static long entry(Random random) {
-        int small = random.nextInt(8);
-        return switch (random.nextInt(5)) {
-            case 0 -> random.nextLong();
-            case 1 -> PageEntry.head(1 + random.nextInt(2), random.nextInt(4), random.nextInt(4), small);
-            case 2 -> PageEntry.head(1 + random.nextInt(2), random.nextInt(), random.nextInt(), PageEntry.MAX_LENGTH);
-            case 3 -> PageEntry.tail(random.nextInt(), small);
-            default -> PageEntry.free(random.nextInt(), random.nextInt());
-        };
     }
 
     private static void scribble(MemorySegment memory, Random random) {
@@ -166,7 +102,11 @@ class HostileArenaTest {
                 long ref = Ref.of(ID, random.nextInt(3), (long) random.nextInt(PAGES) << ArenaLayout.PAGE_SHIFT);
                 memory.set(ValueLayout.JAVA_LONG, (page << ArenaLayout.PAGE_SHIFT) + 8L * random.nextInt(2), ref);
             }
-            default -> memory.set(ValueLayout.JAVA_LONG, ArenaLayout.TABLE + page * Long.BYTES, entry(random));
+            default ->
+                memory.set(
+                        ValueLayout.JAVA_LONG,
+                        ArenaLayout.TABLE + page * Long.BYTES,
+                        SteppedTable.hostileEntry(random));
         }
     }
 

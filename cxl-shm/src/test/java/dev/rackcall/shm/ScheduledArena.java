@@ -1,6 +1,8 @@
 package dev.rackcall.shm;
 
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.alloc.PageEntry;
+import dev.rackcall.shm.alloc.PageTable;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;

@@ -1,7 +1,9 @@
 package dev.rackcall.shm;
 
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.alloc.PageEntry;
+import dev.rackcall.shm.alloc.Steps;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.util.function.LongUnaryOperator;
 
 /** Plays a {@link ScheduledArena} for a seed; the answer is the number of accesses to shared memory. To be loaded by {@link SteppedClasses}. */
@@ -23,11 +25,11 @@ final class ScheduledArenas implements LongUnaryOperator, AutoCloseable {
     @Override
     public long applyAsLong(long seed) {
         ScheduledArena arena = new ScheduledArena(file, mapping.memory(), generations, seed);
-        Steps.step = arena::step;
+        Steps.during(arena::step);
         try {
             return arena.play();
         } finally {
-            Steps.step = () -> {};
+            Steps.during(() -> {});
         }
     }
 

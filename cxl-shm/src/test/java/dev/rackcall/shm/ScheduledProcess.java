@@ -2,6 +2,7 @@ package dev.rackcall.shm;
 
 import dev.rackcall.shm.ScheduledArena.Letter;
 import dev.rackcall.shm.ScheduledArena.Run;
+import dev.rackcall.shm.alloc.Killed;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HashSet;

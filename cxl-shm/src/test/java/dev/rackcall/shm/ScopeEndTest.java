@@ -3,7 +3,7 @@ package dev.rackcall.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.shm.types.Point;
+import dev.rackcall.shm.sample.Point;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

@@ -1,5 +1,7 @@
 package dev.rackcall.shm;
 
+import dev.rackcall.shm.alloc.PageTable;
+import dev.rackcall.shm.alloc.Steps;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -20,12 +22,12 @@ import java.lang.constant.MethodTypeDesc;
 import java.util.Set;
 
 /**
- * Loads this package's classes once more, with a call of {@link Steps#before} in front of each access to shared memory, and with generations of fewer bits, so that they soon come round. So a
+ * Loads the classes of arenas and page tables once more, with a call of {@code Steps.before} in front of each access to shared memory, and with generations of fewer bits, so that they soon come round. So a
  * test runs the very code that users run, one access at a time, and that code knows nothing of it.
  */
 final class SteppedClasses extends ClassLoader {
-    private static final String PACKAGE = SteppedClasses.class.getPackageName() + '.';
-    private static final ClassDesc STEPS = ClassDesc.of(PACKAGE + "Steps");
+    private static final Set<String> PACKAGES = Set.of(Arena.class.getPackageName(), PageTable.class.getPackageName());
+    private static final ClassDesc STEPS = ClassDesc.of(Steps.class.getName());
     private static final Set<String> SEGMENT_ACCESSES = Set.of("get", "set", "fill", "getAtIndex", "setAtIndex");
     private static final int INT_BITS = 32;
     private static final int GENERATION_MASK = 0xff;
@@ -57,8 +59,7 @@ final class SteppedClasses extends ClassLoader {
 
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-        boolean ours = name.startsWith(PACKAGE) && name.indexOf('.', PACKAGE.length()) < 0;
-        if (!ours) {
+        if (!PACKAGES.contains(name.substring(0, name.lastIndexOf('.')))) {
             return super.loadClass(name, resolve);
         }
         synchronized (getClassLoadingLock(name)) {
@@ -70,7 +71,7 @@ final class SteppedClasses extends ClassLoader {
     @Override
     protected Class<?> findClass(String name) throws ClassNotFoundException {
         byte[] bytes = bytes(name);
-        String simple = name.substring(PACKAGE.length());
+        String simple = name.substring(name.lastIndexOf('.') + 1);
         byte[] stepped = simple.equals("Steps") ? bytes : transformed(bytes, simple);
         return defineClass(name, stepped, 0, stepped.length);
     }

@@ -1,13 +1,14 @@
 package dev.rackcall.shm;
 
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.types.SharedType;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** An arena of its own with one open scope. */
-final class TestMemory implements AutoCloseable {
+public final class TestMemory implements AutoCloseable {
     private static final AtomicInteger IDS = new AtomicInteger();
 
     private final SharedFile file;
@@ -22,12 +23,12 @@ final class TestMemory implements AutoCloseable {
                 .newScope();
     }
 
-    static TestMemory create(long quota) {
+    public static TestMemory create(long quota) {
         return new TestMemory(quota);
     }
 
     /** Where a field lies in the records of a type, from its description. */
-    static long offsetOf(SharedType<?> type, String field) {
+    public static long offsetOf(SharedType<?> type, String field) {
         String own = type.description().lines().findFirst().orElseThrow();
         Matcher place = Pattern.compile("[{ ]" + field + ":.*?@(\\d+)[,}]").matcher(own);
         if (!place.find()) {
@@ -36,7 +37,7 @@ final class TestMemory implements AutoCloseable {
         return Long.parseLong(place.group(1));
     }
 
-    Scope scope() {
+    public Scope scope() {
         return scope;
     }
 

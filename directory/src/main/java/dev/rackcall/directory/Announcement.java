@@ -1,7 +1,6 @@
 package dev.rackcall.directory;
 
 import dev.rackcall.directory.DirectoryException.Reason;
-import dev.rackcall.directory.spi.DirectoryStore;
 
 /**
  * An endpoint that a directory names until this is closed. If the lease is lost, the endpoint is announced again as soon as there is a new
@@ -78,7 +77,7 @@ public final class Announcement extends LeaseBound implements AutoCloseable {
     }
 
     private String path() {
-        return Paths.endpoint(channel, endpoint.id());
+        return EntryPaths.endpoint(channel, endpoint.id());
     }
 
     /**

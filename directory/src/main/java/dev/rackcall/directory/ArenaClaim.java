@@ -1,7 +1,6 @@
 package dev.rackcall.directory;
 
 import dev.rackcall.directory.DirectoryException.Reason;
-import dev.rackcall.directory.spi.DirectoryStore;
 import java.util.List;
 
 /**
@@ -44,7 +43,7 @@ public final class ArenaClaim extends LeaseBound implements AutoCloseable {
 
     @Override
     boolean isAt(String path) {
-        return ids.stream().anyMatch(id -> Paths.arenaOwner(id).equals(path));
+        return ids.stream().anyMatch(id -> EntryPaths.arenaOwner(id).equals(path));
     }
 
     @Override
@@ -71,7 +70,7 @@ public final class ArenaClaim extends LeaseBound implements AutoCloseable {
         if (held) {
             held = false;
             directory.forget(this);
-            directory.unlessClosed(() -> ids.forEach(id -> store.remove(Paths.arenaOwner(id))));
+            directory.unlessClosed(() -> ids.forEach(id -> store.remove(EntryPaths.arenaOwner(id))));
         }
     }
 }

@@ -1,7 +1,6 @@
 package dev.rackcall.directory;
 
 import dev.rackcall.directory.DirectoryException.Reason;
-import dev.rackcall.directory.spi.DirectoryStore;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -19,7 +18,7 @@ final class ArenaIds {
      * @throws DirectoryException {@code EXHAUSTED} if not so many are free
      */
     static List<Integer> claim(DirectoryStore store, String member, int count, int all) {
-        Set<String> taken = new HashSet<>(store.children(Paths.ARENAS));
+        Set<String> taken = new HashSet<>(store.children(EntryPaths.ARENAS));
         // From anywhere on, so that an id that has just become free is seldom the next one taken.
         int first = new Random().nextInt(all);
         Set<Integer> ids = new LinkedHashSet<>();
@@ -42,13 +41,13 @@ final class ArenaIds {
                                 + " asked for; close connections, or raise the directory's limit");
             }
         } catch (RuntimeException e) {
-            ids.forEach(id -> store.remove(Paths.arenaOwner(id)));
+            ids.forEach(id -> store.remove(EntryPaths.arenaOwner(id)));
             throw e;
         }
         return List.copyOf(ids);
     }
 
     private static boolean claim(DirectoryStore store, String member, int id) {
-        return store.create(Paths.arenaOwner(id), Records.bytes(new Records.Claim(member, 0)));
+        return store.create(EntryPaths.arenaOwner(id), Records.bytes(new Records.Claim(member, 0)));
     }
 }

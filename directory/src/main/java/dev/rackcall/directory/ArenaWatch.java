@@ -1,7 +1,5 @@
 package dev.rackcall.directory;
 
-import dev.rackcall.directory.spi.DirectoryStore;
-
 /** Waits for the end of an arena's owner, until it is closed. Thread-safe. */
 public final class ArenaWatch implements AutoCloseable {
     private final Directory directory;
@@ -12,8 +10,8 @@ public final class ArenaWatch implements AutoCloseable {
     ArenaWatch(Directory directory, DirectoryStore store, int id, Runnable whenGone) {
         this.directory = directory;
         this.whenGone = whenGone;
-        this.following = store.follow(Paths.arena(id), entries -> {
-            if (!entries.containsKey(Paths.OWNER)) {
+        this.following = store.follow(EntryPaths.arena(id), entries -> {
+            if (!entries.containsKey(EntryPaths.OWNER)) {
                 directory.execute(this::gone);
             }
         });

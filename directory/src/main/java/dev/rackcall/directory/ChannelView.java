@@ -1,6 +1,5 @@
 package dev.rackcall.directory;
 
-import dev.rackcall.directory.spi.DirectoryStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +24,7 @@ public final class ChannelView implements AutoCloseable {
         this.directory = directory;
         this.channel = channel;
         // The store's thread only parses; listeners are called by the directory's, which may wait for them.
-        this.following = store.follow(Paths.endpoints(channel), this::entriesChanged);
+        this.following = store.follow(EntryPaths.endpoints(channel), this::entriesChanged);
     }
 
     public ChannelName channel() {
@@ -77,7 +76,7 @@ public final class ChannelView implements AutoCloseable {
 
     private void entriesChanged(SortedMap<String, byte[]> entries) {
         SortedMap<String, Endpoint> now = new TreeMap<>();
-        entries.forEach((id, bytes) -> Records.read(bytes, Endpoint.class, Paths.endpoint(channel, id))
+        entries.forEach((id, bytes) -> Records.read(bytes, Endpoint.class, EntryPaths.endpoint(channel, id))
                 .filter(endpoint -> endpoint.id().equals(id))
                 .ifPresent(endpoint -> now.put(id, endpoint)));
         directory.execute(() -> become(now));

@@ -1,8 +1,6 @@
 package dev.rackcall.directory;
 
 import dev.rackcall.directory.DirectoryException.Reason;
-import dev.rackcall.directory.spi.DirectoryStore;
-import dev.rackcall.directory.spi.StoreProvider;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
@@ -81,7 +79,7 @@ public final class Directory implements AutoCloseable {
      */
     public Announcement announce(ChannelName channel, Endpoint endpoint) {
         requireOpen();
-        String path = Paths.endpoint(channel, endpoint.id());
+        String path = EntryPaths.endpoint(channel, endpoint.id());
         if (!store.create(path, Records.bytes(endpoint))) {
             throw new DirectoryException(
                     Reason.CONFLICT,
@@ -89,9 +87,9 @@ public final class Directory implements AutoCloseable {
                             + "; give each endpoint an id of its own");
         }
         // Looked at afterwards: of two that announce at the same moment, at least one sees the other.
-        for (String id : store.children(Paths.endpoints(channel))) {
-            store.get(Paths.endpoint(channel, id))
-                    .flatMap(bytes -> Records.read(bytes, Endpoint.class, Paths.endpoint(channel, id)))
+        for (String id : store.children(EntryPaths.endpoints(channel))) {
+            store.get(EntryPaths.endpoint(channel, id))
+                    .flatMap(bytes -> Records.read(bytes, Endpoint.class, EntryPaths.endpoint(channel, id)))
                     .filter(other -> other.fingerprint() != endpoint.fingerprint())
                     .ifPresent(other -> {
                         store.remove(path);
@@ -129,10 +127,11 @@ public final class Directory implements AutoCloseable {
     }
 
     private void collect(String name, List<ChannelName> found) {
-        for (String segment : store.children(Paths.CHANNELS + name)) {
-            if (!segment.equals(Paths.ENDPOINTS)) {
+        for (String segment : store.children(EntryPaths.CHANNELS + name)) {
+            if (!segment.equals(EntryPaths.ENDPOINTS)) {
                 collect(name + "/" + segment, found);
-            } else if (!store.children(Paths.CHANNELS + name + "/" + segment).isEmpty()) {
+            } else if (!store.children(EntryPaths.CHANNELS + name + "/" + segment)
+                    .isEmpty()) {
                 found.add(ChannelName.of(name));
             }
         }
@@ -142,8 +141,8 @@ public final class Directory implements AutoCloseable {
     public List<Endpoint> endpoints(ChannelName channel) {
         requireOpen();
         List<Endpoint> found = new ArrayList<>();
-        for (String id : store.children(Paths.endpoints(channel))) {
-            String path = Paths.endpoint(channel, id);
+        for (String id : store.children(EntryPaths.endpoints(channel))) {
+            String path = EntryPaths.endpoint(channel, id);
             store.get(path)
                     .flatMap(bytes -> Records.read(bytes, Endpoint.class, path))
                     .ifPresent(found::add);
@@ -192,7 +191,7 @@ public final class Directory implements AutoCloseable {
             memoryClaimed += bytes;
         }
         Records.Claim record = new Records.Claim(member, bytes);
-        String path = Paths.memory(member, claims.incrementAndGet());
+        String path = EntryPaths.memory(member, claims.incrementAndGet());
         MemoryClaim claim = new MemoryClaim(this, store, path, record);
         try {
             store.create(path, Records.bytes(record));
@@ -205,15 +204,15 @@ public final class Directory implements AutoCloseable {
 
     /** Asks the store. */
     public Limits limits() {
-        return store.get(Paths.LIMITS)
-                .flatMap(bytes -> Records.read(bytes, Limits.class, Paths.LIMITS))
+        return store.get(EntryPaths.LIMITS)
+                .flatMap(bytes -> Records.read(bytes, Limits.class, EntryPaths.LIMITS))
                 .orElse(Limits.DEFAULT);
     }
 
     /** Sets what holds for all members from now on; what they have beyond it stays theirs. */
     public void setLimits(Limits limits) {
         requireOpen();
-        store.put(Paths.LIMITS, Records.bytes(limits));
+        store.put(EntryPaths.LIMITS, Records.bytes(limits));
     }
 
     /** Whether this member's lease is held, as far as this process knows. */

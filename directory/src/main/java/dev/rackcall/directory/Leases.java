@@ -1,6 +1,5 @@
 package dev.rackcall.directory;
 
-import dev.rackcall.directory.spi.DirectoryStore;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;

@@ -1,7 +1,5 @@
 package dev.rackcall.directory;
 
-import dev.rackcall.directory.spi.DirectoryStore;
-
 /** Memory that this member has mapped and that counts against its quota until this is closed. Thread-safe. */
 public final class MemoryClaim extends LeaseBound implements AutoCloseable {
     private final Directory directory;

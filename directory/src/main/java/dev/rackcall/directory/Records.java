@@ -1,7 +1,6 @@
 package dev.rackcall.directory;
 
 import dev.rackcall.directory.DirectoryException.Reason;
-import dev.rackcall.directory.spi.DirectoryStore;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

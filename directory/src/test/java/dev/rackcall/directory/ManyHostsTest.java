@@ -2,7 +2,6 @@ package dev.rackcall.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.directory.spi.DirectoryStore;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;

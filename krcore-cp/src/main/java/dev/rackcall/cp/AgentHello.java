@@ -1,11 +1,11 @@
 package dev.rackcall.cp;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.shm.os.Uid;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

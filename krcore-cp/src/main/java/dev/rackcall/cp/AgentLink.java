@@ -3,7 +3,7 @@ package dev.rackcall.cp;
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.OwnerLock;
+import dev.rackcall.shm.os.file.OwnerLock;
 import java.nio.file.Path;
 import java.util.function.Supplier;
 

@@ -1,11 +1,11 @@
 package dev.rackcall.cp;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.shm.os.EventPoll;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.OwnerLock;
 import dev.rackcall.shm.os.Uid;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.file.OwnerLock;
+import dev.rackcall.shm.os.socket.EventPoll;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -2,11 +2,11 @@ package dev.rackcall.cp;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.shm.os.Errno;
-import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.PeerCredentials;
-import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.PeerCredentials;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.VerbsException;

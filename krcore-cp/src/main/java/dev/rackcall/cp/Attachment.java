@@ -1,9 +1,9 @@
 package dev.rackcall.cp;
 
-import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;

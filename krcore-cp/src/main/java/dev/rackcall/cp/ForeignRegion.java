@@ -1,7 +1,7 @@
 package dev.rackcall.cp;
 
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;

@@ -1,11 +1,11 @@
 package dev.rackcall.cp;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
-import dev.rackcall.verbs.soft.Settle;
+import dev.rackcall.verbs.soft.memory.AccessBarrier;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -292,7 +292,7 @@ final class LocalTenant implements Tenant {
         }
         try {
             copier.accept(region.get().memory().asSlice(address - region.get().address(), length));
-            Settle.now();
+            AccessBarrier.await();
             return true;
         } catch (IllegalStateException | InternalError gone) {
             // Unmapped or cut just now, by whoever owns it.

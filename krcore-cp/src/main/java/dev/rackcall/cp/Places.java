@@ -3,7 +3,7 @@ package dev.rackcall.cp;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;

@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.QueuePairState;

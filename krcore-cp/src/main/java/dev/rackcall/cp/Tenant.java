@@ -1,6 +1,6 @@
 package dev.rackcall.cp;
 
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;

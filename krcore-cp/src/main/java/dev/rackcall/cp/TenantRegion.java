@@ -1,6 +1,6 @@
 package dev.rackcall.cp;
 
-import dev.rackcall.shm.os.Mapping;
+import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;

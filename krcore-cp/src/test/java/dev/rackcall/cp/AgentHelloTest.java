@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.shm.os.Uid;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.ValueLayout;

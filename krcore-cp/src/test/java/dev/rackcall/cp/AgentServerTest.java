@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.NamedFile;
-import dev.rackcall.shm.os.SharedFile;
 import dev.rackcall.shm.os.Uid;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.NamedFile;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
@@ -370,7 +370,7 @@ class AgentServerTest {
             write.write(theirs.address(), theirs.remoteKey()).from(ours, 0, 8).signaled();
             queue.push(write.id(1));
             assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
-            first.process().destroyForcibly().waitFor();
+            first.close();
             assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
             Hosts.waitUntil("the queue to fail", () -> queue.state() == QueuePairState.ERROR);
             assertThat(queue.failure().orElseThrow()).contains("has ended");
@@ -401,7 +401,7 @@ class AgentServerTest {
             MemoryRegion ours = Hosts.region(tenant, 64);
             VirtualQueue queue = tenant.connect(peer.host());
             ours.memory().set(ValueLayout.JAVA_LONG, 0, 99);
-            child.stop();
+            child.process().pause();
             try {
                 assertThat(queue.push(request.write(theirs.address(), theirs.remoteKey())
                                 .from(ours, 0, 8)
@@ -412,7 +412,7 @@ class AgentServerTest {
                 assertThat(queue.pop(Completions.create(1))).isZero();
                 assertThat(queue.state()).isEqualTo(QueuePairState.READY_TO_SEND);
             } finally {
-                child.goOn();
+                child.process().resume();
             }
             assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
             assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(99);
@@ -619,7 +619,7 @@ class AgentServerTest {
                 Tenant tenant = AgentLink.join(folder, "t")) {
             MemoryRegion first = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
             MemoryRegion second = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
-            child.stop();
+            child.process().pause();
             first.close();
             child.close();
             second.close();

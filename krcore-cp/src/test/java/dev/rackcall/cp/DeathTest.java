@@ -34,7 +34,7 @@ class DeathTest {
                 long done = 0;
                 for (int i = 0; i < 1_000 || toMortal.state() != QueuePairState.ERROR; i++) {
                     if (i == 500) {
-                        child.process().destroyForcibly();
+                        child.close();
                     }
                     if (toMortal.state() != QueuePairState.ERROR) {
                         toMortal.push(dying);
@@ -60,10 +60,10 @@ class DeathTest {
                             .signaled());
                     assertThat(Hosts.pop(toAgain, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
                 } finally {
-                    again.process().destroyForcibly().waitFor();
+                    again.close();
                 }
             } finally {
-                child.process().destroyForcibly().waitFor();
+                child.close();
             }
         }
     }

@@ -1,7 +1,6 @@
 package dev.rackcall.cp;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
@@ -25,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
@@ -41,11 +39,6 @@ final class Hosts implements AutoCloseable {
 
     /** For tests that wait for its end. */
     static final Duration SHORT_LEASE = Duration.ofSeconds(isReal() ? 6 : 2);
-
-    /** What a device does is there soon; a lease that has to end must not take a processor from all else that is tested meanwhile. */
-    private static final int EAGER_LOOKS = 500;
-
-    private static final long PAUSE_NANOS = 200_000;
 
     record Done(long id, CompletionStatus status) {}
 
@@ -171,15 +164,7 @@ final class Hosts implements AutoCloseable {
     }
 
     static void waitUntil(String what, BooleanSupplier condition) {
-        long start = System.nanoTime();
-        for (int looks = 1; !condition.getAsBoolean(); looks++) {
-            if (looks < EAGER_LOOKS) {
-                Thread.yield();
-                continue;
-            }
-            assertThat(System.nanoTime() - start).as("waiting for " + what).isLessThan(PATIENCE_NANOS);
-            LockSupport.parkNanos(PAUSE_NANOS);
-        }
+        Await.until(what, condition);
     }
 
     @Override

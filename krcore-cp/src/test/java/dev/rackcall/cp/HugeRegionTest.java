@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.MemoryRegion;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Context;
 import dev.rackcall.verbs.Device;

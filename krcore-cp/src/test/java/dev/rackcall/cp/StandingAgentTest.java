@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import java.nio.file.Path;

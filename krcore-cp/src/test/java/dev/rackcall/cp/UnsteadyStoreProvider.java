@@ -1,11 +1,11 @@
 package dev.rackcall.cp;
 
-import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.DirectoryException.Reason;
+import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.DirectoryOptions;
+import dev.rackcall.directory.DirectoryStore;
+import dev.rackcall.directory.StoreProvider;
 import dev.rackcall.directory.file.FileStoreProvider;
-import dev.rackcall.directory.spi.DirectoryStore;
-import dev.rackcall.directory.spi.StoreProvider;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;

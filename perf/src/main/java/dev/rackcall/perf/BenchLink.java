@@ -1,7 +1,7 @@
 package dev.rackcall.perf;
 
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.Shared;
+import dev.rackcall.shm.types.Shared;
 
 /** A node of a list that is walked inside and outside a sandbox. */
 @Shared

@@ -1,7 +1,7 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.shm.Shared;
-import dev.rackcall.shm.SharedList;
+import dev.rackcall.shm.types.Shared;
+import dev.rackcall.shm.types.SharedList;
 
 /** A node of the pointer-rich argument. */
 @Shared

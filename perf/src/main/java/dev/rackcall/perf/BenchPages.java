@@ -1,7 +1,7 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.shm.Shared;
-import dev.rackcall.shm.SharedLongArray;
+import dev.rackcall.shm.types.Shared;
+import dev.rackcall.shm.types.SharedLongArray;
 
 /** An argument of whole pages: a head and one array that fills the rest. */
 @Shared

@@ -3,7 +3,7 @@ package dev.rackcall.perf;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedList;
+import dev.rackcall.shm.types.SharedList;
 
 /**
  * A pointer-rich argument: a tree of nodes, each with a text and a list of children, in one scope of the connection's arena.
@@ -37,13 +37,13 @@ record Graph(Scope scope, BenchNode root, int size) {
     static Graph build(RpcChannel channel, int bytes) {
         Scope scope = channel.newScope(bytes + (long) SLACK);
         BenchNode root = node(scope, 0);
-        SharedList<BenchNode> level = scope.list(BenchNode.class);
+        SharedList<BenchNode> level = SharedList.create(scope, BenchNode.class);
         root.children(level);
         long first = Ref.offset(scope.allocate(Long.BYTES));
         int nodes = 1;
         while (Ref.offset(scope.allocate(Long.BYTES)) - first < bytes) {
             BenchNode child = node(scope, nodes++);
-            SharedList<BenchNode> children = scope.list(BenchNode.class);
+            SharedList<BenchNode> children = SharedList.create(scope, BenchNode.class);
             child.children(children);
             level.add(child);
             if (level.size() == FAN_OUT) {

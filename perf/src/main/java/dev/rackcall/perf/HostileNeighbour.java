@@ -1,11 +1,11 @@
 package dev.rackcall.perf;
 
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;

@@ -5,9 +5,9 @@ import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.SandboxPolicy;
-import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedLongArray;
+import dev.rackcall.shm.pool.PoolOptions.Wish;
+import dev.rackcall.shm.types.SharedLongArray;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -26,7 +26,7 @@ final class IsolationSubject extends Subject {
      * handler does not return, as it gets no processor; that is news to its log and to nobody who reads a table.
      */
     private static final List<String> FLAGS =
-            List.of("-Xms128m", "-Xmx128m", "-Dorg.slf4j.simpleLogger.log.dev.rackcall.rpc.shm.Relief=error");
+            List.of("-Xms128m", "-Xmx128m", "-Dorg.slf4j.simpleLogger.log.dev.rackcall.rpc.shm.server.Relief=error");
 
     /** What the two sides do with the argument. */
     enum Use {

@@ -10,10 +10,11 @@ import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedType;
 import dev.rackcall.shm.TableHome;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -109,10 +110,10 @@ final class IsolationSubjects {
         for (int i = 0; i < NODES; i++) {
             BenchLink node = scope.create(BenchLink.class);
             node.value(i);
-            node.next(head == null ? Ref.nullRef() : Ref.to(head));
+            node.next(head == null ? Ref.nullRef() : SharedObject.toRef(head));
             head = node;
         }
-        long first = Ref.to(head).bits();
+        long first = SharedObject.toRef(head).bits();
         SharedType<BenchLink> type = SharedType.of(BenchLink.class);
         RefSpace space = space(walk, peers, arena.scopeOf(first));
         BenchLink node = type.flyweight();

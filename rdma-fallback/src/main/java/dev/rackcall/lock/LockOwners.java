@@ -1,6 +1,6 @@
 package dev.rackcall.lock;
 
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

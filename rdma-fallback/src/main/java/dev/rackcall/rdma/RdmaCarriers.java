@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import java.net.URI;
 
 /** {@code rdma://host:port}: by this host's RDMA device, if it has one and the address is not of this host only, else by a software device over TCP. */
-public final class RdmaCarriers extends MeetingCarriers {
+public final class RdmaCarriers extends PairCarriers {
     /** For {@code ServiceLoader}. */
     public RdmaCarriers() {
         super(DeviceKind.BEST);

@@ -52,7 +52,7 @@ final class RdmaDevice {
     private final Context context;
     private final int gidIndex;
     private final CompletionChannel channel;
-    private final Map<CompletionQueue, RdmaCarrier> carriers = new ConcurrentHashMap<>();
+    private final Map<CompletionQueue, PairCarrier> carriers = new ConcurrentHashMap<>();
     private final Thread thread;
     /** Guarded by OPEN. */
     private int users;
@@ -241,7 +241,7 @@ final class RdmaDevice {
     }
 
     /** From now on the carrier hears when its queue has something. */
-    void add(CompletionQueue queue, RdmaCarrier carrier) {
+    void add(CompletionQueue queue, PairCarrier carrier) {
         carriers.put(queue, carrier);
     }
 
@@ -250,7 +250,7 @@ final class RdmaDevice {
     }
 
     /** The connections that are open over this device now. */
-    Collection<RdmaCarrier> carriers() {
+    Collection<PairCarrier> carriers() {
         return carriers.values();
     }
 
@@ -282,10 +282,10 @@ final class RdmaDevice {
                 long now = System.nanoTime();
                 if (now - reminded > REMIND_NANOS) {
                     reminded = now;
-                    carriers.values().forEach(RdmaCarrier::announced);
+                    carriers.values().forEach(PairCarrier::announced);
                 }
                 Optional<CompletionQueue> queue = channel.await(LOOK);
-                RdmaCarrier carrier = queue.map(carriers::get).orElse(null);
+                PairCarrier carrier = queue.map(carriers::get).orElse(null);
                 if (carrier != null) {
                     carrier.announced();
                 }

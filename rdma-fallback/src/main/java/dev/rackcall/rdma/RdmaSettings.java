@@ -8,7 +8,7 @@ import java.util.Objects;
 public final class RdmaSettings {
     private static volatile SoftOptions softwareDevices = SoftOptions.local();
 
-    private static volatile Duration greetingTimeout = Duration.ofSeconds(5);
+    private static volatile Duration helloTimeout = Duration.ofSeconds(5);
 
     private RdmaSettings() {}
 
@@ -33,14 +33,15 @@ public final class RdmaSettings {
      *
      * @param atMost positive
      */
-    public static void greetingTimeout(Duration atMost) {
+    public static void helloTimeout(Duration atMost) {
         if (!atMost.isPositive()) {
             throw new IllegalArgumentException("servers cannot wait " + atMost + " for a client; set a positive time");
         }
-        greetingTimeout = atMost;
+        helloTimeout = atMost;
     }
 
-    static Duration greetingTimeout() {
-        return greetingTimeout;
+    /** What is set. */
+    public static Duration helloTimeout() {
+        return helloTimeout;
     }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import dev.rackcall.rpc.Await;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.soft.FaultPlan;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -3,7 +3,7 @@ package dev.rackcall.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.rpc.Await;
+import dev.rackcall.testkit.Await;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -3,13 +3,12 @@ package dev.rackcall.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.BufferedReader;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -151,7 +150,7 @@ class LockKeeperTest {
 
     /** Two local and two remote processes at a time, one of which does not wait for its unlocks. */
     private static final class Children implements AutoCloseable {
-        private record Child(String kind, long owner, Process process, BufferedReader output, LockHome.Accepted end) {
+        private record Child(String kind, long owner, ChildJvm process, LockHome.Accepted end) {
             boolean remote() {
                 return !kind.equals("local");
             }
@@ -168,45 +167,30 @@ class LockKeeperTest {
             this.owners = owners;
         }
 
-        void start(String kind) throws IOException {
+        void start(String kind) throws IOException, InterruptedException {
             children.add(launch(kind));
         }
 
-        private Child launch(String kind) throws IOException {
+        private Child launch(String kind) throws IOException, InterruptedException {
             boolean remote = !kind.equals("local");
             // This process vouches for those that share no memory with it.
             long owner = remote ? owners.claim() : 0;
-            Process process = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java")
-                                    .toString(),
-                            "-XX:TieredStopAtLevel=1",
-                            "-XX:+UseSerialGC",
-                            "-Xmx64m",
-                            "--enable-native-access=ALL-UNNAMED",
-                            "-cp",
-                            System.getProperty("java.class.path"),
-                            LockChild.class.getName(),
-                            file.toString(),
-                            kind,
-                            Long.toString(owner))
-                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+            ChildJvm process = ChildJvm.of(LockChild.class, file, kind, owner)
+                    .flags("-Xmx64m")
                     .start();
-            BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
-            String greeting = output.readLine();
-            assertThat(greeting).as("what a child says first").isNotNull();
+            String greeting = process.awaitLine();
             LockHome.Accepted end = null;
             if (remote) {
                 end = home.accept(greeting);
-                process.outputWriter().write(end.describe() + "\n");
-                process.outputWriter().flush();
+                process.send(end.describe());
             }
-            return new Child(kind, remote ? owner : Long.parseLong(greeting), process, output, end);
+            return new Child(kind, remote ? owner : Long.parseLong(greeting), process, end);
         }
 
         /** Kills it and starts another one. The kernel's lock on its number ends with it; what it has sent is cut off here. */
         void kill(int index) throws IOException, InterruptedException {
             Child child = children.get(index);
-            child.process.destroyForcibly().waitFor();
+            child.process.kill();
             if (child.remote()) {
                 child.end.cut();
                 owners.release(child.owner);
@@ -229,24 +213,18 @@ class LockKeeperTest {
         Map<Long, Long> end() throws IOException, InterruptedException {
             Map<Long, Long> entries = new HashMap<>();
             for (Child child : children) {
-                child.process.outputWriter().write("end\n");
-                child.process.outputWriter().flush();
+                child.process.send("end");
             }
             for (Child child : children) {
-                String count = child.output.readLine();
-                assertThat(count)
-                        .as("what owner %s says in the end", child.owner)
-                        .isNotNull();
-                entries.put(child.owner, Long.parseLong(count));
-                assertThat(child.process.waitFor(30, TimeUnit.SECONDS)).isTrue();
-                assertThat(child.process.exitValue()).isZero();
+                entries.put(child.owner, Long.parseLong(child.process.awaitLine()));
+                assertThat(child.process.awaitEnd()).isZero();
             }
             return entries;
         }
 
         @Override
         public void close() {
-            children.forEach(child -> child.process.destroyForcibly());
+            children.forEach(child -> child.process.close());
         }
     }
 }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import dev.rackcall.shm.Pool;
-import dev.rackcall.shm.SharedBytes;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.types.SharedBytes;
 import dev.rackcall.verbs.soft.FaultPlan;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

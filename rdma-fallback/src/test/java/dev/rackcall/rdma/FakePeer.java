@@ -1,6 +1,6 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.verbs.Gid;
+import dev.rackcall.rdma.end.ForeignPeerException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -15,7 +15,7 @@ public final class FakePeer implements AutoCloseable {
     @FunctionalInterface
     public interface Behaviour {
         /** Answers; afterwards the connection is closed. */
-        void answer(PeerGreeting client, OutputStream out) throws IOException;
+        void answer(PairHello client, OutputStream out) throws IOException;
     }
 
     private final ServerSocket port;
@@ -35,7 +35,7 @@ public final class FakePeer implements AutoCloseable {
     private void serve() {
         while (!port.isClosed()) {
             try (Socket socket = port.accept()) {
-                behaviour.answer(PeerGreeting.read(socket.getInputStream()), socket.getOutputStream());
+                behaviour.answer(PairHello.read(socket.getInputStream()), socket.getOutputStream());
             } catch (IOException | ForeignPeerException e) {
                 // The client has gone, or this end has: both are the test's affair.
                 Thread.yield();
@@ -48,8 +48,8 @@ public final class FakePeer implements AutoCloseable {
     }
 
     /** A greeting with this packet and without any queue pair: a refusal. */
-    static PeerGreeting refusal(byte[] packet) {
-        return new PeerGreeting(Gid.NONE, 0, 0, 0, 0, 1, System.nanoTime(), ByteBuffer.wrap(packet));
+    static PairHello refusal(byte[] packet) {
+        return PairHello.refusal(ByteBuffer.wrap(packet));
     }
 
     @Override

@@ -1,6 +1,6 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.rpc.Await;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.soft.FaultPlan;
@@ -62,14 +62,14 @@ public final class Faults implements AutoCloseable {
     /** The queue pairs of all connections but those that are just being made: a queue pair that is not connected cannot fail. */
     public void failQueuePairs() {
         List.copyOf(device.carriers()).stream()
-                .map(RdmaCarrier::queuePair)
+                .map(PairCarrier::queuePair)
                 .filter(queuePair -> queuePair.state() != QueuePairState.RESET)
                 .forEach(QueuePair::toError);
     }
 
     /** The TCP connections over which the ends have met. */
     public void endSockets() {
-        for (RdmaCarrier carrier : List.copyOf(device.carriers())) {
+        for (PairCarrier carrier : List.copyOf(device.carriers())) {
             try {
                 carrier.socket().close();
             } catch (IOException e) {
@@ -85,12 +85,12 @@ public final class Faults implements AutoCloseable {
      * @param bytes 8-aligned, unlike all else in that memory
      */
     public void overwrite(MemorySegment bytes) {
-        List<RdmaCarrier> ends = List.copyOf(device.carriers());
+        List<PairCarrier> ends = List.copyOf(device.carriers());
         if (ends.size() != 2) {
             throw new AssertionError(ends.size() + " ends of connections instead of two");
         }
         int mine = find(ends.getFirst().memory(), bytes) < 0 ? 1 : 0;
-        RdmaCarrier sender = ends.get(mine);
+        PairCarrier sender = ends.get(mine);
         long offset = find(sender.memory(), bytes);
         MemorySegment there = ends.get(1 - mine).memory().asSlice(offset, bytes.byteSize());
         if (!sender.carry(offset, bytes.byteSize()) || !sender.flush()) {

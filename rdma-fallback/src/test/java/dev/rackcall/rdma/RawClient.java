@@ -1,7 +1,8 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.rdma.end.ForeignPeerException;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.WorkRequest;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
@@ -23,10 +24,10 @@ final class RawClient implements AutoCloseable {
     private final Socket socket;
     private final SharedFile file;
     private final Mapping mapping;
-    private final RdmaCarrier carrier;
-    private PeerGreeting server;
+    private final PairCarrier carrier;
+    private PairHello server;
 
-    private RawClient(Socket socket, SharedFile file, Mapping mapping, RdmaCarrier carrier) {
+    private RawClient(Socket socket, SharedFile file, Mapping mapping, PairCarrier carrier) {
         this.socket = socket;
         this.file = file;
         this.mapping = mapping;
@@ -38,8 +39,8 @@ final class RawClient implements AutoCloseable {
         socket.setSoTimeout(20_000);
         SharedFile file = SharedFile.memfd("raw-client", BYTES);
         Mapping mapping = file.map();
-        RdmaCarrier carrier =
-                Meeting.over(socket, DeviceKind.BEST, Duration.ofSeconds(20)).carrier(mapping.memory(), 2 * SLOTS);
+        PairCarrier carrier = PairHandshake.over(socket, DeviceKind.BEST, Duration.ofSeconds(20))
+                .carrier(mapping.memory(), 2 * SLOTS);
         return new RawClient(socket, file, mapping, carrier);
     }
 
@@ -60,10 +61,10 @@ final class RawClient implements AutoCloseable {
 
     /** Greets; the answer's packet. */
     byte[] greet(byte[] hello) throws IOException, ForeignPeerException {
-        carrier.greeting(ByteBuffer.wrap(hello)).write(socket.getOutputStream());
-        server = PeerGreeting.read(socket.getInputStream());
-        byte[] packet = new byte[server.packet().remaining()];
-        server.packet().get(packet);
+        carrier.hello(ByteBuffer.wrap(hello)).write(socket.getOutputStream());
+        server = PairHello.read(socket.getInputStream());
+        byte[] packet = new byte[server.hello().packet().remaining()];
+        server.hello().packet().get(packet);
         return packet;
     }
 
@@ -76,7 +77,7 @@ final class RawClient implements AutoCloseable {
         }
     }
 
-    PeerGreeting server() {
+    PairHello server() {
         return server;
     }
 

@@ -4,14 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.Await;
+import dev.rackcall.rdma.end.ForeignPeerException;
+import dev.rackcall.rdma.end.Hello;
+import dev.rackcall.rdma.end.PeerMemory;
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.EchoServer;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.Gid;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -63,6 +65,10 @@ class RdmaBadInputTest {
 
     private static RpcException refused(URI address) {
         return catchThrowableOfType(RpcException.class, () -> channel(address));
+    }
+
+    private static PairHello hello(Gid gid, int queuePair, ByteBuffer packet) {
+        return new PairHello(gid, queuePair, 1, Hello.now(new PeerMemory(4096, 1, QUOTA), packet));
     }
 
     // ---- what a client meets
@@ -142,15 +148,14 @@ class RdmaBadInputTest {
                 Socket client = new Socket(port.getInetAddress(), port.getLocalPort());
                 Socket socket = port.accept()) {
             Duration patience = Duration.ofMillis(200);
-            Meeting meeting = Meeting.over(socket, DeviceKind.BEST, patience);
-            PeerGreeting greeting =
-                    new PeerGreeting(Gid.NONE, 1, 1, 4096, 1, QUOTA, System.nanoTime(), ByteBuffer.allocate(8));
+            PairHandshake meeting = PairHandshake.over(socket, DeviceKind.BEST, patience);
+            PairHello greeting = hello(Gid.NONE, 1, ByteBuffer.allocate(8));
             greeting.write(client.getOutputStream());
-            assertThat(meeting.hearClient().bytes()).isEqualTo(QUOTA);
+            assertThat(meeting.hearClient().hello().memory().bytes()).isEqualTo(QUOTA);
             // Stands for opening a device on a machine that has no time.
             LockSupport.parkNanos(3 * patience.toNanos());
             greeting.write(client.getOutputStream());
-            assertThat(meeting.hearClient().bytes()).isEqualTo(QUOTA);
+            assertThat(meeting.hearClient().hello().memory().bytes()).isEqualTo(QUOTA);
         }
     }
 
@@ -166,9 +171,8 @@ class RdmaBadInputTest {
 
     @Test
     void shouldRefuseAServerWhoseQueuePairIsNotThere() throws IOException {
-        try (FakePeer peer = FakePeer.start((client, out) -> new PeerGreeting(
-                        client.gid(), 0xabcdef, 1, 4096, 1, QUOTA, System.nanoTime(), client.packet())
-                .write(out))) {
+        try (FakePeer peer = FakePeer.start((client, out) ->
+                hello(client.gid(), 0xabcdef, client.hello().packet()).write(out))) {
             assertThat(refused(peer.address()).code()).isIn(Status.Code.FAILED_PRECONDITION, Status.Code.UNAVAILABLE);
         }
         Await.equal("devices that are open", 0, RdmaDevice::open);
@@ -181,8 +185,7 @@ class RdmaBadInputTest {
         try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
                 RpcChannel _ = opened(server);
                 FakePeer peer = FakePeer.start((client, out) -> {
-                    new PeerGreeting(client.gid(), 0xabcdef, 1, 4096, 1, QUOTA, System.nanoTime(), client.packet())
-                            .write(out);
+                    hello(client.gid(), 0xabcdef, client.hello().packet()).write(out);
                     out.write(1);
                     told.acquireUninterruptibly();
                 })) {
@@ -261,23 +264,23 @@ class RdmaBadInputTest {
     /** Whoever reaches the port can cause a line: some a second are enough. */
     @Test
     void shouldTurnAwayWhoSaysNothingAfterTheTimeThatIsSet() throws IOException {
-        assertThatThrownBy(() -> RdmaSettings.greetingTimeout(Duration.ZERO)).hasMessageContaining("positive");
-        RdmaSettings.greetingTimeout(Duration.ofMillis(100));
+        assertThatThrownBy(() -> RdmaSettings.helloTimeout(Duration.ZERO)).hasMessageContaining("positive");
+        RdmaSettings.helloTimeout(Duration.ofMillis(100));
         try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
                 Socket silent = dial(server)) {
             silent.setSoTimeout((int) TIMEOUT.toMillis());
             assertThat(silent.getInputStream().read()).isNegative();
         } finally {
-            RdmaSettings.greetingTimeout(Duration.ofSeconds(5));
+            RdmaSettings.helloTimeout(Duration.ofSeconds(5));
         }
     }
 
     /** A byte now and then is no reason to keep a place for hours that others want. */
     @Test
     void shouldTurnAwayWhoSaysALittleAgainAndAgain() throws IOException {
-        RdmaSettings.greetingTimeout(Duration.ofMillis(200));
+        RdmaSettings.helloTimeout(Duration.ofMillis(200));
         ByteArrayOutputStream frame = new ByteArrayOutputStream();
-        new PeerGreeting(Gid.NONE, 1, 1, 4096, 1, QUOTA, System.nanoTime(), ByteBuffer.allocate(60_000)).write(frame);
+        hello(Gid.NONE, 1, ByteBuffer.allocate(60_000)).write(frame);
         byte[] bytes = frame.toByteArray();
         try (RpcServer server = EchoServer.at("127.0.0.1", QUOTA);
                 Socket slow = dial(server)) {
@@ -292,7 +295,7 @@ class RdmaBadInputTest {
                 }
             }
         } finally {
-            RdmaSettings.greetingTimeout(Duration.ofSeconds(5));
+            RdmaSettings.helloTimeout(Duration.ofSeconds(5));
         }
     }
 
@@ -356,7 +359,7 @@ class RdmaBadInputTest {
     /** Where a client writes, given what the server told it and what it told another client. */
     @FunctionalInterface
     private interface Aim {
-        void shoot(RawClient hostile, PeerGreeting mine, PeerGreeting other);
+        void shoot(RawClient hostile, PairHello mine, PairHello other);
     }
 
     private static void shouldEndOnlyTheShooter(Aim aim) throws Exception {
@@ -374,7 +377,9 @@ class RdmaBadInputTest {
             Await.equal("connections", 2, server::connections);
             assertThat(echo(honest).add(1, 1)).isEqualTo(2);
             // The victim's connection is still usable: a word in its own memory is no offence.
-            victim.write(victim.server().address() + 1024, victim.server().key());
+            victim.write(
+                    victim.server().hello().memory().address() + 1024,
+                    victim.server().hello().memory().key());
             assertThat(echo(honest).add(2, 2)).isEqualTo(4);
             assertThat(server.connections()).isEqualTo(2);
         }
@@ -382,16 +387,20 @@ class RdmaBadInputTest {
 
     @Test
     void shouldEndTheConnectionOfAClientWithAWrongKey() throws Exception {
-        shouldEndOnlyTheShooter((hostile, mine, other) -> hostile.write(mine.address(), mine.key() ^ 0x1000));
+        shouldEndOnlyTheShooter((hostile, mine, other) -> hostile.write(
+                mine.hello().memory().address(), mine.hello().memory().key() ^ 0x1000));
     }
 
     @Test
     void shouldEndTheConnectionOfAClientThatWritesBehindItsMemory() throws Exception {
-        shouldEndOnlyTheShooter((hostile, mine, other) -> hostile.write(mine.address() + mine.bytes() - 4, mine.key()));
+        shouldEndOnlyTheShooter((hostile, mine, other) -> hostile.write(
+                mine.hello().memory().address() + mine.hello().memory().bytes() - 4,
+                mine.hello().memory().key()));
     }
 
     @Test
     void shouldEndTheConnectionOfAClientThatKnowsAnothersKey() throws Exception {
-        shouldEndOnlyTheShooter((hostile, mine, other) -> hostile.write(other.address(), other.key()));
+        shouldEndOnlyTheShooter((hostile, mine, other) -> hostile.write(
+                other.hello().memory().address(), other.hello().memory().key()));
     }
 }

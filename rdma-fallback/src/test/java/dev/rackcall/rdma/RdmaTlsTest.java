@@ -3,15 +3,16 @@ package dev.rackcall.rdma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.EchoServer;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.TestCertificate;
 import dev.rackcall.verbs.soft.SoftOptions;
+import dev.rackcall.verbs.soft.TlsOptions;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,15 +31,15 @@ class RdmaTlsTest {
     @TempDir
     private static Path folder;
 
-    private static TlsFiles server;
-    private static TlsFiles client;
-    private static TlsFiles stranger;
+    private static TestCertificate server;
+    private static TestCertificate client;
+    private static TestCertificate stranger;
 
     @BeforeAll
-    static void makeCertificates() throws Exception {
-        server = TlsFiles.make(folder, "server");
-        client = TlsFiles.make(folder, "client");
-        stranger = TlsFiles.make(folder, "stranger");
+    static void makeCertificates() {
+        server = TestCertificate.make(folder, "server");
+        client = TestCertificate.make(folder, "client");
+        stranger = TestCertificate.make(folder, "stranger");
     }
 
     @AfterEach
@@ -46,9 +47,13 @@ class RdmaTlsTest {
         RdmaSettings.softwareDevices(SoftOptions.local());
     }
 
+    private static TlsOptions trusting(TestCertificate own, TestCertificate peer) {
+        return new TlsOptions(own.certificate(), own.key(), peer.certificate());
+    }
+
     /** A call of a client with such a device to a server that trusts {@link #client} only. */
     private static long call(SoftOptions options) {
-        RdmaSettings.softwareDevices(SoftOptions.local().withTls(server.trusting(client)));
+        RdmaSettings.softwareDevices(SoftOptions.local().withTls(trusting(server, client)));
         RdmaDevice device = RdmaDevice.acquire(DeviceKind.BEST, InetAddress.ofLiteral(SERVER));
         RdmaSettings.softwareDevices(options);
         try (RpcServer endpoint = EchoServer.at(SERVER, 1 << 20)) {
@@ -78,17 +83,17 @@ class RdmaTlsTest {
 
     @Test
     void shouldCallWhoIsTrusted() {
-        assertThat(call(SoftOptions.local().withTls(client.trusting(server)))).isEqualTo(3);
+        assertThat(call(SoftOptions.local().withTls(trusting(client, server)))).isEqualTo(3);
     }
 
     @Test
     void shouldRefuseAStrangersCertificate() {
-        shouldSayWhy(SoftOptions.local().withTls(stranger.trusting(server)));
+        shouldSayWhy(SoftOptions.local().withTls(trusting(stranger, server)));
     }
 
     @Test
     void shouldRefuseAServerThatItDoesNotTrust() {
-        shouldSayWhy(SoftOptions.local().withTls(client.trusting(stranger)));
+        shouldSayWhy(SoftOptions.local().withTls(trusting(client, stranger)));
     }
 
     @Test

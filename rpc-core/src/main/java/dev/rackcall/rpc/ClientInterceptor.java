@@ -1,7 +1,5 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.rpc.spi.MethodDescriptor;
-
 /** Sees every call of a channel before it leaves: for credentials, tracing, metrics. Thread-safe. */
 @FunctionalInterface
 public interface ClientInterceptor {

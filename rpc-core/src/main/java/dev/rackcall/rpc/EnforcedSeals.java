@@ -1,6 +1,6 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.shm.PoolOptions.Wish;
+import dev.rackcall.shm.pool.PoolOptions.Wish;
 import java.nio.file.Path;
 import java.util.Objects;
 

@@ -17,7 +17,7 @@ import java.lang.annotation.Target;
  *   <li>{@code List}, {@code Set}, {@code Map}, {@code Optional}; they arrive as modifiable copies in the same order;
  *   <li>{@code UUID}, {@code BigInteger}, {@code BigDecimal}, {@code Duration}, {@code Instant}, {@code LocalDate}, {@code LocalTime},
  *       {@code LocalDateTime}, {@code OffsetDateTime};
- *   <li>shared interfaces ({@link dev.rackcall.shm.Shared}): only their Ref travels; {@code SharedString}, {@code SharedList} and the like travel as their fields;
+ *   <li>shared interfaces ({@link dev.rackcall.shm.types.Shared}): only their Ref travels; {@code SharedString}, {@code SharedList} and the like travel as their fields;
  *   <li>objects of the classes in {@link RpcService#registered}, and of what these extend.
  * </ul>
  *

@@ -1,7 +1,5 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.rpc.spi.CallThread;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.shm.Scope;
 import java.util.Optional;
 
@@ -12,7 +10,7 @@ import java.util.Optional;
 public interface RpcContext {
     /** The call that the current thread serves, empty outside a handler. */
     static Optional<RpcContext> current() {
-        return CallThread.currentCall().map(call -> call.context());
+        return RpcProvider.get().currentCall();
     }
 
     MethodDescriptor method();

@@ -1,7 +1,7 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.shm.Arena;
-import dev.rackcall.shm.PoolOptions.Wish;
+import dev.rackcall.shm.pool.PoolOptions.Wish;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -30,7 +30,8 @@ class ServiceProcessorTest {
             package sample;
 
             import dev.rackcall.rpc.*;
-            import dev.rackcall.shm.*;
+            import dev.rackcall.shm.Ref;
+            import dev.rackcall.shm.types.*;
             import java.util.*;
             import java.util.concurrent.*;
             import java.util.stream.*;
@@ -106,10 +107,10 @@ class ServiceProcessorTest {
                         "parameter 'q' has type java.util.ArrayList<java.lang.String>, and of collections only List, Set and"
                                 + " Map travel"),
                 mistake(
-                        "@Rpc int find(dev.rackcall.shm.SharedString q);",
+                        "@Rpc int find(dev.rackcall.shm.types.SharedString q);",
                         "a part of a shared object only; declare an interface with @Shared"),
                 mistake(
-                        "@Rpc dev.rackcall.shm.SharedStringMap<dev.rackcall.shm.SharedString> find();",
+                        "@Rpc dev.rackcall.shm.types.SharedStringMap<dev.rackcall.shm.types.SharedString> find();",
                         "a part of a shared object only; declare an interface with @Shared"),
                 mistake("@Rpc int find(Collection<String> q);", "of collections only List, Set and Map travel"),
                 mistake("@Rpc Iterator<String> find();", "of collections only List, Set and Map travel"),

@@ -2,6 +2,8 @@ package dev.rackcall.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Usage;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.shm.Shared;
-import dev.rackcall.shm.SharedBytes;
+import dev.rackcall.shm.types.Shared;
+import dev.rackcall.shm.types.SharedBytes;
 import java.util.concurrent.CompletableFuture;
 
 /** Takes bytes and writes them somewhere. */

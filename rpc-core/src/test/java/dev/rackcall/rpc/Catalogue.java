@@ -1,13 +1,13 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.shm.FixedString;
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.Shared;
-import dev.rackcall.shm.SharedIntList;
-import dev.rackcall.shm.SharedList;
-import dev.rackcall.shm.SharedLongMap;
-import dev.rackcall.shm.SharedString;
-import dev.rackcall.shm.SharedStringMap;
+import dev.rackcall.shm.types.FixedString;
+import dev.rackcall.shm.types.Shared;
+import dev.rackcall.shm.types.SharedIntList;
+import dev.rackcall.shm.types.SharedList;
+import dev.rackcall.shm.types.SharedLongMap;
+import dev.rackcall.shm.types.SharedString;
+import dev.rackcall.shm.types.SharedStringMap;
 import java.util.List;
 import java.util.Optional;
 

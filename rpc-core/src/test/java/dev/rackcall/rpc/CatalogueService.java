@@ -1,11 +1,13 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.shm.DeepCopy;
-import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedIntList;
-import dev.rackcall.shm.SharedLongMap;
-import dev.rackcall.shm.SharedStringMap;
+import dev.rackcall.shm.types.DeepCopy;
+import dev.rackcall.shm.types.SharedIntList;
+import dev.rackcall.shm.types.SharedList;
+import dev.rackcall.shm.types.SharedLongMap;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedString;
+import dev.rackcall.shm.types.SharedStringMap;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -90,7 +92,7 @@ class CatalogueService implements Catalogue {
         Node root = node(scope, mark, 0);
         for (int i = 1; i < nodes; i++) {
             Node child = node(scope, mark, i);
-            child.next(Ref.to(root));
+            child.next(SharedObject.toRef(root));
             child.other(Optional.of(root));
             root.children().add(child);
             root.byName().put("child" + i, child);
@@ -106,12 +108,12 @@ class CatalogueService implements Catalogue {
         node.code("code" + number);
         node.title(mark + number);
         node.blob(new byte[] {1, 2, 3});
-        node.text(scope.string(mark + " text " + number));
+        node.text(SharedString.create(scope, mark + " text " + number));
         node.numbers(SharedIntList.create(scope));
         node.numbers().add(number);
-        node.children(scope.list(Node.class));
-        node.byName(scope.stringMap(Node.class));
-        node.byNumber(scope.longMap(Node.class));
+        node.children(SharedList.create(scope, Node.class));
+        node.byName(SharedStringMap.create(scope, Node.class));
+        node.byNumber(SharedLongMap.create(scope, Node.class));
         return node;
     }
 }

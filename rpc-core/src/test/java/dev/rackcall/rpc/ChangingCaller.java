@@ -3,6 +3,7 @@ package dev.rackcall.rpc;
 import dev.rackcall.rpc.Vault.Coin;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.SharedObject;
 import java.nio.file.Path;
 
 /** A caller that lets AUTO choose, and changes its argument between its calls. Argument: where the server is. Says how many calls were answered. */
@@ -27,7 +28,7 @@ public final class ChangingCaller {
             first.next(Ref.nullRef());
             for (int i = 1; i < COINS; i++) {
                 Coin coin = scope.create(Coin.class);
-                coin.next(Ref.to(first));
+                coin.next(SharedObject.toRef(first));
                 first = coin;
             }
             for (int i = 0; i < CALLS; i++) {

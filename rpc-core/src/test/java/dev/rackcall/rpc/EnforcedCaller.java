@@ -1,11 +1,11 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.rpc.Vault.Coin;
-import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.os.CallState;
 import dev.rackcall.shm.os.Linkage;
+import dev.rackcall.shm.pool.PoolOptions.Wish;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -128,7 +128,7 @@ public final class EnforcedCaller {
     private static boolean isRefused(MemorySegment memory, long offset) {
         try {
             memory.set(ValueLayout.JAVA_LONG, offset, 1);
-            dev.rackcall.sandbox.os.Settle.now();
+            dev.rackcall.sandbox.os.StoreBarrier.now();
             return false;
         } catch (InternalError e) {
             return true;

@@ -10,7 +10,10 @@ import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeException;
-import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.types.DeepCopy;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -60,7 +63,7 @@ class IsolationTest {
         for (int i = 0; i < count; i++) {
             Coin coin = scope.create(Coin.class);
             coin.value(i);
-            coin.next(first == null ? Ref.nullRef() : Ref.to(first));
+            coin.next(first == null ? Ref.nullRef() : SharedObject.toRef(first));
             first = coin;
         }
         return first;
@@ -117,7 +120,7 @@ class IsolationTest {
                     inBackground(() -> vault(Isolation.DEFAULT).sumTwice(first));
             meet();
             first.value(1_000_000);
-            first.next(Ref.to(first));
+            first.next(SharedObject.toRef(first));
             meet();
 
             assertThat(sums.get(20, TimeUnit.SECONDS)).containsExactly(4950L, 4950L);
@@ -212,7 +215,7 @@ class IsolationTest {
             long before = IsolationEvents.counters().violations();
             for (Scope target : List.of(other, shared)) {
                 Coin first = coins(scope, 1);
-                first.next(Ref.to(coins(target, 1)));
+                first.next(SharedObject.toRef(coins(target, 1)));
                 assertThat(failure(() -> vault.sum(first)).status().code()).isEqualTo(Status.Code.PERMISSION_DENIED);
                 assertThatThrownBy(() -> vault.sum(first))
                         .hasMessageContaining("nor into an arena that the service declared");
@@ -228,7 +231,7 @@ class IsolationTest {
         try (Scope scope = channel.newScope();
                 Scope shared = channel.newSharedScope()) {
             Coin first = coins(scope, 1);
-            first.next(Ref.to(coins(shared, 4)));
+            first.next(SharedObject.toRef(coins(shared, 4)));
 
             assertThat(vault(Isolation.DEFAULT).sum(first)).isEqualTo(6);
         }
@@ -239,7 +242,7 @@ class IsolationTest {
         start(Isolation.TRUSTED, SandboxPolicy.STRICT.withMaxRefs(10_000));
         try (Scope scope = channel.newScope()) {
             Coin first = coins(scope, 1);
-            first.next(Ref.to(first));
+            first.next(SharedObject.toRef(first));
 
             assertThat(failure(() -> vault(Isolation.DEFAULT).sum(first))
                             .status()
@@ -262,8 +265,8 @@ class IsolationTest {
                     .isInstanceOf(RpcException.class)
                     .hasMessageContaining("INVALID_ARGUMENT")
                     .hasMessageContaining("argument 'second' lies in another scope")
-                    .hasMessageContaining("scope.copy");
-            assertThat(vault.sumOfTwo(here, scope.copy(there))).isEqualTo(2);
+                    .hasMessageContaining("DeepCopy.DEFAULT.copy");
+            assertThat(vault.sumOfTwo(here, DeepCopy.DEFAULT.copy(there, scope))).isEqualTo(2);
         }
     }
 

@@ -14,18 +14,18 @@ class MirroredCallContractTest extends CallContractTest {
     private final URI address = URI.create("copy://server-" + NAMES.incrementAndGet());
 
     @Override
-    RpcServer.Builder place(RpcServer.Builder server) {
+    protected RpcServer.Builder place(RpcServer.Builder server) {
         return super.place(server).listen(address);
     }
 
     @Override
-    RpcChannel.Builder place(RpcChannel.Builder channel) {
+    protected RpcChannel.Builder place(RpcChannel.Builder channel) {
         return super.place(channel).address(address).arenaQuota(8 << 20);
     }
 
     @Test
     @Override
-    void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
+    protected void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
         RpcException nobody = catchThrowableOfType(
                 RpcException.class, () -> place(RpcChannel.builder("/no/such")).open());
         assertThat(nobody.code()).isEqualTo(Status.Code.UNAVAILABLE);

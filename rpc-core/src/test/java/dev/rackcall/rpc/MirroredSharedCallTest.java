@@ -10,12 +10,12 @@ class MirroredSharedCallTest extends SharedArenaCallTest {
     private final URI address = URI.create("copy://shared-" + NAMES.incrementAndGet());
 
     @Override
-    RpcServer.Builder place(RpcServer.Builder server) {
+    protected RpcServer.Builder place(RpcServer.Builder server) {
         return super.place(server).listen(address);
     }
 
     @Override
-    RpcChannel.Builder place(RpcChannel.Builder channel) {
+    protected RpcChannel.Builder place(RpcChannel.Builder channel) {
         return super.place(channel).address(address).arenaQuota(8 << 20);
     }
 }

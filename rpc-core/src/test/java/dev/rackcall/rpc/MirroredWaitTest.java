@@ -2,7 +2,7 @@ package dev.rackcall.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.shm.CopyCarriers;
+import dev.rackcall.rpc.shm.mirror.CopyCarriers;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.net.URI;
 import java.nio.file.Path;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;

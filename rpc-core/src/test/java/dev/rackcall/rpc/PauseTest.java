@@ -2,6 +2,8 @@ package dev.rackcall.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -3,6 +3,9 @@ package dev.rackcall.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import dev.rackcall.testkit.Usage;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -2,7 +2,7 @@ package dev.rackcall.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.shm.TwoHosts;
+import dev.rackcall.shm.pool.TwoHosts;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -33,17 +33,17 @@ class PoolCallContractTest extends CallContractTest {
     }
 
     @Override
-    RpcServer.Builder place(RpcServer.Builder server) {
+    protected RpcServer.Builder place(RpcServer.Builder server) {
         return server.pool(hosts.first());
     }
 
     @Override
-    RpcChannel.Builder place(RpcChannel.Builder channel) {
+    protected RpcChannel.Builder place(RpcChannel.Builder channel) {
         return channel.pool(hosts.second());
     }
 
     @Override
-    String whereToLook() {
+    protected String whereToLook() {
         return "this pool";
     }
 }

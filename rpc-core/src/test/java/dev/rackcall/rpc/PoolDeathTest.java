@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.shm.Pool;
-import dev.rackcall.shm.TwoHosts;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.pool.TwoHosts;
+import dev.rackcall.testkit.Await;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;

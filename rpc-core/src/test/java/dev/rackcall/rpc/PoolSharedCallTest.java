@@ -1,6 +1,6 @@
 package dev.rackcall.rpc;
 
-import dev.rackcall.shm.TwoHosts;
+import dev.rackcall.shm.pool.TwoHosts;
 import org.junit.jupiter.api.AfterEach;
 
 /** Shared objects by pointer, between two hosts that share a pool and nothing else. */
@@ -15,12 +15,12 @@ class PoolSharedCallTest extends SharedArenaCallTest {
     }
 
     @Override
-    RpcServer.Builder place(RpcServer.Builder builder) {
+    protected RpcServer.Builder place(RpcServer.Builder builder) {
         return builder.pool(hosts.first());
     }
 
     @Override
-    RpcChannel.Builder place(RpcChannel.Builder builder) {
+    protected RpcChannel.Builder place(RpcChannel.Builder builder) {
         return builder.pool(hosts.second());
     }
 }

@@ -2,8 +2,8 @@ package dev.rackcall.rpc;
 
 import dev.rackcall.rpc.Vault.Coin;
 import dev.rackcall.sandbox.IsolationEvents;
-import dev.rackcall.shm.PoolOptions.Wish;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.pool.PoolOptions.Wish;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

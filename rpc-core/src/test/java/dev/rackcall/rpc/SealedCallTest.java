@@ -13,6 +13,8 @@ import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.SealedScopeException;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.testkit.Await;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
@@ -413,7 +415,7 @@ class SealedCallTest {
     @Test
     void shouldKeepTheSandboxAroundASealedScope() {
         try (Scope other = channel.newScope()) {
-            coin.next(Ref.to(other.create(Coin.class)));
+            coin.next(SharedObject.toRef(other.create(Coin.class)));
             assertThat(vault().value(coin)).isEqualTo(5);
             assertThatCode(() -> coin.value(5)).doesNotThrowAnyException();
         }

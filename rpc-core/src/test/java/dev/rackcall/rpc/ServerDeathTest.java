@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.shm.ScopeException;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import dev.rackcall.testkit.Usage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -138,8 +141,10 @@ class ServerDeathTest {
 
     private ChildJvm nextServer(int left) throws Exception {
         while (standby.size() < 1 + Math.min(STARTED_AHEAD, left)) {
-            standby.add(ChildJvm.start(
-                    List.of("-Djava.io.tmpdir=" + temporary), StandbyServer.class, directory, directory.toString()));
+            standby.add(ChildJvm.of(StandbyServer.class, directory)
+                    .flags("-Djava.io.tmpdir=" + temporary)
+                    .directory(directory)
+                    .start());
         }
         ChildJvm next = standby.remove();
         next.awaitLine("ready");

@@ -3,6 +3,8 @@ package dev.rackcall.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Usage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

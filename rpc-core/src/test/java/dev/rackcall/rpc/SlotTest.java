@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.Await;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.AbstractList;

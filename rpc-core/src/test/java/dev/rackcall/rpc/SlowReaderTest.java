@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedBytes;
+import dev.rackcall.shm.types.SharedBytes;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Usage;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,7 +1,7 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.Shared;
+import dev.rackcall.shm.types.Shared;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;

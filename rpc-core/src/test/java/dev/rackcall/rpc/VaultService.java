@@ -1,9 +1,9 @@
 package dev.rackcall.rpc;
 
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedList;
-import dev.rackcall.shm.SharedObject;
-import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.types.SharedList;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
 import java.util.AbstractList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -112,7 +112,7 @@ final class VaultService implements Vault {
     @Override
     public long largest(Coin first) {
         temporary = RpcContext.current().orElseThrow().temporaryScope();
-        SharedList<Coin> all = temporary.list(Coin.class);
+        SharedList<Coin> all = SharedList.create(temporary, Coin.class);
         all.add(first);
         Coin coin = COIN.flyweight();
         boolean more = first.next(coin);

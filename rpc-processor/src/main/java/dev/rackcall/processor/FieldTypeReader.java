@@ -36,7 +36,7 @@ final class FieldTypeReader {
             Map.entry("java.lang.CharSequence", "use String or SharedString"),
             Map.entry("java.util.List", "use SharedList, SharedIntList, SharedLongList or SharedDoubleList"),
             Map.entry("java.util.Map", "use SharedStringMap or SharedLongMap"),
-            Map.entry("dev.rackcall.shm.SharedMap", "use SharedStringMap or SharedLongMap"));
+            Map.entry("dev.rackcall.shm.types.SharedMap", "use SharedStringMap or SharedLongMap"));
 
     private final TypeElement owner;
     private final List<TypeElement> embedding;

@@ -9,7 +9,7 @@ final class RpcNames {
 
     static final ClassName ISOLATION = ClassName.get("dev.rackcall.rpc", "Isolation");
     static final ClassName SERVICE_DEFINITION = spi("ServiceDefinition");
-    static final ClassName METHOD_DESCRIPTOR = spi("MethodDescriptor");
+    static final ClassName METHOD_DESCRIPTOR = ClassName.get("dev.rackcall.rpc", "MethodDescriptor");
     static final ClassName METHOD_KIND = METHOD_DESCRIPTOR.nestedClass("Kind");
     static final ClassName CLIENT_CALLS = spi("ClientCalls");
     static final ClassName CLIENT_CALL = spi("ClientCall");

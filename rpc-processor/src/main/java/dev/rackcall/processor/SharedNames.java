@@ -4,13 +4,13 @@ import com.palantir.javapoet.ClassName;
 
 /** The run-time classes that shared interfaces mention and generated flyweights use. The processor knows them by name only. */
 final class SharedNames {
-    static final String PACKAGE = "dev.rackcall.shm";
+    static final String PACKAGE = "dev.rackcall.shm.types";
     static final String SHARED = PACKAGE + ".Shared";
     static final String FIXED_STRING = PACKAGE + ".FixedString";
     static final String INLINE = PACKAGE + ".Inline";
     static final String LENGTH = PACKAGE + ".Length";
 
-    static final ClassName REF = shm("Ref");
+    static final ClassName REF = ClassName.get("dev.rackcall.shm", "Ref");
     static final ClassName SHARED_RECORD = shm("SharedRecord");
     static final ClassName SHARED_TYPE = shm("SharedType");
     static final ClassName REFERENCE_FIELDS = shm("ReferenceFields");

@@ -238,7 +238,7 @@ final class ValueReader {
 
     /** Of those that lie in shared memory and have no type of their own: strings, bytes, arrays, lists, maps. */
     private boolean isContainer(TypeElement element) {
-        return elements.getPackageOf(element).getQualifiedName().contentEquals("dev.rackcall.shm")
+        return elements.getPackageOf(element).getQualifiedName().contentEquals(SharedNames.PACKAGE)
                 && element.getSimpleName().toString().startsWith("Shared");
     }
 

@@ -2,9 +2,8 @@ package dev.rackcall.samples;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.rackcall.samples.demo.Demo;
-import dev.rackcall.samples.demo.Input;
-import dev.rackcall.samples.demo.Plan;
-import dev.rackcall.samples.demo.Progress;
+import dev.rackcall.samples.demo.DemoPlan;
+import dev.rackcall.samples.demo.DemoProgress;
 import dev.rackcall.samples.demo.Report;
 import dev.rackcall.samples.demo.TextReport;
 import java.io.PrintWriter;
@@ -34,7 +33,7 @@ import tools.jackson.databind.json.JsonMapper;
         footer =
                 "Ends by itself and leaves nothing behind. Exit code 1 if something is left, or if the two ways disagree.",
         sortOptions = false,
-        subcommands = RackDemoCommand.class)
+        subcommands = {RackDemoCommand.class, SampleCommand.class})
 public final class DemoCommand implements Callable<Integer> {
     private static final int MAX_CLIENTS = 64;
     private static final int MAX_BATCH = 10_000;
@@ -89,8 +88,9 @@ public final class DemoCommand implements Callable<Integer> {
         check("--batch", batch, 1, MAX_BATCH);
         docs.ifPresent(this::check);
         PrintWriter out = spec.commandLine().getOut();
-        Plan plan = new Plan(new Input(docs.map(Path::toAbsolutePath), count, seed), clients, searches, batch);
-        Report report = Demo.run(plan, Progress.to(spec.commandLine().getErr()));
+        DemoPlan plan =
+                new DemoPlan(new DemoPlan.Input(docs.map(Path::toAbsolutePath), count, seed), clients, searches, batch);
+        Report report = Demo.run(plan, DemoProgress.to(spec.commandLine().getErr()));
         if (format == Format.JSON) {
             out.println(mapper().writeValueAsString(report));
             out.flush();

@@ -170,7 +170,7 @@ public final class ArgumentSpace extends RefSpace {
     }
 
     @Override
-    protected Window follow(long ref) {
+    public Window follow(long ref) {
         if (bounded && --steps < 0) {
             throw new SandboxException("the arguments were followed through more than " + maxSteps
                     + " Refs; a cycle, or a graph larger than the service allows (SandboxPolicy.withMaxRefs)");
@@ -204,7 +204,7 @@ public final class ArgumentSpace extends RefSpace {
                             : Ref.describe(ref)
                                     + " leads neither into the scope of this call's arguments nor into an arena that the service declared. An"
                                     + " isolated call (SNAPSHOT, SEALED, AUTO) takes along one scope: create all that its objects refer to"
-                                    + " there, or copy it there with scope.copy");
+                                    + " there, or copy it there with DeepCopy.DEFAULT.copy");
         }
     }
 

@@ -1,7 +1,7 @@
 package dev.rackcall.sandbox;
 
-import dev.rackcall.shm.os.Message;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;

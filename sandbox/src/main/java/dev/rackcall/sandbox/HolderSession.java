@@ -2,11 +2,11 @@ package dev.rackcall.sandbox;
 
 import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.os.Futex;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

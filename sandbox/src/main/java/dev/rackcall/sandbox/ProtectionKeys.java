@@ -3,7 +3,7 @@ package dev.rackcall.sandbox;
 import dev.rackcall.sandbox.os.Guard;
 import dev.rackcall.sandbox.os.HardwareKeys;
 import dev.rackcall.sandbox.os.MemoryKeys;
-import dev.rackcall.sandbox.os.Settle;
+import dev.rackcall.sandbox.os.StoreBarrier;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
@@ -124,7 +124,7 @@ public final class ProtectionKeys implements AutoCloseable {
             int before = enter();
             try {
                 action.run();
-                Settle.now();
+                StoreBarrier.now();
             } catch (InternalError e) {
                 throw explain(e);
             } finally {
@@ -134,7 +134,7 @@ public final class ProtectionKeys implements AutoCloseable {
 
         /**
          * What the JVM's error means that came out of code which {@link #enter} has confined: to be called before {@link #leave}, in the same thread. The error
-         * may come late: {@link Settle#now} behind that code brings it.
+         * may come late: {@link StoreBarrier#now} behind that code brings it.
          *
          * @throws InternalError the same, if no refused access is behind it
          */

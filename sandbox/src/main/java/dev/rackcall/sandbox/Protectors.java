@@ -6,7 +6,7 @@ import dev.rackcall.sandbox.os.PageProtector;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.sandbox.os.Userfault;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 
 /** By what a process closes pages of its own: as its kind of memory allows. */

@@ -1,10 +1,10 @@
 package dev.rackcall.sandbox;
 
-import dev.rackcall.shm.os.EventPoll;
-import dev.rackcall.shm.os.Message;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.EventPoll;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;

@@ -1,7 +1,7 @@
 package dev.rackcall.sandbox;
 
 import dev.rackcall.shm.Arena;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -1,10 +1,10 @@
 package dev.rackcall.sandbox;
 
-import dev.rackcall.sandbox.os.ProcessMemory;
 import dev.rackcall.sandbox.os.ProcessMemory.FileMapping;
+import dev.rackcall.sandbox.os.ProcessMemory;
 import dev.rackcall.sandbox.os.Userfault;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.io.IOException;
 
 /** What a holder can see of whether a process, or another one, could write memory that is to be sealed. SECURITY.md says what it cannot see. */

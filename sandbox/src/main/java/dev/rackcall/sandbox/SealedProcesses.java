@@ -1,8 +1,8 @@
 package dev.rackcall.sandbox;
 
 import dev.rackcall.sandbox.os.Userfault;
-import dev.rackcall.shm.os.Message;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;

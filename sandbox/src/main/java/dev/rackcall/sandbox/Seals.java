@@ -2,7 +2,7 @@ package dev.rackcall.sandbox;
 
 import dev.rackcall.sandbox.os.Guard;
 import dev.rackcall.sandbox.os.PageProtector;
-import dev.rackcall.sandbox.os.Settle;
+import dev.rackcall.sandbox.os.StoreBarrier;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.Scope;
@@ -204,7 +204,7 @@ public final class Seals implements AutoCloseable {
     public static void guarded(Runnable action) {
         try {
             action.run();
-            Settle.now();
+            StoreBarrier.now();
         } catch (InternalError e) {
             throw explain(e);
         }

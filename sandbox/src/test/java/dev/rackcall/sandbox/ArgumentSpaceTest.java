@@ -12,10 +12,12 @@ import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.ScopeRuns;
-import dev.rackcall.shm.SharedType;
 import dev.rackcall.shm.TableHome;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedString;
+import dev.rackcall.shm.types.SharedType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicLong;
@@ -57,7 +59,7 @@ class ArgumentSpaceTest {
             Node node = scope.create(Node.class);
             node.value(i);
             node.next(new Ref<>(head));
-            head = Ref.to(node).bits();
+            head = SharedObject.toRef(node).bits();
         }
         return head;
     }
@@ -92,15 +94,15 @@ class ArgumentSpaceTest {
                 Scope other = sender.newScope()) {
             Node foreign = other.create(Node.class);
             Node node = scope.create(Node.class);
-            node.next(Ref.to(foreign));
+            node.next(SharedObject.toRef(foreign));
 
-            enter(copied, Ref.to(node).bits());
+            enter(copied, SharedObject.toRef(node).bits());
 
-            assertThatThrownBy(() -> sum(space, Ref.to(node).bits()))
+            assertThatThrownBy(() -> sum(space, SharedObject.toRef(node).bits()))
                     .isInstanceOf(SandboxException.class)
                     .hasMessageContaining("leads neither into the scope of this call's arguments")
                     .hasMessageContaining("takes along one scope")
-                    .hasMessageContaining("scope.copy")
+                    .hasMessageContaining("DeepCopy.DEFAULT.copy")
                     .message()
                     .doesNotContain("not mapped");
         }
@@ -117,13 +119,13 @@ class ArgumentSpaceTest {
                 Node foreign = elsewhere.create(Node.class);
                 foreign.value(42);
                 Node node = scope.create(Node.class);
-                node.next(Ref.to(foreign));
-                enter(true, Ref.to(node).bits());
-                assertThatThrownBy(() -> sum(space, Ref.to(node).bits())).isInstanceOf(SandboxException.class);
+                node.next(SharedObject.toRef(foreign));
+                enter(true, SharedObject.toRef(node).bits());
+                assertThatThrownBy(() -> sum(space, SharedObject.toRef(node).bits())).isInstanceOf(SandboxException.class);
 
                 declared.add(other);
 
-                assertThat(sum(space, Ref.to(node).bits())).isEqualTo(42);
+                assertThat(sum(space, SharedObject.toRef(node).bits())).isEqualTo(42);
             }
         }
     }
@@ -143,10 +145,10 @@ class ArgumentSpaceTest {
     void shouldShowWhatTheSenderChangesInAFencedScope() {
         try (Scope scope = sender.newScope()) {
             Node node = scope.create(Node.class);
-            enter(false, Ref.to(node).bits());
+            enter(false, SharedObject.toRef(node).bits());
             node.value(5);
 
-            assertThat(sum(space, Ref.to(node).bits())).isEqualTo(5);
+            assertThat(sum(space, SharedObject.toRef(node).bits())).isEqualTo(5);
         }
     }
 
@@ -154,13 +156,13 @@ class ArgumentSpaceTest {
     @ValueSource(booleans = {false, true})
     void shouldRefuseAnObjectThatSaysItEndsBehindTheScope(boolean copied) {
         try (Scope scope = sender.newScope()) {
-            long string = Ref.to(scope.string("short")).bits();
+            long string = SharedObject.toRef(SharedString.create(scope, "short")).bits();
             MemorySegment header = mapping.memory();
             header.set(ValueLayout.JAVA_INT_UNALIGNED, Ref.offset(string) + Integer.BYTES, 2000);
             enter(copied, string);
 
             assertThatThrownBy(() ->
-                            SharedType.of(dev.rackcall.shm.SharedString.class).attach(space, string))
+                            SharedType.of(dev.rackcall.shm.types.SharedString.class).attach(space, string))
                     .isInstanceOf(RefException.class)
                     .hasMessageContaining("2000 bytes");
         }
@@ -171,8 +173,8 @@ class ArgumentSpaceTest {
         ArgumentSpace bounded = new ArgumentSpace(declared, buffers, SnapshotBudget.UNLIMITED, 500);
         try (Scope scope = sender.newScope()) {
             Node node = scope.create(Node.class);
-            node.next(Ref.to(node));
-            long ref = Ref.to(node).bits();
+            node.next(SharedObject.toRef(node));
+            long ref = SharedObject.toRef(node).bits();
             bounded.fence(receiver, sender.scopeOf(ref));
 
             assertThatThrownBy(() -> sum(bounded, ref))

@@ -6,16 +6,16 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.rackcall.sandbox.SealSession.Invitation;
 import dev.rackcall.sandbox.os.Raw;
-import dev.rackcall.sandbox.os.Settle;
+import dev.rackcall.sandbox.os.StoreBarrier;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.TableHome;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.Message;
-import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -295,7 +295,7 @@ final class EnforcedProbe {
         try {
             memory.set(JAVA_INT, offset + 16, 1);
             memory.set(JAVA_BYTE, offset + 24, (byte) 1);
-            Settle.now();
+            StoreBarrier.now();
             return false;
         } catch (InternalError e) {
             return true;

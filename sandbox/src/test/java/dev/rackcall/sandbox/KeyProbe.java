@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.rackcall.sandbox.ProtectionKeys.Region;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.rackcall.sandbox;
 
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.Shared;
+import dev.rackcall.shm.types.Shared;
 
 /** A node of a linked list. */
 @Shared

@@ -8,6 +8,7 @@ import dev.rackcall.sandbox.os.HardwareKeys;
 import dev.rackcall.sandbox.os.MemoryKeys;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.shm.os.OsException;
+import dev.rackcall.testkit.ChildJvm;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -275,7 +276,8 @@ class ProtectionKeysTest {
             return true;
         });
         for (String flags : List.of("-Xint", "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation")) {
-            ChildJvm.Result result = ChildJvm.run(folder, List.of(flags), KeyProbe.class);
+            ChildJvm.Result result =
+                    Probe.of(folder, KeyProbe.class).flags(flags).run();
             assertThat(result.output()).as(flags).endsWith("all went well\n");
         }
     }

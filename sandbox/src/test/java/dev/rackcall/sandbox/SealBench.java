@@ -3,8 +3,8 @@ package dev.rackcall.sandbox;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.TableHome;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 
 /** An arena with both sides of its seals, the receiver's with a mapping of its own. */

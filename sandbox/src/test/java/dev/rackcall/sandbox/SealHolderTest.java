@@ -9,14 +9,14 @@ import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.TableHome;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.Message;
-import dev.rackcall.shm.os.SharedFile;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.UnixSocket;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -53,18 +53,15 @@ class SealHolderTest {
         try (UnixSocket listener = UnixSocket.listen(folder.resolve("s"), 1);
                 SealHolder another = SealHolder.start(folder.resolve("other"))) {
             assertThat(another).isNotNull();
-            Path output = folder.resolve("output.txt");
-            Process process = new ProcessBuilder(ChildJvm.command(List.of(), EnforcedProbe.class, folder.toString()))
-                    .redirectErrorStream(true)
-                    .redirectOutput(output.toFile())
-                    .start();
-            try (UnixSocket child = accept(listener, process, output)) {
-                receive(child, output);
-                assertThat(process.waitFor(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
-            } finally {
-                process.destroyForcibly();
+            String said;
+            try (ChildJvm process = Probe.of(folder, EnforcedProbe.class, folder)
+                            .mergingErrors()
+                            .start();
+                    UnixSocket child = accept(listener, process)) {
+                receive(child, process);
+                process.awaitEnd();
+                said = process.output();
             }
-            String said = Files.readString(output);
             assertThat(said).contains("all went well").contains("not marked it done", "cannot be revoked");
             for (String line :
                     said.lines().filter(line -> line.matches("[^(]*: -?\\d+")).toList()) {
@@ -75,12 +72,12 @@ class SealHolderTest {
         }
     }
 
-    private static UnixSocket accept(UnixSocket listener, Process process, Path output) throws Exception {
+    private static UnixSocket accept(UnixSocket listener, ChildJvm process) throws Exception {
         long deadline = System.nanoTime() + BOUND.toNanos();
         Optional<UnixSocket> socket = listener.accept();
         while (socket.isEmpty()) {
             assertThat(System.nanoTime() < deadline && process.isAlive())
-                    .as("the child connects: %s", Files.readString(output))
+                    .as("the child connects: %s", process.output())
                     .isTrue();
             TimeUnit.MILLISECONDS.sleep(1);
             socket = listener.accept();
@@ -88,10 +85,11 @@ class SealHolderTest {
         return socket.get();
     }
 
-    private void receive(UnixSocket child, Path output) throws IOException {
+    private void receive(UnixSocket child, ChildJvm process) throws Exception {
         Message hello = child.receive(BOUND).orElseThrow();
         if (hello.isEnd()) {
-            String said = Files.readString(output);
+            process.awaitEnd();
+            String said = process.output();
             if (said.contains("UnsupportedFeatureException")) {
                 throw Skip.because(said.lines().limit(2).toList().toString());
             }
@@ -113,16 +111,17 @@ class SealHolderTest {
                     .isZero();
             try (SealSession.Receiver receiver =
                     SealSession.join(folder.resolve("holder"), hello.bytes(), arena, file, 0)) {
-                judge(child, receiver.scopes(), mapping, output);
-                judgeTheLast(child, receiver, mapping, output);
+                judge(child, receiver.scopes(), mapping, process);
+                judgeTheLast(child, receiver, mapping, process);
             }
         }
     }
 
-    private static void judge(UnixSocket child, SealedScopes scopes, Mapping mapping, Path output) throws IOException {
+    private static void judge(UnixSocket child, SealedScopes scopes, Mapping mapping, ChildJvm process)
+            throws IOException {
         for (int call = 0; call < 121; call++) {
             Message sent = child.receive(BOUND).orElseThrow();
-            assertThat(sent.isEnd()).as(() -> text(output)).isFalse();
+            assertThat(sent.isEnd()).as(() -> process.output()).isFalse();
             ByteBuffer fields = ByteBuffer.wrap(sent.bytes());
             long seal = fields.getLong();
             long ref = fields.getLong();
@@ -131,7 +130,7 @@ class SealHolderTest {
             if (call == 0) {
                 child.send(new byte[] {1});
                 assertThat(child.receive(BOUND).orElseThrow().isEnd())
-                        .as(() -> text(output))
+                        .as(() -> process.output())
                         .isFalse();
             }
             assertThat(mapping.memory().get(JAVA_LONG, Ref.offset(ref))).isEqualTo(EnforcedProbe.SECRET);
@@ -141,12 +140,13 @@ class SealHolderTest {
     }
 
     /** During which its caller hangs up. */
-    private static void judgeTheLast(UnixSocket child, SealSession.Receiver receiver, Mapping mapping, Path output) {
+    private static void judgeTheLast(
+            UnixSocket child, SealSession.Receiver receiver, Mapping mapping, ChildJvm process) {
         ByteBuffer fields = ByteBuffer.wrap(child.receive(BOUND).orElseThrow().bytes());
         receiver.scopes().claim(fields.getLong());
         child.send(new byte[] {1});
         assertThat(child.receive(BOUND).orElseThrow().isEnd())
-                .as(() -> text(output))
+                .as(() -> process.output())
                 .isFalse();
         assertThat(receiver.isHeld()).isTrue();
         assertThat(mapping.memory().get(JAVA_LONG, Ref.offset(fields.getLong())))
@@ -164,14 +164,6 @@ class SealHolderTest {
             pair.right().close();
             SealHolder.awaitEnd(here, () -> false);
             assertThat(EnforcedProbe.descriptors("sent-by-a-receiver")).isEqualTo(1);
-        }
-    }
-
-    private static String text(Path output) {
-        try {
-            return Files.readString(output);
-        } catch (IOException e) {
-            return e.toString();
         }
     }
 

@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.rackcall.verbs.ffi.IbvWc;
-import dev.rackcall.verbs.ffi.IbvWcFlags;
+import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -24,8 +24,8 @@ public final class Completions {
     private static final long QP = IbvWc.QP_NUM;
     private static final long SOURCE_QP = IbvWc.SRC_QP;
     private static final long FLAGS = IbvWc.WC_FLAGS;
-    private static final int HAS_HEADER = IbvWcFlags.IBV_WC_GRH;
-    private static final int HAS_IMMEDIATE = IbvWcFlags.IBV_WC_WITH_IMM;
+    private static final int HAS_HEADER = VerbsConstants.IBV_WC_GRH;
+    private static final int HAS_IMMEDIATE = VerbsConstants.IBV_WC_WITH_IMM;
 
     private final MemorySegment entries;
     private final int capacity;

@@ -28,7 +28,7 @@ public interface Context extends AutoCloseable {
         if (state.isDown()) {
             throw new VerbsException(
                     "port " + port + " of " + device().name() + " is " + state,
-                    Errno.ENETDOWN,
+                    VerbsErrno.ENETDOWN,
                     state.advice() + ", and try again");
         }
     }

@@ -34,7 +34,7 @@ public final class Devices {
         }
         throw new VerbsException(
                 "no RDMA device '" + name + "'",
-                Errno.ENODEV,
+                VerbsErrno.ENODEV,
                 "there are " + list().stream().map(Device::name).collect(Collectors.joining(", ")));
     }
 

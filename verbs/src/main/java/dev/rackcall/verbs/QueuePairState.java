@@ -57,7 +57,7 @@ public enum QueuePairState {
         if (!leadsTo(next, type)) {
             throw new VerbsException(
                     type + " queue pair " + number + " is " + this + " and cannot become " + next,
-                    Errno.EINVAL,
+                    VerbsErrno.EINVAL,
                     "the way is RESET, INIT, READY_TO_RECEIVE, READY_TO_SEND");
         }
     }

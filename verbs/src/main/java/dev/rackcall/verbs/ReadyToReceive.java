@@ -36,6 +36,16 @@ public record ReadyToReceive(
         return new ReadyToReceive(Optional.empty(), Mtu.MTU_1024, 0, 0, 16, 12);
     }
 
+    /**
+     * For a provider: the path of RC queue pair {@code number}.
+     *
+     * @throws VerbsException if there is none
+     */
+    public AddressVector requirePath(int number) {
+        return path.orElseThrow(() -> new VerbsException(
+                "RC queue pair " + number + " has no peer", VerbsErrno.EINVAL, "use ReadyToReceive.from(path, peer)"));
+    }
+
     /** The same with another packet payload. */
     public ReadyToReceive withMtu(Mtu mtu) {
         return new ReadyToReceive(path, mtu, peer, firstPacket, maxReadAtomic, rnrTimer);

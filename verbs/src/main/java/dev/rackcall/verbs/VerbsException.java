@@ -8,17 +8,17 @@ public final class VerbsException extends RuntimeException {
 
     /** @param what what failed, with its values; {@code advice} says what to do next */
     public VerbsException(String what, int errno, String advice) {
-        super(what + ": " + Errno.name(errno) + "; " + advice);
+        super(what + ": " + VerbsErrno.name(errno) + "; " + advice);
         this.errno = errno;
     }
 
     /** As above, with the reason that another layer gave. */
     public VerbsException(String what, int errno, String advice, Throwable cause) {
-        super(what + ": " + Errno.name(errno) + "; " + advice, cause);
+        super(what + ": " + VerbsErrno.name(errno) + "; " + advice, cause);
         this.errno = errno;
     }
 
-    /** The errno value, see {@link Errno}. */
+    /** The errno value, see {@link VerbsErrno}. */
     public int errno() {
         return errno;
     }

@@ -3,8 +3,8 @@ package dev.rackcall.verbs;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.rackcall.verbs.ffi.IbvSendFlags;
 import dev.rackcall.verbs.ffi.IbvSendWr;
+import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
@@ -23,13 +23,13 @@ import java.util.Optional;
  */
 public final class WorkRequest {
     /** Flag (enum ibv_send_flags): waits until the READs and atomics before it are done. */
-    public static final int FENCE = IbvSendFlags.IBV_SEND_FENCE;
+    public static final int FENCE = VerbsConstants.IBV_SEND_FENCE;
     /** Flag: makes a completion. */
-    public static final int SIGNALED = IbvSendFlags.IBV_SEND_SIGNALED;
+    public static final int SIGNALED = VerbsConstants.IBV_SEND_SIGNALED;
     /** Flag: the receiver's completion counts as solicited. */
-    public static final int SOLICITED = IbvSendFlags.IBV_SEND_SOLICITED;
+    public static final int SOLICITED = VerbsConstants.IBV_SEND_SOLICITED;
     /** Flag: the data travels inside the request. */
-    public static final int INLINE = IbvSendFlags.IBV_SEND_INLINE;
+    public static final int INLINE = VerbsConstants.IBV_SEND_INLINE;
 
     private static final long NEXT = IbvSendWr.NEXT;
     private static final long LIST = IbvSendWr.SG_LIST;
@@ -341,6 +341,6 @@ public final class WorkRequest {
     }
 
     private VerbsException misfit(int queuePair, String reason) {
-        return new VerbsException("posting " + opcode() + " to queue pair " + queuePair, Errno.EINVAL, reason);
+        return new VerbsException("posting " + opcode() + " to queue pair " + queuePair, VerbsErrno.EINVAL, reason);
     }
 }

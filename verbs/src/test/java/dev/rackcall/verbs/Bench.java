@@ -2,6 +2,7 @@ package dev.rackcall.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.testkit.Await;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -179,11 +180,7 @@ public final class Bench implements AutoCloseable {
     }
 
     public static void waitUntil(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + PATIENCE_NANOS;
-        for (int looks = 1; !condition.getAsBoolean(); looks++) {
-            assertThat(System.nanoTime()).as("waiting until " + what).isLessThan(deadline);
-            pause(looks);
-        }
+        Await.until(what, condition);
     }
 
     /** What a device does is there soon; who waits for a peer that is given up must not take a processor from all else that is tested meanwhile. */

@@ -157,7 +157,7 @@ class CompletionContractTest {
     private static void busy(Runnable close) {
         assertThatThrownBy(close::run)
                 .isInstanceOfSatisfying(
-                        VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+                        VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsErrno.EBUSY));
     }
 
     @Test

@@ -49,7 +49,7 @@ class PortContractTest {
             awaitEvent(context, AsyncEvent.Type.PORT_ERROR);
             assertThatThrownBy(() -> context.requireUp(1))
                     .isInstanceOfSatisfying(
-                            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENETDOWN))
+                            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsErrno.ENETDOWN))
                     .hasMessageContainingAll("port 1 of " + port + " is DOWN", "plug it in");
             try (Context later = port.device().open()) {
                 assertThat(later.port(1).state()).isEqualTo(PortState.DOWN);

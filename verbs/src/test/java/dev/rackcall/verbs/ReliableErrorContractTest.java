@@ -269,7 +269,7 @@ class ReliableErrorContractTest {
     private static void refused(Runnable misuse) {
         assertThatThrownBy(misuse::run)
                 .isInstanceOfSatisfying(
-                        VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
+                        VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsErrno.EINVAL));
     }
 
     private void fails(WorkRequest bad, CompletionStatus... expected) {

@@ -20,7 +20,7 @@ public record Abi(
         long pkeyFree,
         int epollEventBytes) {
     /** System calls younger than Linux 5.1 have one number everywhere. */
-    static final long SYS_EPOLL_PWAIT2 = 441;
+    public static final long SYS_EPOLL_PWAIT2 = 441;
 
     public static final long SYS_MSEAL = 462;
 

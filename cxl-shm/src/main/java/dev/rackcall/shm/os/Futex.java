@@ -37,7 +37,7 @@ public final class Futex {
         timespec.set(JAVA_LONG, 0, timeoutNanos / NANOS_PER_SECOND);
         timespec.set(JAVA_LONG, Long.BYTES, timeoutNanos % NANOS_PER_SECOND);
         long word = memory.address() + offset;
-        if (LibcEvents.futex(state.errnoSegment(), word, LibcEvents.FUTEX_WAIT, expected, timespec) == 0) {
+        if (LibcProcess.futex(state.errnoSegment(), word, LibcProcess.FUTEX_WAIT, expected, timespec) == 0) {
             return true;
         }
         return switch (state.errno()) {
@@ -53,7 +53,7 @@ public final class Futex {
         WORD.getOpaque(memory, offset);
         CallState state = CallState.current();
         long word = memory.address() + offset;
-        int woken = LibcEvents.futex(state.errnoSegment(), word, LibcEvents.FUTEX_WAKE, count, MemorySegment.NULL);
+        int woken = LibcProcess.futex(state.errnoSegment(), word, LibcProcess.FUTEX_WAKE, count, MemorySegment.NULL);
         if (woken < 0) {
             throw unexpected(memory, offset, state);
         }

@@ -5,19 +5,21 @@ import java.lang.invoke.MethodHandle;
 
 /** C mirror: the process and its threads. */
 final class LibcProcess {
+    static final int FUTEX_WAIT = 0;
+    static final int FUTEX_WAKE = 1;
     static final int RUSAGE_THREAD = 1;
 
     private static final MethodHandle GETRUSAGE = Linkage.libc("getrusage");
     private static final MethodHandle GETEUID = Linkage.libc("geteuid");
     private static final MethodHandle SCHED_SETAFFINITY = Linkage.libc("sched_setaffinity");
     private static final MethodHandle SCHED_GETAFFINITY = Linkage.libc("sched_getaffinity");
-    private static final MethodHandle SYSCALL = Linkage.libc("syscall");
 
     private LibcProcess() {}
 
-    /** For system calls that libc has no function for; -1 means that errno was set. */
-    static long syscall(MemorySegment errno, long number, long first, long second, long third) {
-        return Linkage.call(SYSCALL, errno, number, first, second, third);
+    /** futex(2): the word is an address, so that a sleeping thread does not keep its mapping from being closed. */
+    static int futex(MemorySegment errno, long word, int operation, int value, MemorySegment timespec) {
+        return (int)
+                Linkage.syscall(errno, Abi.current().futex(), word, operation, value, Linkage.address(timespec), 0);
     }
 
     static int geteuid(MemorySegment errno) {

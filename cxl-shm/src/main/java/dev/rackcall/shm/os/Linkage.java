@@ -24,6 +24,8 @@ public final class Linkage {
     private static final FunctionDescriptor SIX_NUMBERS =
             FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
 
+    private static final MethodHandle SYSCALL = libc("syscall");
+
     private Linkage() {}
 
     // ---- functions of numbers and addresses
@@ -88,6 +90,11 @@ public final class Linkage {
         } catch (Throwable t) {
             throw impossible(t);
         }
+    }
+
+    /** A system call that libc has no function for, with arguments that are numbers or addresses; -1 means that errno was set. */
+    public static long syscall(MemorySegment errno, long number, long a, long b, long c, long d, long e) {
+        return call(SYSCALL, errno, number, a, b, c, d, e);
     }
 
     // ---- other shapes

@@ -1,8 +1,6 @@
 /**
- * The operating system, and the only package that links native code. Three layers: the domain's words ({@link
- * dev.rackcall.shm.os.SharedFile}, {@link dev.rackcall.shm.os.UnixSocket}, {@link dev.rackcall.shm.os.EventPoll}, {@link
- * dev.rackcall.shm.os.Futex}, {@link dev.rackcall.shm.os.OwnerLock}), Linux's policy inside them (which flags, what an errno
- * means, what to advise), and the thin mirror of C ({@code Libc...}: one handle and one small method per function). Start with
- * {@link dev.rackcall.shm.os.SharedFile}.
+ * The operating system: this package and those below it are the only ones of this module that link native code.
+ * {@code Libc...} classes mirror C, one handle and one small method for each function; the other classes apply Linux's rules and explain its errors.
+ * Start with {@link dev.rackcall.shm.os.Linkage}; {@code os.file} has files, mappings and locks, {@code os.socket} has Unix sockets and epoll.
  */
 package dev.rackcall.shm.os;

@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,14 +28,16 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code Libc} class is compared with the C constant of its name, so that a new one is covered as soon as it exists.
  */
 class NativeLayoutTest {
-    private static final List<Class<?>> MIRRORS = List.of(
-            LibcEvents.class,
-            LibcFiles.class,
-            LibcMemory.class,
-            LibcSockets.class,
-            LibcProcess.class,
-            LibNuma.class,
-            Errno.class);
+    private static final List<Class<?>> MIRRORS = Stream.of(
+                    "socket.LibcEvents",
+                    "file.LibcFiles",
+                    "file.LibcMemory",
+                    "socket.LibcSockets",
+                    "LibcProcess",
+                    "file.LibNuma",
+                    "Errno")
+            .<Class<?>>map(NativeLayoutTest::inThisPackage)
+            .toList();
 
     private static final List<String> HEADERS = List.of(
             "errno.h",
@@ -112,12 +115,12 @@ class NativeLayoutTest {
     }
 
     private void structures() throws ReflectiveOperationException {
-        structure("epoll_event", EventPoll.class, "EVENT_BYTES", "EVENTS", "events", "DATA", "data");
-        structure("sockaddr_un", SocketAddress.class, "SOCKADDR_BYTES", "FAMILY", "sun_family", "PATH", "sun_path");
-        expect("sizeof(((struct sockaddr_un *) 0)->sun_path) - 1", constant(SocketAddress.class, "MAX_PATH_BYTES"));
+        structure("epoll_event", "socket.EventPoll", "EVENT_BYTES", "EVENTS", "events", "DATA", "data");
+        structure("sockaddr_un", "socket.SocketAddress", "SOCKADDR_BYTES", "FAMILY", "sun_family", "PATH", "sun_path");
+        expect("sizeof(((struct sockaddr_un *) 0)->sun_path) - 1", constant("socket.SocketAddress", "MAX_PATH_BYTES"));
         structure(
                 "msghdr",
-                MessageHeader.class,
+                "socket.MessageHeader",
                 "MSGHDR_BYTES",
                 "IOV",
                 "msg_iov",
@@ -129,17 +132,17 @@ class NativeLayoutTest {
                 "msg_controllen",
                 "FLAGS",
                 "msg_flags");
-        structure("iovec", MessageHeader.class, "IOVEC_BYTES");
+        structure("iovec", "socket.MessageHeader", "IOVEC_BYTES");
         expect("offsetof(struct iovec, iov_base)", 0);
         expect("offsetof(struct iovec, iov_len)", 8);
         expect("offsetof(struct cmsghdr, cmsg_len)", 0);
-        expect("offsetof(struct cmsghdr, cmsg_level)", constant(MessageHeader.class, "CMSG_LEVEL"));
-        expect("offsetof(struct cmsghdr, cmsg_type)", constant(MessageHeader.class, "CMSG_TYPE"));
-        expect("CMSG_LEN(0)", constant(MessageHeader.class, "CMSG_DATA"));
-        expect("CMSG_SPACE(4)", constant(MessageHeader.class, "CMSG_DATA") + 8);
+        expect("offsetof(struct cmsghdr, cmsg_level)", constant("socket.MessageHeader", "CMSG_LEVEL"));
+        expect("offsetof(struct cmsghdr, cmsg_type)", constant("socket.MessageHeader", "CMSG_TYPE"));
+        expect("CMSG_LEN(0)", constant("socket.MessageHeader", "CMSG_DATA"));
+        expect("CMSG_SPACE(4)", constant("socket.MessageHeader", "CMSG_DATA") + 8);
         structure(
                 "statx",
-                FileStatus.class,
+                "file.FileStatus",
                 "STATX_BYTES",
                 "BLKSIZE",
                 "stx_blksize",
@@ -163,12 +166,12 @@ class NativeLayoutTest {
                 "stx_dev_major",
                 "DEV_MINOR",
                 "stx_dev_minor");
-        expect("S_IFMT", constant(FileStatus.class, "TYPE_MASK"));
-        expect("S_IFREG", constant(FileStatus.class, "REGULAR"));
-        expect("S_IFCHR", constant(FileStatus.class, "CHARACTER_DEVICE"));
+        expect("S_IFMT", constant("file.FileStatus", "TYPE_MASK"));
+        expect("S_IFREG", constant("file.FileStatus", "REGULAR"));
+        expect("S_IFCHR", constant("file.FileStatus", "CHARACTER_DEVICE"));
         structure(
                 "flock",
-                RecordLock.class,
+                "file.RecordLock",
                 "FLOCK_BYTES",
                 "TYPE",
                 "l_type",
@@ -180,10 +183,10 @@ class NativeLayoutTest {
                 "l_len",
                 "PID",
                 "l_pid");
-        structure("rusage", PageFaults.class, "RUSAGE_BYTES", "MINFLT", "ru_minflt");
-        expect("F_WRLCK", constant(RecordLock.class, "F_WRLCK"));
-        expect("F_UNLCK", constant(RecordLock.class, "F_UNLCK"));
-        expect("offsetof(struct pollfd, events)", constant(SocketWait.class, "POLLFD_EVENTS"));
+        structure("rusage", "PageFaults", "RUSAGE_BYTES", "MINFLT", "ru_minflt");
+        expect("F_WRLCK", constant("file.RecordLock", "F_WRLCK"));
+        expect("F_UNLCK", constant("file.RecordLock", "F_UNLCK"));
+        expect("offsetof(struct pollfd, events)", constant("socket.SocketWait", "POLLFD_EVENTS"));
         // Written as plain numbers where they are used.
         expect("SEEK_SET", 0);
         expect("offsetof(struct pollfd, fd)", 0);
@@ -199,8 +202,8 @@ class NativeLayoutTest {
         expect("sizeof(mode_t)", 4);
         expect("sizeof(socklen_t)", 4);
         assertThat((long) CallState.SCRATCH_BYTES)
-                .isGreaterThanOrEqualTo(RecordLock.FLOCK_BYTES)
-                .isGreaterThanOrEqualTo(PageFaults.RUSAGE_BYTES);
+                .isGreaterThanOrEqualTo(constant("file.RecordLock", "FLOCK_BYTES"))
+                .isGreaterThanOrEqualTo(constant("PageFaults", "RUSAGE_BYTES"));
     }
 
     private void architecture() {
@@ -215,7 +218,7 @@ class NativeLayoutTest {
     }
 
     /** Size, then pairs of a Java constant and the field at whose offset it should be; together all offsets that the class has. */
-    private void structure(String name, Class<?> layout, String size, String... fields)
+    private void structure(String name, String layout, String size, String... fields)
             throws ReflectiveOperationException {
         expect("sizeof(struct " + name + ")", constant(layout, size));
         for (int i = 0; i < fields.length; i += 2) {
@@ -223,10 +226,18 @@ class NativeLayoutTest {
         }
     }
 
-    private static long constant(Class<?> type, String name) throws ReflectiveOperationException {
-        Field field = type.getDeclaredField(name);
+    private static long constant(String type, String name) throws ReflectiveOperationException {
+        Field field = inThisPackage(type).getDeclaredField(name);
         field.setAccessible(true);
         return ((Number) field.get(null)).longValue();
+    }
+
+    private static Class<?> inThisPackage(String name) {
+        try {
+            return Class.forName(NativeLayoutTest.class.getPackageName() + "." + name);
+        } catch (ClassNotFoundException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private void expect(String expression, long value) {

@@ -2,6 +2,8 @@ package dev.rackcall.shm.os;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.Test;
 

@@ -11,15 +11,15 @@ final class Attempt implements CallObserver {
     private static final Logger LOG = LoggerFactory.getLogger(Attempt.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
 
-    private final Line line;
+    private final Subchannel line;
     private CallObserver next;
 
-    private Attempt(Line line, CallObserver next) {
+    private Attempt(Subchannel line, CallObserver next) {
         this.line = line;
         this.next = next;
     }
 
-    static Attempt begin(Line line, CallObserver next) {
+    static Attempt begin(Subchannel line, CallObserver next) {
         line.begun();
         return new Attempt(line, next);
     }

@@ -24,7 +24,7 @@ final class ChannelEndpoints {
     private final ChannelRoutes routes;
     private final ClientSpec spec;
     private final ChannelPool pool;
-    private final Map<String, EndpointWays> known = new TreeMap<>();
+    private final Map<String, EndpointRoutes> known = new TreeMap<>();
 
     ChannelEndpoints(ChannelRoutes routes, ClientSpec spec, ChannelPool pool) {
         this.routes = routes;
@@ -40,18 +40,18 @@ final class ChannelEndpoints {
     void follow(List<Endpoint> named) {
         known.values().forEach(each -> each.named = false);
         for (Endpoint endpoint : named) {
-            EndpointWays before = known.get(endpoint.id());
+            EndpointRoutes before = known.get(endpoint.id());
             if (before == null || !before.isAt(endpoint)) {
                 if (before != null) {
                     before.giveUp("its server is reached by other addresses now");
                 }
-                known.put(endpoint.id(), new EndpointWays(routes, endpoint, spec, pool));
+                known.put(endpoint.id(), new EndpointRoutes(routes, endpoint, spec, pool));
             } else {
                 before.update(endpoint);
                 before.named = true;
             }
         }
-        for (EndpointWays each : List.copyOf(known.values())) {
+        for (EndpointRoutes each : List.copyOf(known.values())) {
             if (!each.named && !each.busy && each.line().isEmpty()) {
                 each.giveUp("the directory no longer names it");
                 known.values().remove(each);
@@ -75,9 +75,9 @@ final class ChannelEndpoints {
     /** Has ways tried: of endpoints that have a line, and of the nearest of the others until there is one. */
     void pump() {
         int best = best();
-        Map<EndpointWays, Integer> hopes =
-                known.values().stream().collect(Collectors.toMap(each -> each, EndpointWays::hope));
-        for (EndpointWays each : known.values()) {
+        Map<EndpointRoutes, Integer> hopes =
+                known.values().stream().collect(Collectors.toMap(each -> each, EndpointRoutes::hope));
+        for (EndpointRoutes each : known.values()) {
             int hope = hopes.get(each);
             boolean nearerIsTried = hopes.entrySet().stream()
                     .anyMatch(other -> other.getValue() < hope && other.getKey().mayYetAnswer());
@@ -90,7 +90,7 @@ final class ChannelEndpoints {
         }
     }
 
-    private void begin(EndpointWays endpoint) {
+    private void begin(EndpointRoutes endpoint) {
         boolean urgently = endpoint.urgent;
         boolean mayConnect = endpoint.named;
         endpoint.busy = true;
@@ -109,10 +109,10 @@ final class ChannelEndpoints {
     }
 
     private int best() {
-        return usable().mapToInt(Line::rank).min().orElse(EndpointWays.UNREACHABLE);
+        return usable().mapToInt(Subchannel::rank).min().orElse(EndpointRoutes.UNREACHABLE);
     }
 
-    private Stream<Line> usable() {
+    private Stream<Subchannel> usable() {
         return known.values().stream().flatMap(each -> each.line().stream());
     }
 
@@ -121,16 +121,16 @@ final class ChannelEndpoints {
      *
      * @param current whether what the directory says is not old
      */
-    Line[] nearest(boolean current) {
+    Subchannel[] nearest(boolean current) {
         known.values().forEach(each -> each.weigh(current));
         int best = best();
-        return usable().filter(line -> line.rank() == best).toArray(Line[]::new);
+        return usable().filter(line -> line.rank() == best).toArray(Subchannel[]::new);
     }
 
     /** Has lines left that are farther than others. */
     void leaveFarther() {
         int best = best();
-        for (EndpointWays each : known.values()) {
+        for (EndpointRoutes each : known.values()) {
             if (!each.busy && each.line().filter(line -> line.rank() > best).isPresent()) {
                 each.stepBack(OTHERS_NEARER);
             }
@@ -138,17 +138,18 @@ final class ChannelEndpoints {
     }
 
     Stream<RpcException> failures() {
-        return known.values().stream().flatMap(EndpointWays::failures);
+        return known.values().stream().flatMap(EndpointRoutes::failures);
     }
 
     /** For a message: each endpoint with its ways and what is wrong with them. */
     String complaints() {
-        return known.values().stream().map(EndpointWays::complaint).collect(Collectors.joining(". "));
+        return known.values().stream().map(EndpointRoutes::complaint).collect(Collectors.joining(". "));
     }
 
     Stream<Route> describe() {
         return known.values().stream()
-                .sorted(Comparator.comparing(each -> each.line().map(Line::rank).orElse(EndpointWays.UNREACHABLE)))
+                .sorted(Comparator.comparing(
+                        each -> each.line().map(Subchannel::rank).orElse(EndpointRoutes.UNREACHABLE)))
                 .flatMap(each -> each.describe().stream());
     }
 }

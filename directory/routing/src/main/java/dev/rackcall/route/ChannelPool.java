@@ -1,7 +1,7 @@
 package dev.rackcall.route;
 
 import dev.rackcall.rpc.Status;
-import dev.rackcall.shm.Pool;
+import dev.rackcall.shm.pool.Pool;
 import java.util.Optional;
 
 /**

@@ -11,7 +11,7 @@ import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
 import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import dev.rackcall.shm.Pool;
+import dev.rackcall.shm.pool.Pool;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Future;
@@ -32,7 +32,7 @@ final class ChannelRoutes implements AutoCloseable {
     private static final long NEWS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final long NEWS_LOOK_MILLIS = 20;
-    private static final Line[] NONE = {};
+    private static final Subchannel[] NONE = {};
 
     private final ClientSpec spec;
     private final ChannelPool pool;
@@ -43,10 +43,10 @@ final class ChannelRoutes implements AutoCloseable {
 
     private final Future<?> ticks;
 
-    private final ChannelLines lines = new ChannelLines();
+    private final Subchannels lines = new Subchannels();
     private final ChannelEndpoints endpoints;
     /** Of the lines that are nearest. Stores are under this object's lock. */
-    private volatile Line[] live = NONE;
+    private volatile Subchannel[] live = NONE;
 
     /** Whether somebody is about to look at lines that have ended. */
     private final AtomicBoolean noticed = new AtomicBoolean();
@@ -112,19 +112,19 @@ final class ChannelRoutes implements AutoCloseable {
     // ---- for calls
 
     /** Those that calls may take; waits for one if there is none. */
-    Line[] lines(long deadline) {
-        Line[] present = live;
+    Subchannel[] lines(long deadline) {
+        Subchannel[] present = live;
         return present.length > 0 ? present : await(deadline);
     }
 
     /** Those that calls may take now, perhaps none. */
-    Line[] lines() {
+    Subchannel[] lines() {
         return live;
     }
 
     /** The line over which a server can follow the Ref of a shared object. */
-    Optional<Line> lineOf(Object sharedObject) {
-        for (Line line : lines.open()) {
+    Optional<Subchannel> lineOf(Object sharedObject) {
+        for (Subchannel line : lines.open()) {
             if (line.connection().maps(sharedObject)) {
                 return Optional.of(line);
             }
@@ -132,7 +132,7 @@ final class ChannelRoutes implements AutoCloseable {
         return Optional.empty();
     }
 
-    Line[] openLines() {
+    Subchannel[] openLines() {
         return lines.open();
     }
 
@@ -161,7 +161,7 @@ final class ChannelRoutes implements AutoCloseable {
     }
 
     /** As {@link #lines(long)}, after those that have ended were put aside. */
-    synchronized Line[] await(long deadline) {
+    synchronized Subchannel[] await(long deadline) {
         endpoints.follow(view.endpoints());
         publish();
         // What has failed just now is tried again: somebody waits for it.
@@ -221,7 +221,7 @@ final class ChannelRoutes implements AutoCloseable {
     // ---- for connections
 
     /** A fresh line of a way. */
-    synchronized void adopt(Line line) {
+    synchronized void adopt(Subchannel line) {
         if (closed) {
             line.connection().close();
             throw closedHere();
@@ -274,9 +274,9 @@ final class ChannelRoutes implements AutoCloseable {
      * A way gives up its line. Under the lock, as {@link #describe} is: whoever asks meanwhile, perhaps to know when nobody needs a pool any more, finds the line with its way or among those that
      * were left.
      */
-    synchronized void retire(Way way, String why, Line.Left how) {
+    synchronized void retire(EndpointRoute way, String why, Subchannel.Left how) {
         way.detach().ifPresent(line -> {
-            lines.leave(line, why, line.isUsable() ? how : Line.Left.ENDED);
+            lines.leave(line, why, line.isUsable() ? how : Subchannel.Left.ENDED);
             publish();
             LOG.info("channel {}: calls no longer go to {}: {}", spec.channel(), line, why);
         });
@@ -297,7 +297,7 @@ final class ChannelRoutes implements AutoCloseable {
     }
 
     /** All ways of an endpoint were looked at. */
-    synchronized void tried(EndpointWays endpoint) {
+    synchronized void tried(EndpointRoutes endpoint) {
         endpoint.wasTried();
         publish();
         if (!closed) {
@@ -322,7 +322,7 @@ final class ChannelRoutes implements AutoCloseable {
 
     @Override
     public void close() {
-        Line[] last;
+        Subchannel[] last;
         synchronized (this) {
             if (closed) {
                 return;
@@ -333,7 +333,7 @@ final class ChannelRoutes implements AutoCloseable {
         }
         ticks.cancel(false);
         view.close();
-        for (Line line : last) {
+        for (Subchannel line : last) {
             line.close();
         }
         directory.close();

@@ -1,7 +1,7 @@
 package dev.rackcall.route;
 
-import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.os.BootId;
+import dev.rackcall.shm.pool.Pool;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

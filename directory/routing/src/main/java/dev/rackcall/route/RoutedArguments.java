@@ -1,13 +1,13 @@
 package dev.rackcall.route;
 
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.shm.RefException;
-import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.codec.ObjectCodec;
 import dev.rackcall.shm.codec.PayloadWriter;
+import dev.rackcall.shm.types.SharedObject;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -24,7 +24,7 @@ final class RoutedArguments {
     private final List<String> sharedNames = new ArrayList<>();
     private MemorySegment memory = MemorySegment.NULL;
     private boolean encoding;
-    private Optional<Line> bound = Optional.empty();
+    private Optional<Subchannel> bound = Optional.empty();
 
     private static MemorySegment grow(MemorySegment old, long used, long needed) {
         MemorySegment larger = Arena.ofAuto().allocate(Math.max(FIRST_BYTES, Math.max(needed, 2 * old.byteSize())));
@@ -49,7 +49,7 @@ final class RoutedArguments {
         shared.add(sharedObject);
         sharedNames.add(argument);
         try {
-            Optional<Line> owner = routes.lineOf(sharedObject);
+            Optional<Subchannel> owner = routes.lineOf(sharedObject);
             if (owner.isPresent()) {
                 bind(owner.get(), sharedObject, argument, method);
                 return SharedObject.liveRefOf(sharedObject);
@@ -60,11 +60,12 @@ final class RoutedArguments {
         return 0;
     }
 
-    private void bind(Line owner, Object sharedObject, String argument, MethodDescriptor method) throws RpcException {
+    private void bind(Subchannel owner, Object sharedObject, String argument, MethodDescriptor method)
+            throws RpcException {
         if (bound.isEmpty()) {
             bound = Optional.of(owner);
         }
-        Line first = bound.get();
+        Subchannel first = bound.get();
         // The channel's shared arena is mapped by several lines to one server.
         if (first != owner && !first.connection().maps(sharedObject)) {
             throw Status.Code.INVALID_ARGUMENT
@@ -77,7 +78,7 @@ final class RoutedArguments {
     }
 
     /** The line whose memory the arguments lie in; empty if any will do. */
-    Optional<Line> bound() {
+    Optional<Subchannel> bound() {
         return bound;
     }
 

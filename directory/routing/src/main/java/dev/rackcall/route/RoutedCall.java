@@ -3,15 +3,15 @@ package dev.rackcall.route;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.ClientCall;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.shm.OutOfArenaException;
-import dev.rackcall.shm.SharedObject;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadReader;
 import dev.rackcall.shm.codec.PayloadWriter;
+import dev.rackcall.shm.types.SharedObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -31,7 +31,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     private final RoutedConnection connection;
     private final ChannelRoutes routes;
     private final RoutedArguments arguments = new RoutedArguments();
-    private final List<Line> tried = new ArrayList<>();
+    private final List<Subchannel> tried = new ArrayList<>();
 
     private MethodDescriptor method;
     private long deadline;
@@ -39,7 +39,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     private Isolation isolation = Isolation.TRUSTED;
     private CallObserver observer = CallObserver.NONE;
     /** That the last attempt took. */
-    private Line last;
+    private Subchannel last;
 
     private Status failure = Status.OK;
     /** The attempt whose answer is being read; null before. */
@@ -84,7 +84,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     /** Sends the call over a line; over another one if that fails and the call may be repeated. */
     private <T> T send(boolean mayRepeat, Function<ClientCall, T> how) {
         while (true) {
-            Line line = line();
+            Subchannel line = line();
             Attempt told = Attempt.begin(line, observer);
             last = line;
             ClientCall inner;
@@ -121,14 +121,14 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         }
     }
 
-    private Line line() {
-        Optional<Line> owner = arguments.bound();
+    private Subchannel line() {
+        Optional<Subchannel> owner = arguments.bound();
         if (owner.isPresent()) {
             return owner.get();
         }
         try {
-            Line line = LinePicker.pick(routes.lines(deadline), tried);
-            return line.isUsable() ? line : LinePicker.pick(routes.await(deadline), tried);
+            Subchannel line = SubchannelPicker.pick(routes.lines(deadline), tried);
+            return line.isUsable() ? line : SubchannelPicker.pick(routes.await(deadline), tried);
         } catch (RpcException e) {
             failure = e.status();
             throw e;
@@ -136,17 +136,17 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     }
 
     /** Whether the line was closed because calls go elsewhere now, which is no end of this channel. */
-    private boolean wasLeft(Line line, RpcException e) {
+    private boolean wasLeft(Subchannel line, RpcException e) {
         return e.code() == Status.Code.CANCELLED && !line.isUsable() && !routes.isClosed();
     }
 
-    private RpcException leftMeanwhile(Line line, RpcException e) {
+    private RpcException leftMeanwhile(Subchannel line, RpcException e) {
         return Status.Code.UNAVAILABLE
                 .with("%s: the connection to %s was closed since calls go elsewhere now", method, line)
                 .asException(e);
     }
 
-    private boolean mayTryAnother(Line line, RpcException e) {
+    private boolean mayTryAnother(Subchannel line, RpcException e) {
         if (!line.isUsable()) {
             routes.noticeEnd();
         }

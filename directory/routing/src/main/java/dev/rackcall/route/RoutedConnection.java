@@ -3,6 +3,7 @@ package dev.rackcall.route;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
@@ -10,12 +11,11 @@ import dev.rackcall.rpc.runtime.KryoCodec;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientConnection;
 import dev.rackcall.rpc.spi.ClientSpec;
-import dev.rackcall.rpc.spi.MethodDescriptor;
 import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServiceDefinition;
-import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.codec.ObjectCodec;
+import dev.rackcall.shm.pool.Pool;
 import java.util.List;
 import java.util.Optional;
 import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
@@ -54,7 +54,7 @@ final class RoutedConnection extends ClientConnection {
     @Override
     public ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
-        Line[] lines = routes.lines();
+        Subchannel[] lines = routes.lines();
         // Streams are counted, so that the line on which one is read slowly stays open when calls leave it.
         boolean plain = !method.idempotent() && method.kind() != MethodDescriptor.Kind.SERVER_STREAM;
         if (plain && lines.length == 1 && routes.openLines().length == 1) {
@@ -89,8 +89,8 @@ final class RoutedConnection extends ClientConnection {
         return !routes.isClosed();
     }
 
-    private Line anyLine() {
-        return LinePicker.pick(
+    private Subchannel anyLine() {
+        return SubchannelPicker.pick(
                 routes.lines(System.nanoTime() + routes.spec().defaultTimeout().toNanos()), List.of());
     }
 
@@ -112,7 +112,7 @@ final class RoutedConnection extends ClientConnection {
 
     @Override
     public boolean release(Object result) {
-        for (Line line : routes.openLines()) {
+        for (Subchannel line : routes.openLines()) {
             if (line.connection().release(result)) {
                 return true;
             }
@@ -128,7 +128,7 @@ final class RoutedConnection extends ClientConnection {
     @Override
     public int callsUnderWay() {
         int calls = 0;
-        for (Line line : routes.openLines()) {
+        for (Subchannel line : routes.openLines()) {
             calls += line.connection().callsUnderWay();
         }
         return calls;

@@ -1,9 +1,9 @@
 package dev.rackcall.directory.file;
 
-import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.DirectoryException.Reason;
+import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.OwnerLock;
+import dev.rackcall.shm.os.file.OwnerLock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

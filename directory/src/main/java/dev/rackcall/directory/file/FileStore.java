@@ -1,11 +1,11 @@
 package dev.rackcall.directory.file;
 
-import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.DirectoryException.Reason;
+import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.DirectoryOptions;
-import dev.rackcall.directory.spi.DirectoryStore;
+import dev.rackcall.directory.DirectoryStore;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.OwnerLock;
+import dev.rackcall.shm.os.file.OwnerLock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package dev.rackcall.directory.file;
 
-import dev.rackcall.directory.spi.DirectoryStore.Follower;
-import dev.rackcall.directory.spi.DirectoryStore.Following;
+import dev.rackcall.directory.DirectoryStore.Follower;
+import dev.rackcall.directory.DirectoryStore.Following;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;

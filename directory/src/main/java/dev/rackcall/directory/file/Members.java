@@ -1,6 +1,6 @@
 package dev.rackcall.directory.file;
 
-import dev.rackcall.shm.os.OwnerLock;
+import dev.rackcall.shm.os.file.OwnerLock;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;

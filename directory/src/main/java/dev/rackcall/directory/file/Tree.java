@@ -2,7 +2,7 @@ package dev.rackcall.directory.file;
 
 import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.DirectoryException.Reason;
-import dev.rackcall.directory.spi.DirectoryStore;
+import dev.rackcall.directory.DirectoryStore;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

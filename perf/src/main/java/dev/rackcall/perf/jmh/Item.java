@@ -1,7 +1,7 @@
 package dev.rackcall.perf.jmh;
 
 import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.Shared;
+import dev.rackcall.shm.types.Shared;
 
 /** The shared type that is measured. */
 @Shared

@@ -1,8 +1,8 @@
 package dev.rackcall.rdma.queue;
 
 import dev.rackcall.cp.Tenant;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;

@@ -2,90 +2,137 @@ package dev.rackcall.rdma.queue;
 
 import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
-import dev.rackcall.rdma.sending.Sending;
-import dev.rackcall.rdma.sending.SendingCarrier;
+import dev.rackcall.rdma.end.ForeignPeerException;
+import dev.rackcall.rdma.end.MirrorCarrier;
+import dev.rackcall.rdma.end.RequestQueue;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CarrierProvider.Memory;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.WorkRequest;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * One end of a connection over two virtual queues: one for what is written into the peer's memory, by {@link QueuePosting}, and one for messages, which end only when the peer's process takes them.
- * {@link Hearing} says what comes. The end of the peer's process shows by requests that fail; where nothing is posted a word is written now and then, to see.
+ * One end of a connection over two virtual queues: one for requests to the peer's memory, one for {@linkplain
+ * QueueMessages messages}, which complete only when the peer's process takes them. {@link QueueWakeups} wakes a peer
+ * that sleeps, {@link QueueArrivals} relays what arrives. The {@link QueueHub}'s thread does what is due a little later.
+ *
+ * <p>The end of the peer's process shows by requests that fail. An idle end writes a word now and then as a probe.
  */
-final class QueueCarrier extends SendingCarrier {
-    private static final Logger LOG = LoggerFactory.getLogger(QueueCarrier.class);
-    /** A look that moves a software device's traffic reads its sockets; as for queue pairs of a connection's own. */
+final class QueueCarrier extends MirrorCarrier {
+    /** A look that moves a software device's traffic reads its sockets, as for a connection's own queue pair. */
     private static final int PAUSES_OF_MOVING = 8;
     /** A look takes a few reads of memory. */
     private static final int PAUSES_OF_LOOKING = 4;
+    /** How long a closing end waits for its last requests to arrive. */
+    private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** Longest wait in {@link #listen} for the peer to know. After that the sleeper is woken once it does. */
+    private static final long LISTEN_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+    /** Ticks for which the hub keeps a carrier that needs it no more, so that calls need not wake the hub's thread. */
+    private static final int LINGER_TICKS = 40;
 
-    private final Exchange exchange;
+    private final QueueHub hub;
     private final HostId host;
     private final QueueEnd end;
-    private final QueuePosting posting;
-    private final Hearing hearing = new Hearing();
+    private final VirtualQueue queue;
+    private final VirtualQueue messageQueue;
+    private final boolean movedByLooks;
+    private final QueueMessages messages;
+    private final QueueWakeups wakeups;
+    private final QueueArrivals arrivals = new QueueArrivals();
     private final long number;
-    private final Deque<AutoCloseable> made = new ArrayDeque<>();
-    /** What a server has answered to this client, and with which kind of message. */
+    /** A server's answer to this client. */
     private final CompletableFuture<Reply> reply = new CompletableFuture<>();
 
     private final AtomicBoolean beating = new AtomicBoolean();
-    /** What the peer knows of sleepers here is not relied upon any longer. */
+    /** The next beat assumes that the peer has forgotten that a thread sleeps here. */
     private final AtomicBoolean forgets = new AtomicBoolean();
-
-    /** How often the peer has rung. */
-    private final AtomicLong heard = new AtomicLong();
-
-    /** Of a client: as much as was ever seen of the server's clock, since all that comes is late. Written under the monitor. */
+    /** How many RINGs have come from the peer. */
+    private final AtomicLong rings = new AtomicLong();
+    /** The hub's looks when this end was last looked at. */
+    private long looksSeen;
+    /** The hub's thread attends to this end. Written with the lock; read without, as that thread waits for no lock. */
+    private volatile boolean attended;
+    /** How many ticks longer. */
+    private int ticks;
+    /** The greatest lower bound of the server's clock so far; all signs of it are late. Written under the monitor. */
     private volatile long clockAhead = Long.MIN_VALUE;
-    /** The server's last sign of life that was looked at. */
+    /** The server's last beat that was looked at. */
     private volatile long seenBeat;
-    /** Written before it ends for that. */
+    /** The peer's process has ended the connection. Written before it ends for that. */
     private volatile boolean saidGoodbye;
-    /** Why, if it has said so. Written before {@link #saidGoodbye}. */
+    /** The reason in the peer's goodbye. Written before {@link #saidGoodbye}. */
     private Optional<ControlPlaneException.Kind> farewell = Optional.empty();
-    /** Written before the end is told. */
+    /** This end lacks a resource that the connection needs. Written before the end is told. */
     private volatile boolean lacksSomething;
 
-    /** A server's answer, and when it came ({@link System#nanoTime}). */
-    record Reply(int kind, QueueGreeting greeting, long at) {}
-
     /**
-     * An end that is not connected yet. It owns one use of the exchange only when it was made.
+     * A server's answer.
      *
-     * @param memory of the connection
-     * @param packetBytes length of what will be said in the greeting
-     * @param host where the peer is
-     * @param notePort where its process hears
-     * @throws dev.rackcall.cp.ControlPlaneException if the host cannot be connected to, or the tenant may have no more
+     * @param kind of its message
+     * @param at when it arrived ({@link System#nanoTime})
      */
-    QueueCarrier(Exchange exchange, Memory memory, int packetBytes, HostId host, int notePort) {
-        this.exchange = exchange;
-        this.host = host;
-        end = new QueueEnd(exchange.tenant(), memory, QueueGreeting.FIXED_BYTES + packetBytes);
-        try {
-            VirtualQueue queue = keep(exchange.connect(host));
-            VirtualQueue notes = keep(exchange.connect(host));
-            posting = new QueuePosting(exchange, this, end, queue, notes, notePort);
-            number = exchange.add(this);
-        } catch (RuntimeException | Error e) {
-            closeQueues();
-            throw e;
+    record Reply(int kind, QueueHello hello, long at) {}
+
+    /** A virtual queue knows its own room. */
+    private record Requests(VirtualQueue queue) implements RequestQueue {
+        @Override
+        public int post(WorkRequest[] requests, int count) {
+            return queue.push(requests, count);
+        }
+
+        @Override
+        public int poll(Completions batch) {
+            return queue.pop(batch);
+        }
+
+        @Override
+        public Optional<String> failure() {
+            return queue.failure();
         }
     }
 
-    private <T extends AutoCloseable> T keep(T part) {
-        made.push(part);
-        return part;
+    private QueueCarrier(
+            QueueHub hub, HostId host, QueueEnd end, VirtualQueue queue, VirtualQueue messageQueue, int port) {
+        super(end, new Requests(queue), 1, host::toString);
+        this.hub = hub;
+        this.host = host;
+        this.end = end;
+        this.queue = queue;
+        this.messageQueue = messageQueue;
+        movedByLooks = queue.isMovedByLooks();
+        messages = new QueueMessages(ending, messageQueue, port);
+        wakeups = new QueueWakeups(end, out, messages);
+        number = hub.add(this);
+    }
+
+    /**
+     * An end towards a process of that host, not connected yet. It owns a use of the tenant's hub.
+     *
+     * @param packetBytes length of the packet in its hello
+     * @param port where the peer's process receives messages
+     * @throws ControlPlaneException if the host cannot be connected to, or the tenant's quota is used up
+     */
+    static QueueCarrier open(Tenant tenant, Memory memory, int packetBytes, HostId host, int port) {
+        QueueHub hub = QueueHub.of(tenant);
+        QueueEnd end = null;
+        try {
+            end = new QueueEnd(tenant, memory, QueueHello.FIXED_BYTES + packetBytes);
+            VirtualQueue queue = end.connect(hub, host);
+            return new QueueCarrier(hub, host, end, queue, end.connect(hub, host), port);
+        } catch (RuntimeException | Error e) {
+            if (end != null) {
+                end.close();
+            }
+            hub.release();
+            throw e;
+        }
     }
 
     HostId host() {
@@ -98,16 +145,21 @@ final class QueueCarrier extends SendingCarrier {
 
     /** Where messages for it arrive at its process. */
     int port() {
-        return exchange.port();
+        return hub.port();
     }
 
-    // ---- meeting
+    // ---- the handshake
 
-    /** Sends the greeting, which says where this end is. */
-    void greet(int kind, long to, ByteBuffer packet) {
-        QueueGreeting greeting = end.greeting(number, port(), packet);
-        end.write(greeting, new QueueMessage(kind, to, 0));
-        posting.greet(greeting.messageBytes());
+    /** Sends this end's hello. */
+    void sendHello(int kind, long to, ByteBuffer packet) {
+        QueueHello hello = end.hello(number, port(), packet);
+        end.write(hello, new QueueMessage(kind, to, 0));
+        locked(() -> {
+            if (out.isAlive()) {
+                messages.hello(end.words, hello.messageBytes(), out.completed());
+            }
+            return true;
+        });
     }
 
     /** Completes when a server has answered. */
@@ -115,9 +167,59 @@ final class QueueCarrier extends SendingCarrier {
         return reply;
     }
 
+    /** Whether the peer's process has taken all messages so far. */
+    boolean isHeard() {
+        return locked(() -> {
+            messages.step(out.completed());
+            return messages.areTaken();
+        });
+    }
+
     /**
-     * Again and again, as long as this end has its memory: the server's first sign of life is here much sooner than its greeting, which is fetched, and one of the later ones may come sooner than that. What is
-     * late for long makes deadlines pass too early over there, for good if nobody looked again.
+     * Writes go to this peer from now on.
+     *
+     * @param ahead its clock less this one's, at least
+     */
+    void connect(QueueHello peer, long ahead) {
+        isAhead(ahead);
+        lock.lock();
+        try {
+            aim(peer.hello().memory());
+            messages.to(peer);
+            wakeups.connect(peer);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Writes a word that shows whether the peer has the memory that its hello names. Waits for the peer's table of
+     * regions, two seconds at most.
+     *
+     * @return the number of the request, for {@link #isDone}
+     */
+    long probe() {
+        lock.lock();
+        try {
+            addProbe();
+            return out.signaled();
+        } catch (RuntimeException e) {
+            failed(e);
+            return FAILED;
+        } finally {
+            leave();
+        }
+    }
+
+    /** Asks for both regions of the peer. For the memory by no bytes, since only the peer knows what may be written. */
+    private void addProbe() {
+        out.add(requests.touch().from(end.region, 0, 0));
+        wakeups.beat();
+    }
+
+    /**
+     * Reads the server's beat. Called repeatedly, since a beat arrives much sooner than the hello, which is fetched, and
+     * a later beat may be less late than the first. A late beat lets deadlines expire too early at the server.
      */
     void lookAtClock() {
         long beat = end.beat();
@@ -131,90 +233,141 @@ final class QueueCarrier extends SendingCarrier {
         clockAhead = Math.max(clockAhead, atLeast);
     }
 
-    /**
-     * Writes go to this peer from now on.
-     *
-     * @param ahead its clock less this one's, at least
-     */
-    void connect(QueueGreeting peer, long ahead) {
-        isAhead(ahead);
-        posting.connect(peer);
-    }
-
-    /** As {@link QueuePosting#probe}. */
-    long probe() {
-        return posting.probe();
-    }
-
-    /** As {@link QueuePosting#isDone}. */
-    boolean isDone(long request) {
-        return posting.isDone(request);
-    }
-
-    /** Whether the peer's process has taken all that it was told. */
-    boolean isHeard() {
-        return posting.isHeard();
-    }
-
     @Override
     public long clockAhead() {
         return clockAhead;
     }
 
+    // ---- sending
+
     @Override
-    protected Sending sending() {
-        return posting;
+    protected boolean publish(long offset, long value, boolean urgent) {
+        lock.lock();
+        try {
+            if (!out.isAlive()
+                    || !out.add(requests.write(offset, Long.BYTES).inline(value).signaled())) {
+                return false;
+            }
+            wakeups.published(urgent);
+            return out.isAlive();
+        } catch (RuntimeException e) {
+            return failed(e);
+        } finally {
+            leave();
+        }
     }
 
     @Override
-    protected String peer() {
-        return host.toString();
+    public boolean tell(long value) {
+        lock.lock();
+        try {
+            if (out.isAlive()) {
+                if (out.signaled() < out.added()) {
+                    wakeups.beat();
+                }
+                messages.add(QueueMessage.TOLD, value, out.signaled(), out.completed());
+            }
+            return out.isAlive();
+        } catch (RuntimeException e) {
+            return failed(e);
+        } finally {
+            leave();
+        }
     }
 
-    // ---- delivering
+    @Override
+    protected void reap() {
+        super.reap();
+        wakeups.settle();
+        messages.step(out.completed());
+    }
+
+    // ---- receiving
 
     @Override
     public void start(Arrivals listener) {
-        hearing.start(listener);
-        // Only now: whoever ends it earlier finds nobody to tell.
+        arrivals.start(listener);
+        // Only now: an earlier end found no listener to tell.
         if (hasEnded()) {
             tellEnd();
         }
     }
 
+    /** Moves the device's traffic and handles completed publications, unless another thread holds the lock. */
     @Override
     public void look() {
-        posting.look();
+        if (lock.tryLock()) {
+            try {
+                // Of many connections that a thread looks at in turn, the first moves the traffic of all.
+                if (movedByLooks && hub.looks() == looksSeen) {
+                    hub.looking();
+                    queue.look();
+                }
+                looksSeen = hub.looks();
+                if (!wakeups.isSettled() && out.isAlive()) {
+                    reap();
+                }
+            } catch (RuntimeException e) {
+                failed(e);
+            } finally {
+                leave();
+            }
+        }
     }
 
     @Override
     public int pausesPerLook() {
-        return posting.isMovedByLooks() ? PAUSES_OF_MOVING : PAUSES_OF_LOOKING;
+        return movedByLooks ? PAUSES_OF_MOVING : PAUSES_OF_LOOKING;
     }
 
     @Override
     public void listen() {
-        posting.listen(heard.get());
+        long heard = rings.get();
+        long begin = System.nanoTime();
+        long request = FAILED;
+        while (true) {
+            lock.lock();
+            try {
+                if (!out.isAlive()) {
+                    return;
+                }
+                request = request == FAILED ? wakeups.announce(heard) : request;
+                reap();
+                if (out.completed() >= request) {
+                    return;
+                }
+                if (System.nanoTime() - begin >= LISTEN_NANOS) {
+                    wakeups.isLate();
+                    return;
+                }
+            } catch (RuntimeException e) {
+                failed(e);
+                return;
+            } finally {
+                leave();
+            }
+            Thread.onSpinWait();
+        }
     }
 
-    /** Whether the peer's processor has seen that somebody sleeps here, when that was said last. */
+    /** Whether the peer's processor has seen the last announcement that a thread sleeps here. */
     boolean hasSeenListening() {
         return end.hasSeenListening();
     }
 
-    // ---- threads of the exchange
+    // ---- the hub's threads
 
     /** A message for this end, from its peer's host. */
-    void hear(QueueMessage message, ByteBuffer rest) throws MalformedException {
+    void receive(QueueMessage message, ByteBuffer rest) throws ForeignPeerException {
         switch (message.kind()) {
-            case QueueMessage.WELCOME, QueueMessage.REFUSAL ->
-                reply.complete(new Reply(message.kind(), QueueGreeting.read(rest), System.nanoTime()));
+            case QueueMessage.SERVER_HELLO, QueueMessage.REFUSAL ->
+                reply.complete(new Reply(message.kind(), QueueHello.read(rest), System.nanoTime()));
             case QueueMessage.RING -> {
-                heard.incrementAndGet();
-                hearing.published();
+                rings.incrementAndGet();
+                arrivals.published();
             }
             case QueueMessage.TOLD -> {
-                if (!hearing.told(message.value())) {
+                if (!arrivals.told(message.value())) {
                     end("it tells more than it can have to tell");
                     tellEnd();
                 }
@@ -226,39 +379,85 @@ final class QueueCarrier extends SendingCarrier {
                         .orElse("it has said goodbye"));
                 tellEnd();
             }
-            default -> throw new MalformedException("it says hello to an end of another connection");
+            default -> throw new ForeignPeerException("it says hello to an end of another connection");
         }
     }
 
-    /** Does what has to be done a little later; returns whether it is to be attended again. */
+    /** Does what is due; returns whether the hub's thread has to attend to it again. Waits for no lock. */
     boolean attend(long now) {
-        if (posting.attend(now)) {
-            hearing.published();
+        if (lock.tryLock()) {
+            boolean wakes = true;
+            try {
+                wakes = attendLocked(now);
+            } catch (RuntimeException e) {
+                failed(e);
+            } finally {
+                lock.unlock();
+            }
+            if (wakes) {
+                arrivals.published();
+            }
         }
         if (hasEnded()) {
             tellEnd();
         }
-        return isAttended();
+        return attended;
     }
 
-    /** Whether the exchange's thread looks after it, since there is something to do a little later. */
+    /** Returns whether a sleeper has to look at the memory. */
+    private boolean attendLocked(long now) {
+        if (out.isAlive()) {
+            lookAtClock();
+            out.drain(now);
+            reap();
+        }
+        if (isBusy()) {
+            ticks = LINGER_TICKS;
+            // It may be in the hub's list twice for a while, and the other entry may have found it quiet.
+            attended = true;
+        } else if (--ticks < 0) {
+            attended = false;
+        }
+        return wakeups.takeLate();
+    }
+
+    /** Whether the hub's thread attends to this end. Waits for no lock. */
     boolean isAttended() {
-        return posting.isAttended();
+        return attended;
     }
 
-    /** Sleepers look for themselves, since a device may lose what should wake them. */
+    private boolean isBusy() {
+        return out.isAlive() && (!wakeups.isSettled() || out.isHeldUp() || messages.areUnderWay());
+    }
+
+    @Override
+    protected boolean wantsHelp() {
+        boolean asks = !attended && isBusy();
+        if (asks) {
+            attended = true;
+            ticks = LINGER_TICKS;
+        }
+        return asks;
+    }
+
+    @Override
+    protected void askForHelp() {
+        hub.attend(this);
+    }
+
+    /** Lets sleepers look at the memory, since a device may lose the RING that should wake them. */
     void remind() {
         forgets.set(true);
-        hearing.published();
+        arrivals.published();
     }
 
-    /** Looks after the peer. */
+    /** Checks that the peer is there. */
     void beat() {
         if (!hasEnded() && !isClosed() && beating.compareAndSet(false, true)) {
-            // It may wait for the peer's host, and others must not wait for that.
+            // A thread of its own: a beat may wait for the peer's host, and other carriers must not.
             Thread.ofVirtual().name("rackcall-queue-beat").start(() -> {
                 try {
-                    posting.beat(forgets.getAndSet(false));
+                    beat(forgets.getAndSet(false));
                 } finally {
                     beating.set(false);
                 }
@@ -266,24 +465,45 @@ final class QueueCarrier extends SendingCarrier {
         }
     }
 
+    /**
+     * Sends a probe unless a pending request serves as one. The probe keeps both regions of the peer known, so that no
+     * thread that posts has to ask for them; it may wait for the peer's table of regions.
+     *
+     * @param forget announces sleepers anew, in case a RING was lost
+     */
+    private void beat(boolean forget) {
+        locked(() -> {
+            if (forget) {
+                wakeups.forget();
+            }
+            if (out.isAlive()) {
+                lookAtClock();
+            }
+            if (out.isAlive() && requests.areAimed() && wakeups.isSettled()) {
+                addProbe();
+            }
+            return true;
+        });
+    }
+
     // ---- the end
 
-    /** Whether the peer's process has ended it, in so many words. */
+    /** Whether the peer's process has ended the connection by a message. */
     boolean hasSaidGoodbye() {
         return saidGoodbye;
     }
 
-    /** Whether this process hears no peers any more, whatever they do. */
+    /** Whether this process has lost its port, and no peer's messages arrive. */
     boolean isUnheard() {
-        return exchange.isBroken();
+        return hub.isBroken();
     }
 
-    /** What it has said of its reason. Only once it has said goodbye. */
+    /** The reason in the peer's goodbye. */
     Optional<ControlPlaneException.Kind> farewell() {
         return saidGoodbye ? farewell : Optional.empty();
     }
 
-    /** A peer that has said goodbye, and no more, is gone, and nothing else. */
+    /** Empty for a goodbye without a reason: then the peer is gone, and nothing else is known. */
     @Override
     public Optional<Status> endCause() {
         if (!hasEnded() || (saidGoodbye && farewell.isEmpty())) {
@@ -294,33 +514,41 @@ final class QueueCarrier extends SendingCarrier {
         return Optional.of(code.with("%s", whyEnded()));
     }
 
-    /** This end lacks what the connection needs, which is about to end for that. */
-    void lacksSomething() {
-        lacksSomething = true;
+    @Override
+    protected boolean isFailure(RuntimeException e) {
+        return e instanceof ControlPlaneException || super.isFailure(e);
+    }
+
+    @Override
+    protected void failing(RuntimeException cause) {
+        if (Farewell.value(cause) != 0) {
+            lacksSomething = true;
+        }
+        if (requests.areAimed() && out.isAlive()) {
+            messages.sayFarewell(cause, out.completed());
+        }
     }
 
     @Override
     public void tellEnd() {
-        hearing.ended();
+        arrivals.ended();
+    }
+
+    /** Then the peer is told of the end. */
+    @Override
+    protected void letArrive() {
+        wakeups.beat();
+        out.letArrive(LAST_NANOS);
+        if (out.isAlive()) {
+            messages.add(QueueMessage.BYE, 0, 0, out.completed());
+        }
     }
 
     @Override
     protected void closeParts() {
-        hearing.close();
-        exchange.remove(this);
-        closeQueues();
-        exchange.release();
-    }
-
-    /** Queues first, before the memory that their requests use. */
-    private void closeQueues() {
-        while (!made.isEmpty()) {
-            try {
-                made.pop().close();
-            } catch (Exception e) {
-                LOG.warn("a virtual queue to {} cannot be closed: {}", host, e.toString());
-            }
-        }
-        end.close();
+        arrivals.close();
+        hub.remove(this);
+        end.close(messageQueue, queue);
+        hub.release();
     }
 }

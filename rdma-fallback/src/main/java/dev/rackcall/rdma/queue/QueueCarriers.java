@@ -88,8 +88,8 @@ public final class QueueCarriers implements CarrierProvider {
             HostId host = HostId.named(address.getHost());
             int bytes = hello.remaining();
             carrier = Patience.within(
-                    timeout, () -> carrier(QueueSettings.tenant(), memory, bytes, host, address.getPort()));
-            carrier.greet(QueueMessage.HELLO, 0, hello);
+                    timeout, () -> QueueCarrier.open(QueueSettings.tenant(), memory, bytes, host, address.getPort()));
+            carrier.sendHello(QueueMessage.HELLO, 0, hello);
             return greeted(carrier, await(carrier, address, timeout, end));
         } catch (ControlPlaneException | VerbsException e) {
             giveUp(carrier);
@@ -101,20 +101,20 @@ public final class QueueCarriers implements CarrierProvider {
     }
 
     private static Greeted greeted(QueueCarrier carrier, QueueCarrier.Reply reply) {
-        QueueGreeting server = reply.greeting();
+        QueueHello server = reply.hello();
         if (reply.kind() == QueueMessage.REFUSAL) {
             carrier.close();
-            return new Greeted(server.packet(), Optional.empty());
+            return new Greeted(server.hello().packet(), Optional.empty());
         }
         // Too little by the time that its greeting travelled, or its first sign of life: so no deadline comes later
         // over
         // there.
         carrier.lookAtClock();
-        carrier.connect(server, server.clock() - reply.at());
+        carrier.connect(server, server.hello().clock() - reply.at());
         // What the first call needs to know of the server's memory is looked up here; whether that is as it says shows
         // later.
         carrier.probe();
-        return new Greeted(server.packet(), Optional.of(carrier));
+        return new Greeted(server.hello().packet(), Optional.of(carrier));
     }
 
     /** Looks meanwhile: the answer takes a few messages, most of the time is the server's. */
@@ -165,17 +165,6 @@ public final class QueueCarriers implements CarrierProvider {
                 .orElseGet(() -> Status.Code.UNAVAILABLE.with(
                         "the server at %s has turned this client away; its log says why", address))
                 .asException();
-    }
-
-    /** An end towards a process of that host, which owns a use of the tenant's exchange. */
-    static QueueCarrier carrier(Tenant tenant, Memory memory, int packetBytes, HostId host, int notePort) {
-        Exchange exchange = Exchange.of(tenant);
-        try {
-            return new QueueCarrier(exchange, memory, packetBytes, host, notePort);
-        } catch (RuntimeException | Error e) {
-            exchange.release();
-            throw e;
-        }
     }
 
     private static void giveUp(QueueCarrier carrier) {

@@ -1,29 +1,27 @@
 package dev.rackcall.rdma.queue;
 
+import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Patience;
 import dev.rackcall.cp.Tenant;
-import dev.rackcall.rdma.sending.ConnectionMemory;
-import dev.rackcall.rdma.sending.PeerMemory;
+import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.rdma.end.EndMemory;
+import dev.rackcall.rdma.end.Hello;
+import dev.rackcall.rdma.end.PeerMemory;
 import dev.rackcall.rpc.spi.CarrierProvider.Memory;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.EnumSet;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What one end of a connection has of the tenant: its memory, and a few words beside that, which the peer writes:
@@ -33,38 +31,32 @@ import org.slf4j.LoggerFactory;
  *    +128 seen: what this end has READ last of the peer's listens | +192 greeting, which the peer READs
  * </pre>
  */
-final class QueueEnd implements ConnectionMemory {
+final class QueueEnd extends EndMemory {
     static final long LISTENS = 0;
     static final long BEAT = 64;
     static final long SEEN = 128;
-    private static final long GREETING = 192;
+    /** Length of the words; behind them lies the hello. */
+    static final long WORDS_BYTES = 192;
 
-    private static final Logger LOG = LoggerFactory.getLogger(QueueEnd.class);
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
-    /** What the peer may do: push, and fetch. There is nothing in the memory that is not meant for it. */
-    private static final Set<Access> PEER = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE, Access.REMOTE_READ);
 
     final MemorySegment memory;
     final MemoryRegion region;
     final MemoryRegion words;
     private final Tenant tenant;
-    /** Guarded by the monitor, with what follows. */
-    private final Deque<AutoCloseable> made = new ArrayDeque<>();
-
-    private boolean closed;
 
     /**
      * Registers the memory.
      *
-     * @param greetingBytes how long the greeting will be
+     * @param helloBytes length of the hello
      * @throws dev.rackcall.cp.ControlPlaneException if the tenant may have no more
      */
-    QueueEnd(Tenant tenant, Memory memory, int greetingBytes) {
+    QueueEnd(Tenant tenant, Memory memory, int helloBytes) {
         this.tenant = tenant;
         this.memory = memory.mapped();
         try {
             region = keep(tenant.register(memory.file(), memory.mapped(), PEER));
-            words = keep(PassingMemory.make(tenant, "rackcall-words", GREETING + greetingBytes, PEER))
+            words = keep(PassingMemory.make(tenant, "rackcall-words", WORDS_BYTES + helloBytes, PEER))
                     .region();
         } catch (RuntimeException | Error e) {
             close();
@@ -72,14 +64,9 @@ final class QueueEnd implements ConnectionMemory {
         }
     }
 
-    private <T extends AutoCloseable> T keep(T part) {
-        made.push(part);
-        return part;
-    }
-
-    /** The words of the end that greets. */
-    static PeerMemory words(QueueGreeting peer) {
-        return new PeerMemory(peer.words(), peer.wordsKey(), GREETING);
+    /** A virtual queue that is closed with this end. */
+    VirtualQueue connect(QueueHub hub, HostId host) {
+        return keep(hub.connect(host));
     }
 
     /** The peer's clock when it has written that last; 0 if it never has. */
@@ -92,37 +79,29 @@ final class QueueEnd implements ConnectionMemory {
         return (long) LONG.getAcquire(words.memory(), SEEN) != 0;
     }
 
-    /** @param number by which messages for this end are known; {@code port} is where they arrive */
-    QueueGreeting greeting(long number, int port, ByteBuffer packet) {
-        return new QueueGreeting(
-                number,
-                port,
-                region.remoteKey(),
-                region.address(),
-                memory.byteSize(),
-                words.remoteKey(),
-                words.address(),
-                System.nanoTime(),
-                packet);
+    /**
+     * This end's hello.
+     *
+     * @param number names this end in messages, which arrive at this port
+     */
+    QueueHello hello(long number, int port, ByteBuffer packet) {
+        PeerMemory mine = new PeerMemory(region.address(), region.remoteKey(), memory.byteSize());
+        PeerMemory its = new PeerMemory(words.address(), words.remoteKey(), WORDS_BYTES);
+        return new QueueHello(number, port, its, Hello.now(mine, packet));
     }
 
-    /** Where the greeting lies that is {@link #write written}. */
-    static long greetingOffset() {
-        return GREETING;
-    }
-
-    /** Writes the greeting where the peer's agent can READ it. */
-    void write(QueueGreeting greeting, QueueMessage header) {
-        ByteBuffer buffer =
-                words.memory().asSlice(GREETING, greeting.messageBytes()).asByteBuffer();
-        greeting.write(header, buffer);
+    /** Writes the hello where the peer's agent can READ it. */
+    void write(QueueHello hello, QueueMessage header) {
+        hello.write(
+                header,
+                words.memory().asSlice(WORDS_BYTES, hello.messageBytes()).asByteBuffer());
     }
 
     /**
      * Whether the peer listens, which it is then told of and has to say again. With the lock of whoever posts.
      */
     boolean takeListener() {
-        // Partner: the WRITE of Wakes.announce. Between what completed before, whose memory is the peer's, and
+        // Partner: the WRITE of QueueWakeups.announce. Between what completed before, whose memory is the peer's, and
         // this look lies a fence: one of both sides sees what the other has written.
         VarHandle.fullFence();
         if ((long) LONG.getAcquire(words.memory(), LISTENS) == 0) {
@@ -137,13 +116,13 @@ final class QueueEnd implements ConnectionMemory {
         return region;
     }
 
-    /** As {@link ConnectionMemory#own}. Who closes this end meanwhile does not wait for that. */
+    /** As {@link EndMemory#own}. Who closes this end meanwhile does not wait for that. */
     @Override
     public MemoryRegion own(SharedFile file) {
         PassingMemory own = withoutInterrupts(() -> PassingMemory.of(tenant, file, EnumSet.of(Access.LOCAL_WRITE)));
-        if (!keepOpen(own)) {
-            closePart(own);
-            throw new VerbsException("registering " + file, Errno.EINVAL, "its connection is closed");
+        if (!keepIfOpen(own)) {
+            closeQuietly(own);
+            throw new VerbsException("registering " + file, VerbsErrno.EINVAL, "its connection is closed");
         }
         return own.region();
     }
@@ -174,32 +153,6 @@ final class QueueEnd implements ConnectionMemory {
                 throw cause;
             }
             throw e;
-        }
-    }
-
-    private synchronized boolean keepOpen(PassingMemory own) {
-        if (!closed) {
-            keep(own);
-        }
-        return !closed;
-    }
-
-    /** In the reverse order of their making. */
-    void close() {
-        Deque<AutoCloseable> all = new ArrayDeque<>();
-        synchronized (this) {
-            closed = true;
-            all.addAll(made);
-            made.clear();
-        }
-        all.forEach(QueueEnd::closePart);
-    }
-
-    private static void closePart(AutoCloseable part) {
-        try {
-            part.close();
-        } catch (Exception e) {
-            LOG.warn("a part of a connection over a virtual queue cannot be closed: {}", e.toString());
         }
     }
 }

@@ -4,6 +4,8 @@ import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.rdma.RdmaSettings;
+import dev.rackcall.rdma.end.ForeignPeerException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.rpc.spi.CarrierProvider.Answer;
@@ -44,21 +46,21 @@ final class QueueListener implements CarrierProvider.Listener {
     private static final long SAY_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /** Where it hears, over one life of the agent. */
-    private record Place(Exchange exchange, Inbox inbox) {
-        /** With a use of the exchange. */
+    private record Place(QueueHub hub, QueueInbox inbox) {
+        /** With a use of the hub. */
         static Place open(Tenant tenant, int port) {
-            Exchange exchange = Exchange.of(tenant);
+            QueueHub hub = QueueHub.of(tenant);
             try {
-                return new Place(exchange, Inbox.bind(tenant, port, exchange::wake));
+                return new Place(hub, QueueInbox.bind(tenant, port, hub::wake));
             } catch (RuntimeException | Error e) {
-                exchange.release();
+                hub.release();
                 throw e;
             }
         }
 
         void close() {
             inbox.close();
-            exchange.release();
+            hub.release();
         }
     }
 
@@ -85,7 +87,7 @@ final class QueueListener implements CarrierProvider.Listener {
         place = Optional.of(first);
         address = URI.create(QueueCarriers.SCHEME + "://" + wanted.getHost() + ":"
                 + first.inbox().number());
-        first.exchange().add(this);
+        first.hub().add(this);
     }
 
     @Override
@@ -93,56 +95,56 @@ final class QueueListener implements CarrierProvider.Listener {
         return address;
     }
 
-    /** The exchange's thread: takes who has come, if there is room for as many as may come at a time. Nobody else takes any of that. */
+    /** The hub's thread: takes who has come, if there is room for as many as may come at a time. Nobody else takes any of that. */
     int take() {
         // Not while it is closed, or what comes just then would go into memory that is gone.
         synchronized (taking) {
-            if (place.isEmpty() || room.availablePermits() < Inbox.PIECES) {
+            if (place.isEmpty() || room.availablePermits() < QueueInbox.PIECES) {
                 return 0;
             }
             Place now = place.get();
-            return now.inbox().take((from, bytes) -> admit(now.exchange(), from, bytes));
+            return now.inbox().take((from, bytes) -> admit(now.hub(), from, bytes));
         }
     }
 
-    /** As {@link Inbox#isDry}. */
+    /** As {@link QueueInbox#isDry}. */
     boolean isDry() {
         synchronized (taking) {
             return place.isPresent() && place.get().inbox().isDry();
         }
     }
 
-    private void admit(Exchange exchange, HostId from, ByteBuffer bytes) {
+    private void admit(QueueHub hub, HostId from, ByteBuffer bytes) {
         try {
             QueueMessage message = QueueMessage.read(bytes);
             if (message.kind() != QueueMessage.HELLO) {
-                throw new MalformedException("it says a message of kind " + message.kind() + " where hello is due");
+                throw new ForeignPeerException("it says a message of kind " + message.kind() + " where hello is due");
             }
-            QueueGreeting client = QueueGreeting.read(bytes);
+            QueueHello client = QueueHello.read(bytes);
             if (!room.tryAcquire()) {
-                throw new IllegalStateException("more than " + Inbox.PIECES + " have come at a time");
+                throw new IllegalStateException("more than " + QueueInbox.PIECES + " have come at a time");
             }
-            start(exchange, from, client);
-        } catch (MalformedException e) {
-            Exchange.turnedAway(from, e.getMessage());
+            start(hub, from, client);
+        } catch (ForeignPeerException e) {
+            QueueHub.turnedAway(from, e.getMessage());
         }
     }
 
-    private void start(Exchange exchange, HostId from, QueueGreeting client) {
+    private void start(QueueHub hub, HostId from, QueueHello client) {
         try {
             Thread.ofVirtual().name("rackcall-queue-guest").start(() -> {
                 try {
-                    greet(exchange, from, client);
-                } catch (MalformedException e) {
-                    turnAway(exchange, from, client, 0, e.getMessage());
+                    greet(hub, from, client);
+                } catch (ForeignPeerException e) {
+                    turnAway(hub, from, client, 0, e.getMessage());
                 } catch (ControlPlaneException | VerbsException e) {
-                    turnAway(exchange, from, client, Farewell.value(e), e.getMessage());
+                    turnAway(hub, from, client, Farewell.value(e), e.getMessage());
                 } catch (RuntimeException | Error e) {
-                    turnAway(exchange, from, client, 0, e.toString());
+                    turnAway(hub, from, client, 0, e.toString());
                 } finally {
                     room.release();
                     // Those who wait at the port have said so already.
-                    exchange.wake();
+                    hub.wake();
                 }
             });
         } catch (RuntimeException | Error e) {
@@ -151,26 +153,23 @@ final class QueueListener implements CarrierProvider.Listener {
         }
     }
 
-    private void greet(Exchange exchange, HostId from, QueueGreeting client) throws MalformedException {
-        Answer answer = reception.greet(client.packet());
+    private void greet(QueueHub hub, HostId from, QueueHello client) throws ForeignPeerException {
+        Answer answer = reception.greet(client.hello().packet());
         if (answer.seat().isEmpty()) {
-            refuse(exchange, from, client, answer.welcome());
+            refuse(hub, from, client, answer.welcome());
         } else {
-            seat(exchange, from, client, answer.welcome(), answer.seat().get());
+            seat(hub, from, client, answer.welcome(), answer.seat().get());
         }
     }
 
-    private static void seat(Exchange exchange, HostId from, QueueGreeting client, ByteBuffer welcome, Seat seat)
-            throws MalformedException {
+    private static void seat(QueueHub hub, HostId from, QueueHello client, ByteBuffer welcome, Seat seat)
+            throws ForeignPeerException {
         QueueCarrier carrier = null;
         try {
-            if (client.bytes() < seat.memory().mapped().byteSize()) {
-                throw new MalformedException("its memory of " + client.bytes() + " bytes is shorter than the "
-                        + seat.memory().mapped().byteSize() + " that it gets here");
-            }
-            carrier = carrier(exchange, from, client, welcome, seat);
+            client.hello().requireRoom(seat.memory().mapped().byteSize());
+            carrier = carrier(hub, from, client, welcome, seat);
             meet(carrier, client, welcome);
-        } catch (MalformedException | RuntimeException | Error e) {
+        } catch (ForeignPeerException | RuntimeException | Error e) {
             if (carrier != null) {
                 carrier.close();
             }
@@ -181,37 +180,36 @@ final class QueueListener implements CarrierProvider.Listener {
     }
 
     /** This end; a client that cannot have one is told why. */
-    private static QueueCarrier carrier(
-            Exchange exchange, HostId from, QueueGreeting client, ByteBuffer welcome, Seat seat) {
+    private static QueueCarrier carrier(QueueHub hub, HostId from, QueueHello client, ByteBuffer welcome, Seat seat) {
         try {
-            return QueueCarriers.carrier(exchange.tenant(), seat.memory(), welcome.remaining(), from, client.port());
+            return QueueCarrier.open(hub.tenant(), seat.memory(), welcome.remaining(), from, client.port());
         } catch (ControlPlaneException | VerbsException e) {
             Status why =
                     QueueCarriers.code(e).with("no connection over virtual queues at the server: %s", e.getMessage());
-            refuse(exchange, from, client, seat.refusal(why));
+            refuse(hub, from, client, seat.refusal(why));
             throw e;
         }
     }
 
     /** Nobody gets a place who does not have the memory that he says, or does not hear that he has one. */
-    private static void meet(QueueCarrier carrier, QueueGreeting client, ByteBuffer welcome) throws MalformedException {
-        Duration timeout = QueueSettings.greetingTimeout();
-        carrier.connect(client, client.clock() - System.nanoTime());
+    private static void meet(QueueCarrier carrier, QueueHello client, ByteBuffer welcome) throws ForeignPeerException {
+        Duration timeout = RdmaSettings.helloTimeout();
+        carrier.connect(client, client.hello().clock() - System.nanoTime());
         long probe = carrier.probe();
         await(carrier, () -> carrier.isDone(probe), timeout, "lets nobody write into the memory that it names");
-        carrier.greet(QueueMessage.WELCOME, client.number(), welcome);
+        carrier.sendHello(QueueMessage.SERVER_HELLO, client.number(), welcome);
         await(carrier, carrier::isHeard, timeout, "does not hear that it is welcome");
     }
 
     private static void await(QueueCarrier carrier, BooleanSupplier done, Duration timeout, String otherwise)
-            throws MalformedException {
+            throws ForeignPeerException {
         long begin = System.nanoTime();
         while (!done.getAsBoolean()) {
             if (carrier.hasEnded()) {
-                throw new MalformedException("it " + otherwise + ": " + carrier.whyEnded());
+                throw new ForeignPeerException("it " + otherwise + ": " + carrier.whyEnded());
             }
             if (System.nanoTime() - begin > timeout.toNanos()) {
-                throw new MalformedException("it " + otherwise + " within " + timeout);
+                throw new ForeignPeerException("it " + otherwise + " within " + timeout);
             }
             LockSupport.parkNanos(PAUSE_NANOS);
         }
@@ -219,16 +217,16 @@ final class QueueListener implements CarrierProvider.Listener {
 
     // ---- another agent
 
-    /** The exchange's thread: nothing is heard there any more. Connections end; their clients come again. */
-    void lost(Exchange which, String why) {
+    /** The hub's thread: nothing is heard there any more. Connections end; their clients come again. */
+    void lost(QueueHub which, String why) {
         Optional<Thread> next;
         synchronized (taking) {
-            if (place.isEmpty() || place.get().exchange() != which) {
+            if (place.isEmpty() || place.get().hub() != which) {
                 return;
             }
             Place last = place.get();
             place = Optional.empty();
-            last.exchange().remove(this);
+            last.hub().remove(this);
             last.close();
             next = tenant.isClosed()
                     ? Optional.empty()
@@ -295,7 +293,7 @@ final class QueueListener implements CarrierProvider.Listener {
         synchronized (taking) {
             if (closed.getCount() > 0) {
                 place = Optional.of(next);
-                next.exchange().add(this);
+                next.hub().add(this);
                 LOG.info("{} is listened at again", address);
                 return;
             }
@@ -313,14 +311,14 @@ final class QueueListener implements CarrierProvider.Listener {
     }
 
     /** Of a client for whom something went wrong. It waits for an answer, if it is one. */
-    private static void turnAway(Exchange exchange, HostId from, QueueGreeting client, long farewell, String why) {
-        Exchange.turnedAway(from, why);
+    private static void turnAway(QueueHub hub, HostId from, QueueHello client, long farewell, String why) {
+        QueueHub.turnedAway(from, why);
         try {
             MemorySegment bytes = Arena.ofAuto().allocate(QueueMessage.BYTES);
             new QueueMessage(QueueMessage.BYE, client.number(), farewell).write(bytes.asByteBuffer());
             // Inline: it needs no region, of which there may be none left.
             say(
-                    exchange,
+                    hub,
                     from,
                     WorkRequest.create(1, QueueMessage.BYTES)
                             .sendWithImmediate(client.port())
@@ -330,15 +328,15 @@ final class QueueListener implements CarrierProvider.Listener {
         }
     }
 
-    private static void refuse(Exchange exchange, HostId from, QueueGreeting client, ByteBuffer welcome) {
-        QueueGreeting refusal = QueueGreeting.refusal(welcome);
+    private static void refuse(QueueHub hub, HostId from, QueueHello client, ByteBuffer welcome) {
+        QueueHello refusal = QueueHello.refusal(welcome);
         QueueMessage header = new QueueMessage(QueueMessage.REFUSAL, client.number(), 0);
         int bytes = refusal.messageBytes();
-        MemoryRegion region = exchange.tenant().allocate(bytes, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
+        MemoryRegion region = hub.tenant().allocate(bytes, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
         try {
             refusal.write(header, region.memory().asByteBuffer());
             say(
-                    exchange,
+                    hub,
                     from,
                     WorkRequest.create(1, 0).sendWithImmediate(client.port()).from(region, 0, bytes));
         } finally {
@@ -347,13 +345,13 @@ final class QueueListener implements CarrierProvider.Listener {
     }
 
     /** Says one thing to a process, as far as it hears that. */
-    private static void say(Exchange exchange, HostId host, WorkRequest message) {
-        try (VirtualQueue queue = exchange.connect(host)) {
+    private static void say(QueueHub hub, HostId host, WorkRequest message) {
+        try (VirtualQueue queue = hub.connect(host)) {
             message.signaled();
             Completions done = Completions.create(1);
             long begin = System.nanoTime();
             boolean isSent = false;
-            while (System.nanoTime() - begin < QueueSettings.greetingTimeout().toNanos()) {
+            while (System.nanoTime() - begin < RdmaSettings.helloTimeout().toNanos()) {
                 isSent = isSent || queue.push(message);
                 if (isSent && queue.pop(done) > 0) {
                     return;
@@ -368,7 +366,7 @@ final class QueueListener implements CarrierProvider.Listener {
         synchronized (taking) {
             closed.countDown();
             place.ifPresent(last -> {
-                last.exchange().remove(this);
+                last.hub().remove(this);
                 last.close();
             });
             place = Optional.empty();

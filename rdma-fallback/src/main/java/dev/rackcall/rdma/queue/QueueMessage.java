@@ -1,9 +1,10 @@
 package dev.rackcall.rdma.queue;
 
+import dev.rackcall.rdma.end.ForeignPeerException;
 import java.nio.ByteBuffer;
 
 /**
- * What one process tells another beside the memory of a connection: a header, 24 bytes, big-endian, which for a HELLO, WELCOME or REFUSAL is followed by a {@link QueueGreeting}.
+ * What one process tells another beside the memory of a connection: a header, 24 bytes, big-endian, which for a HELLO, SERVER_HELLO or REFUSAL is followed by a {@link QueueHello}.
  *
  * <pre>
  *    magic "RKVQ" (4) | kind (4) | number of the end that it is for (8) | value (8)
@@ -19,7 +20,7 @@ record QueueMessage(int kind, long to, long value) {
     /** A client asks for a connection. */
     static final int HELLO = 1;
     /** It gets one. */
-    static final int WELCOME = 2;
+    static final int SERVER_HELLO = 2;
     /** It gets none. */
     static final int REFUSAL = 3;
     /** Something was published, and this end has said that it listens; or was proclaimed. */
@@ -41,18 +42,18 @@ record QueueMessage(int kind, long to, long value) {
     /**
      * Reads one from somebody who may be anybody.
      *
-     * @throws MalformedException if it is none
+     * @throws ForeignPeerException if it is none
      */
-    static QueueMessage read(ByteBuffer buffer) throws MalformedException {
+    static QueueMessage read(ByteBuffer buffer) throws ForeignPeerException {
         if (buffer.remaining() < BYTES) {
-            throw new MalformedException("it says " + buffer.remaining() + " bytes, fewer than " + BYTES);
+            throw new ForeignPeerException("it says " + buffer.remaining() + " bytes, fewer than " + BYTES);
         }
         if (buffer.getInt() != MAGIC) {
-            throw new MalformedException("it does not speak Rackcall over virtual queues");
+            throw new ForeignPeerException("it does not speak Rackcall over virtual queues");
         }
         int kind = buffer.getInt();
         if (kind < HELLO || kind > BYE) {
-            throw new MalformedException("it says a message of kind " + kind + ", which does not exist");
+            throw new ForeignPeerException("it says a message of kind " + kind + ", which does not exist");
         }
         return new QueueMessage(kind, buffer.getLong(), buffer.getLong());
     }

@@ -5,7 +5,6 @@ import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import java.net.URI;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -28,8 +27,6 @@ public final class QueueSettings {
     private static final HostTenant JOINED = new HostTenant(RuntimeDirectory::defaultPath);
 
     private static volatile Optional<Tenant> tenant = Optional.empty();
-
-    private static volatile Duration greetingTimeout = Duration.ofSeconds(5);
 
     private QueueSettings() {}
 
@@ -54,22 +51,6 @@ public final class QueueSettings {
     /** Where a host's agent is asked if the meta server does not know the host, or there is none. */
     public static void reach(String host, ControlAddress address) {
         ADDRESSES.put(HostId.named(host), Objects.requireNonNull(address, "address"));
-    }
-
-    /**
-     * How long servers wait for what meeting a client takes: 5 s unless this is called.
-     *
-     * @param atMost positive
-     */
-    public static void greetingTimeout(Duration atMost) {
-        if (!atMost.isPositive()) {
-            throw new IllegalArgumentException("servers cannot wait " + atMost + " for a client; set a positive time");
-        }
-        greetingTimeout = atMost;
-    }
-
-    static Duration greetingTimeout() {
-        return greetingTimeout;
     }
 
     static Optional<ControlAddress> address(HostId host) {

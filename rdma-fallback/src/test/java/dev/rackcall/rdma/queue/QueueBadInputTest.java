@@ -8,18 +8,20 @@ import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.MessagePort;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
-import dev.rackcall.rpc.Await;
+import dev.rackcall.rdma.OwnDirectory;
+import dev.rackcall.rdma.end.Hello;
+import dev.rackcall.rdma.end.PeerMemory;
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.EchoService;
-import dev.rackcall.rpc.OwnDirectory;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CarrierProvider;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
@@ -244,7 +246,7 @@ class QueueBadInputTest {
                         provider.connect(listener.address(), memory, ByteBuffer.wrap(new byte[] {1, 2}), 8, TIMEOUT)));
             }
             Await.equal(
-                    "guests", crowd, () -> Exchange.carriersOf(hosts.clients()).size());
+                    "guests", crowd, () -> QueueHub.carriersOf(hosts.clients()).size());
             open.countDown();
             for (Future<CarrierProvider.Greeted> each : greeted) {
                 assertThat(each.get().welcome().get(0)).isEqualTo((byte) 7);
@@ -282,13 +284,17 @@ class QueueBadInputTest {
         }
     }
 
+    private static QueueHello hello(int key, long bytes, ByteBuffer packet) {
+        PeerMemory words = new PeerMemory(8192, key, QueueEnd.WORDS_BYTES);
+        return new QueueHello(5, 70_000, words, new Hello(new PeerMemory(4096, key, bytes), 0, packet));
+    }
+
     private static ByteBuffer hello(int key, long bytes, int packetBytes, int claimed) {
         ByteBuffer packet = ByteBuffer.allocate(packetBytes);
-        ByteBuffer message = ByteBuffer.allocate(QueueGreeting.FIXED_BYTES + packetBytes);
-        new QueueGreeting(5, 70_000, key, 4096, bytes, key, 8192, 0, packet)
-                .write(new QueueMessage(QueueMessage.HELLO, 0, 0), message);
+        ByteBuffer message = ByteBuffer.allocate(QueueHello.FIXED_BYTES + packetBytes);
+        hello(key, bytes, packet).write(new QueueMessage(QueueMessage.HELLO, 0, 0), message);
         // Where the length of the packet is.
-        message.putInt(QueueMessage.BYTES + 8 + 4 + 4 + 8 + 8 + 4, claimed);
+        message.putInt(QueueHello.FIXED_BYTES - Integer.BYTES, claimed);
         return message.flip();
     }
 
@@ -322,12 +328,11 @@ class QueueBadInputTest {
     /** Whoever says that he has memory which he has not gets a place for as long only as it takes to see that. */
     @Test
     void shouldGiveNobodyAPlaceWhoseMemoryCannotBeWritten() {
-        ByteBuffer packet = ByteBuffer.allocate(QueueGreeting.MAX_BYTES);
+        ByteBuffer packet = ByteBuffer.allocate(QueueHello.MAX_BYTES);
         try (RpcChannel channel = channel()) {
             Echo echo = echo(channel);
             ByteBuffer hello = honestHello();
-            new QueueGreeting(5, 70_000, 77, 4096, 64 << 20, 77, 8192, 0, hello)
-                    .write(new QueueMessage(QueueMessage.HELLO, 0, 0), packet);
+            hello(77, 64 << 20, hello).write(new QueueMessage(QueueMessage.HELLO, 0, 0), packet);
             say(port(), packet.flip());
             assertThat(echo.add(3, 4)).isEqualTo(7);
             Await.equal("connections", 1, server::connections);
@@ -356,7 +361,7 @@ class QueueBadInputTest {
         try (RpcChannel channel = channel()) {
             Echo echo = echo(channel);
             assertThat(echo.add(1, 2)).isEqualTo(3);
-            int inbox = Exchange.carriersOf(hosts.servers()).getFirst().port();
+            int inbox = QueueHub.carriersOf(hosts.servers()).getFirst().port();
             Random random = new Random(4);
             for (int kind = 2; kind <= 6; kind++) {
                 ByteBuffer header = ByteBuffer.allocate(QueueMessage.BYTES);

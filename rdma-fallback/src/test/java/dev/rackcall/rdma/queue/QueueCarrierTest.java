@@ -3,10 +3,10 @@ package dev.rackcall.rdma.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rdma.CarrierContract;
-import dev.rackcall.rdma.sending.SendingLocks;
-import dev.rackcall.rpc.Await;
+import dev.rackcall.rdma.end.CarrierLocks;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.testkit.Await;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.time.Duration;
@@ -46,7 +46,7 @@ class QueueCarrierTest extends CarrierContract {
 
     @Override
     protected void closeProvider() {
-        Exchange.remind(true);
+        QueueHub.remind(true);
         hosts.faults().latency(Duration.ZERO);
         hosts.close();
     }
@@ -68,7 +68,7 @@ class QueueCarrierTest extends CarrierContract {
     /** Each publication is followed by words that nobody waits for and for which there is no room, and meets a peer that sleeps or is about to. */
     @Test
     void shouldWakeSleepersWhomNobodyReminds() throws Exception {
-        Exchange.remind(false);
+        QueueHub.remind(false);
         int turns = 1000;
         CompletableFuture<Integer> answered = new CompletableFuture<>();
         Thread.ofPlatform().daemon().start(() -> {
@@ -92,7 +92,7 @@ class QueueCarrierTest extends CarrierContract {
     /** A peer that listens hears of publications only. */
     @Test
     void shouldLetSleepersSleepThroughSignsOfLife() {
-        Exchange.remind(false);
+        QueueHub.remind(false);
         AtomicInteger woken = new AtomicInteger();
         QueueCarrier asks = (QueueCarrier) client;
         QueueCarrier sleeps = (QueueCarrier) server;
@@ -146,7 +146,7 @@ class QueueCarrierTest extends CarrierContract {
     @Test
     void shouldSayWhetherItWantsAttentionWhileSomebodyPosts() throws Exception {
         QueueCarrier carrier = (QueueCarrier) client;
-        ReentrantLock lock = SendingLocks.of(carrier.sending());
+        ReentrantLock lock = CarrierLocks.of(carrier);
         lock.lock();
         try {
             CompletableFuture.runAsync(carrier::isAttended).get(30, TimeUnit.SECONDS);

@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.cp.Arrivals;
 import dev.rackcall.cp.MessagePort;
 import dev.rackcall.cp.VirtualQueue;
-import dev.rackcall.rpc.Await;
+import dev.rackcall.rdma.end.ForeignPeerException;
+import dev.rackcall.rdma.end.Hello;
+import dev.rackcall.rdma.end.PeerMemory;
 import dev.rackcall.rpc.spi.Carrier;
 import dev.rackcall.rpc.spi.CarrierProvider;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
@@ -52,7 +55,7 @@ class QueueClockTest {
                             ByteBuffer.allocate(1),
                             8,
                             Duration.ofSeconds(30)));
-            QueueGreeting hello = hello(port);
+            QueueHello hello = hello(port);
             welcome(hello);
             try (Carrier client = greeted.get().carrier().orElseThrow()) {
                 assertThat(client.clockAhead()).isBetween(AHEAD - TimeUnit.MINUTES.toNanos(10), AHEAD);
@@ -65,44 +68,40 @@ class QueueClockTest {
     }
 
     /** A later sign of life. */
-    private void beat(QueueGreeting client, long ahead) {
+    private void beat(QueueHello client, long ahead) {
         try (VirtualQueue queue = hosts.servers().connect(hosts.near().host())) {
             push(
                     queue,
                     WorkRequest.create(1, Long.BYTES)
-                            .write(client.words() + QueueEnd.BEAT, client.wordsKey())
+                            .write(
+                                    client.words().at(QueueEnd.BEAT, Long.BYTES),
+                                    client.words().key())
                             .inline(System.nanoTime() + ahead));
         }
     }
 
-    private QueueGreeting hello(MessagePort port) throws MalformedException {
+    private QueueHello hello(MessagePort port) throws ForeignPeerException {
         Arrivals arrivals = Arrivals.create(1);
         Await.until("a hello", () -> port.receive(arrivals) == 1);
         ByteBuffer bytes = region.memory().asSlice(0, arrivals.bytes(0)).asByteBuffer();
         assertThat(QueueMessage.read(bytes).kind()).isEqualTo(QueueMessage.HELLO);
-        return QueueGreeting.read(bytes);
+        return QueueHello.read(bytes);
     }
 
-    private void welcome(QueueGreeting client) {
+    private void welcome(QueueHello client) {
         long half = BYTES / 2;
-        QueueGreeting greeting = new QueueGreeting(
-                1,
-                PORT,
-                region.remoteKey(),
-                region.address(),
-                BYTES,
-                region.remoteKey(),
-                region.address(),
-                System.nanoTime(),
-                ByteBuffer.allocate(0));
+        PeerMemory memory = new PeerMemory(region.address(), region.remoteKey(), BYTES);
+        QueueHello greeting = new QueueHello(1, PORT, memory, Hello.now(memory, ByteBuffer.allocate(0)));
         greeting.write(
-                new QueueMessage(QueueMessage.WELCOME, client.number(), 0),
+                new QueueMessage(QueueMessage.SERVER_HELLO, client.number(), 0),
                 region.memory().asSlice(half).asByteBuffer());
         WorkRequest request = WorkRequest.create(1, Long.BYTES);
         try (VirtualQueue queue = hosts.servers().connect(hosts.near().host())) {
             push(
                     queue,
-                    request.write(client.words() + QueueEnd.BEAT, client.wordsKey())
+                    request.write(
+                                    client.words().at(QueueEnd.BEAT, Long.BYTES),
+                                    client.words().key())
                             .inline(System.nanoTime() + AHEAD));
             push(queue, request.sendWithImmediate(client.port()).from(region, half, greeting.messageBytes()));
         }

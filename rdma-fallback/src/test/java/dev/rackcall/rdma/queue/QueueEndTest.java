@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.spi.CarrierProvider;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 

@@ -151,21 +151,21 @@ public final class QueueHosts implements AutoCloseable {
 
     /** Connections of both hosts that are open. */
     public int connections() {
-        return Exchange.carriersOf(clients).size()
-                + Exchange.carriersOf(servers).size();
+        return QueueHub.carriersOf(clients).size()
+                + QueueHub.carriersOf(servers).size();
     }
 
     /** Ends the connections of one host, as if a peer of each had been found gone. */
     public void endConnections(boolean ofClients) {
-        for (QueueCarrier carrier : Exchange.carriersOf(ofClients ? clients : servers)) {
+        for (QueueCarrier carrier : QueueHub.carriersOf(ofClients ? clients : servers)) {
             carrier.end("a test ends it");
             carrier.tellEnd();
         }
     }
 
-    /** Exchanges that are open in this process. */
-    public static int openExchanges() {
-        return Exchange.open();
+    /** Hubs that are open in this process. */
+    public static int openHubs() {
+        return QueueHub.open();
     }
 
     /** Pieces of memory of connections and regions that this process still maps. */

@@ -2,7 +2,7 @@ package dev.rackcall.rdma.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.Await;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -11,12 +11,12 @@ import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Patience;
 import dev.rackcall.cp.Tenant;
-import dev.rackcall.rpc.Await;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.shm.os.OwnerLock;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.file.OwnerLock;
+import dev.rackcall.shm.os.socket.UnixSocket;
+import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.net.URI;
 import java.nio.file.Files;
@@ -129,9 +129,9 @@ class StandingAgentTest {
                 .hasMessageContainingAll("no agent process serves in " + folder, "QueueSettings.use");
     }
 
-    /** Of those who come at once one makes the exchange; a tenant that may have no more than its memory has room for one. */
+    /** Of those who come at once one makes the hub; a tenant that may have no more than its memory has room for one. */
     @Test
-    void shouldMakeOneExchangeForAllWhoComeAtOnce() throws Exception {
+    void shouldMakeOneHubForAllWhoComeAtOnce() throws Exception {
         int users = 16;
         try (MetaServer meta = MetaServer.open(QueueHosts.device("meta", SoftOptions.local()), 16, LONG);
                 Agent agent = Agent.open(
@@ -142,19 +142,19 @@ class StandingAgentTest {
             for (int round = 0; round < 10; round++) {
                 try (Tenant tenant = agent.admit("t" + round)) {
                     CyclicBarrier together = new CyclicBarrier(users);
-                    List<FutureTask<Exchange>> all = new ArrayList<>();
+                    List<FutureTask<QueueHub>> all = new ArrayList<>();
                     for (int i = 0; i < users; i++) {
-                        FutureTask<Exchange> one = new FutureTask<>(() -> {
+                        FutureTask<QueueHub> one = new FutureTask<>(() -> {
                             together.await();
-                            return Exchange.of(tenant);
+                            return QueueHub.of(tenant);
                         });
                         Thread.ofPlatform().daemon().start(one);
                         all.add(one);
                     }
-                    Exchange exchange = all.getFirst().get(100, TimeUnit.SECONDS);
-                    for (FutureTask<Exchange> one : all) {
-                        assertThat(one.get(100, TimeUnit.SECONDS)).isSameAs(exchange);
-                        exchange.release();
+                    QueueHub hub = all.getFirst().get(100, TimeUnit.SECONDS);
+                    for (FutureTask<QueueHub> one : all) {
+                        assertThat(one.get(100, TimeUnit.SECONDS)).isSameAs(hub);
+                        hub.release();
                     }
                 }
             }
@@ -163,19 +163,19 @@ class StandingAgentTest {
 
     /** And who fails is not the last who tries. */
     @Test
-    void shouldLetTheNextMakeAnExchangeWhenTheFirstRunsOutOfTime() throws Exception {
+    void shouldLetTheNextMakeAHubWhenTheFirstRunsOutOfTime() throws Exception {
         try (QueueHosts hosts = QueueHosts.served()) {
             hosts.closeDoor(QueueHosts.CLIENT);
             assertThat(hosts.clients().ping(Duration.ofSeconds(5))).isFalse();
-            FutureTask<Exchange> patient;
+            FutureTask<QueueHub> patient;
             try (UnixSocket _ = silent(hosts.folder(QueueHosts.CLIENT))) {
-                FutureTask<Exchange> first = new FutureTask<>(
-                        () -> Patience.within(Duration.ofSeconds(1), () -> Exchange.of(hosts.clients())));
+                FutureTask<QueueHub> first = new FutureTask<>(
+                        () -> Patience.within(Duration.ofSeconds(1), () -> QueueHub.of(hosts.clients())));
                 Thread maker = Thread.ofPlatform().daemon().start(first);
                 Await.until("it waits", () -> maker.getState() == Thread.State.TIMED_WAITING);
-                patient = new FutureTask<>(() -> Patience.within(LONG, () -> Exchange.of(hosts.clients())));
+                patient = new FutureTask<>(() -> Patience.within(LONG, () -> QueueHub.of(hosts.clients())));
                 Thread.ofPlatform().daemon().start(patient);
-                assertThatThrownBy(() -> Patience.within(SHORT, () -> Exchange.of(hosts.clients())))
+                assertThatThrownBy(() -> Patience.within(SHORT, () -> QueueHub.of(hosts.clients())))
                         .hasMessageContaining("is it stopped?");
                 assertThatThrownBy(() -> first.get(100, TimeUnit.SECONDS))
                         .isInstanceOf(ExecutionException.class)

@@ -1,8 +1,8 @@
 package dev.rackcall.rpc.shm;
 
-import dev.rackcall.shm.os.EventPoll;
-import dev.rackcall.shm.os.PeerCredentials;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.EventPoll;
+import dev.rackcall.shm.os.socket.PeerCredentials;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.util.LinkedHashMap;
 import java.util.Optional;
 

@@ -1,7 +1,7 @@
 package dev.rackcall.rpc.spi;
 
 import dev.rackcall.rpc.Status;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.ByteBuffer;

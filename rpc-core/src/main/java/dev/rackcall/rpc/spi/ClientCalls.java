@@ -1,5 +1,7 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.rpc.MethodDescriptor;
+
 /** Where a stub starts its calls: a channel with its call options and interceptors. Thread-safe. */
 public interface ClientCalls {
     /**

@@ -3,10 +3,11 @@ package dev.rackcall.rpc.spi;
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.pool.Pool;
 import java.util.List;
 import java.util.Optional;
 

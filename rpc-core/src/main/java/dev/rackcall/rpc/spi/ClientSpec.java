@@ -1,7 +1,7 @@
 package dev.rackcall.rpc.spi;
 
 import dev.rackcall.rpc.EnforcedSeals;
-import dev.rackcall.shm.Pool;
+import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.net.URI;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package dev.rackcall.rpc.spi;
 
+import dev.rackcall.rpc.MethodDescriptor;
 import java.util.List;
 
 /**

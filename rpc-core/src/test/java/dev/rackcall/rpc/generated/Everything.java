@@ -2,7 +2,7 @@ package dev.rackcall.rpc.generated;
 
 import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
-import dev.rackcall.shm.Shared;
+import dev.rackcall.shm.types.Shared;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Duration;

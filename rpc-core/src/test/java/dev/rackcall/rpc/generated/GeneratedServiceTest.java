@@ -3,6 +3,8 @@ package dev.rackcall.rpc.generated;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.MethodDescriptor.Kind;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.generated.Everything.Attachment;
@@ -16,8 +18,6 @@ import dev.rackcall.rpc.generated.Everything.Point;
 import dev.rackcall.rpc.generated.Everything.Shape;
 import dev.rackcall.rpc.generated.Everything.Simple;
 import dev.rackcall.rpc.generated.Everything.Tree;
-import dev.rackcall.rpc.spi.MethodDescriptor;
-import dev.rackcall.rpc.spi.MethodDescriptor.Kind;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.codec.PayloadException;
 import dev.rackcall.shm.codec.PayloadWriter;

@@ -1,5 +1,7 @@
 package dev.rackcall.rpc.generated;
 
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.MethodDescriptor.Kind;
 import dev.rackcall.rpc.RpcContext;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
@@ -7,8 +9,6 @@ import dev.rackcall.rpc.runtime.KryoCodec;
 import dev.rackcall.rpc.spi.ClientCall;
 import dev.rackcall.rpc.spi.ClientCalls;
 import dev.rackcall.rpc.spi.Dispatcher;
-import dev.rackcall.rpc.spi.MethodDescriptor;
-import dev.rackcall.rpc.spi.MethodDescriptor.Kind;
 import dev.rackcall.rpc.spi.ServerCall;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.codec.ObjectCodec;

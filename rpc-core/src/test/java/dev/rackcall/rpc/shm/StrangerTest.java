@@ -1,17 +1,21 @@
 package dev.rackcall.rpc.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.EchoService;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
-import dev.rackcall.shm.os.Message;
+import dev.rackcall.rpc.shm.protocol.Handshake;
+import dev.rackcall.shm.os.socket.PeerCredentials;
 import dev.rackcall.shm.os.Uid;
-import dev.rackcall.shm.os.UnixSocket;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.UnixSocket;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.ValueLayout;
@@ -103,5 +107,15 @@ class StrangerTest {
                 assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
             }
         }
+    }
+
+    @Test
+    void shouldRefuseServersOfOtherUsers() {
+        Transports.requireOwn(new PeerCredentials(1, Uid.current(), 1), "/test/echo");
+        RpcException refused = catchThrowableOfType(
+                RpcException.class,
+                () -> Transports.requireOwn(new PeerCredentials(77, Uid.current() + 1, 1), "/test/echo"));
+        assertThat(refused.code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        assertThat(refused).hasMessageContaining("pid 77").hasMessageContaining("RACKCALL_DIR");
     }
 }

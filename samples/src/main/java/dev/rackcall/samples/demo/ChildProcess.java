@@ -1,29 +1,24 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.samples.demo.Messages.Done;
-import dev.rackcall.samples.demo.Messages.Order;
-import dev.rackcall.samples.demo.Messages.Setup;
+import dev.rackcall.samples.demo.DemoMessages.Done;
+import dev.rackcall.samples.demo.DemoMessages.Order;
 import java.io.BufferedReader;
-import java.io.BufferedWriter;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A {@link DemoProcess} as its conductor sees it: a JVM with the flags and the class path of this one. One thread. */
+/** The demo's view of a process that takes its orders: a JVM with this JVM's flags and class path. Used by one thread. */
 final class ChildProcess implements AutoCloseable {
-    /** How long a process may give no sign of life. */
-    private static final long SILENCE_SECONDS = 60;
+    /** How long a process may be silent. Emulated machines are slow. */
+    private static final long SILENCE_SECONDS = 120;
 
-    private static final long QUIT_SECONDS = 5;
+    private static final long QUIT_SECONDS = 10;
     private static final String ENDED = "ended";
 
     /** Flags of this JVM that would collide in a second process. */
@@ -33,7 +28,6 @@ final class ChildProcess implements AutoCloseable {
     private final String name;
     private final Workplace workplace;
     private final Process process;
-    private final BufferedWriter orders;
     private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
     private volatile long progress;
 
@@ -41,62 +35,57 @@ final class ChildProcess implements AutoCloseable {
         this.name = name;
         this.workplace = workplace;
         this.process = process;
-        this.orders = new BufferedWriter(new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
         Thread.ofPlatform().daemon().name("answers of " + name).start(this::readAnswers);
     }
 
-    /** Starts a JVM; it is ready once {@link #await} has returned. */
-    static ChildProcess start(Setup setup, Workplace workplace) {
-        List<String> command = new ArrayList<>(java());
-        command.add(DemoProcess.class.getName());
-        command.add(Messages.MAPPER.writeValueAsString(setup));
-        try {
-            Process process = new ProcessBuilder(command)
-                    .redirectError(ProcessBuilder.Redirect.INHERIT)
-                    .start();
-            workplace.add(process);
-            String role = setup.role().name().toLowerCase(Locale.ROOT);
-            String number = setup.role() == Messages.Role.CLIENT ? " " + (setup.client() + 1) : "";
-            return new ChildProcess(role + number + " (" + setup.transport().title() + ")", workplace, process);
-        } catch (IOException e) {
-            throw new DemoException("a Java process cannot be started: " + e.getMessage(), e);
-        }
-    }
-
-    /** The start of a command that runs a class as this JVM would. */
-    static List<String> java() {
+    /**
+     * Starts a JVM; it is ready once {@link #awaitReady} has returned.
+     *
+     * @param name for messages
+     * @param program a class that runs {@link ChildOrders#obey}
+     * @param setup its argument
+     */
+    static ChildProcess start(String name, Class<?> program, Record setup, Workplace workplace) {
         List<String> command = new ArrayList<>();
         command.add(ProcessHandle.current().info().command().orElse(System.getProperty("java.home") + "/bin/java"));
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(flag -> NOT_INHERITED.stream().noneMatch(flag::startsWith))
                 .forEach(command::add);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-        return command;
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+        command.add(DemoMessages.MAPPER.writeValueAsString(setup));
+        try {
+            Process process = new ProcessBuilder(command)
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            workplace.add(process);
+            return new ChildProcess(name, workplace, process);
+        } catch (IOException e) {
+            throw new DemoException("a Java process cannot be started: " + e.getMessage(), e);
+        }
     }
 
     void order(Order order) {
         progress = 0;
         try {
-            orders.write(order.name());
-            orders.newLine();
-            orders.flush();
+            process.outputWriter(StandardCharsets.UTF_8).write(order.name() + "\n");
+            process.outputWriter(StandardCharsets.UTF_8).flush();
         } catch (IOException e) {
-            // Its death is noticed, and explained, by whoever waits for the answer.
+            // The process is dead; await() explains how it ended.
             answers.add(ENDED);
         }
     }
 
-    /** How many documents or searches of the present order are done, as far as is known. */
+    /** How many documents or searches of the current order are done, as last reported. */
     long progress() {
         return progress;
     }
 
-    /** Waits for the answer that a started process gives when it is ready. */
+    /** Waits for the answer that a process gives when it is ready for orders. */
     void awaitReady(Runnable meanwhile) {
         await(Done.class, meanwhile);
     }
 
-    /** Waits for the answer to the last order; runs {@code meanwhile} now and then. */
+    /** Waits for the next answer; runs {@code meanwhile} ten times a second. */
     <T> T await(Class<T> type, Runnable meanwhile) {
         long silentSince = System.nanoTime();
         long known = progress;
@@ -110,7 +99,7 @@ final class ChildProcess implements AutoCloseable {
                 known = progress;
                 silentSince = System.nanoTime();
             } else if (System.nanoTime() - silentSince > TimeUnit.SECONDS.toNanos(SILENCE_SECONDS)) {
-                throw new DemoException(name + " has given no sign of life for " + SILENCE_SECONDS
+                throw new DemoException(name + " has been silent for " + SILENCE_SECONDS
                         + " s; is the machine overloaded? Try a smaller --count or fewer --clients");
             }
         }
@@ -126,19 +115,20 @@ final class ChildProcess implements AutoCloseable {
     }
 
     private <T> T decode(String answer, Class<T> type) {
-        if (answer.startsWith(Messages.OK)) {
-            return Messages.MAPPER.readValue(answer.substring(Messages.OK.length()), type);
+        if (answer.startsWith(DemoMessages.OK)) {
+            return DemoMessages.MAPPER.readValue(answer.substring(DemoMessages.OK.length()), type);
         }
-        if (answer.startsWith(Messages.FAILED)) {
-            throw new DemoException(name + ": " + answer.substring(Messages.FAILED.length()));
+        if (answer.startsWith(DemoMessages.FAILED)) {
+            throw new DemoException(name + ": " + answer.substring(DemoMessages.FAILED.length()));
         }
         if (workplace.isClosing()) {
             park();
         }
-        throw new DemoException(name + " has ended unexpectedly" + exitCode() + "; what it said is above");
+        String exitCode = process.isAlive() ? "" : " with exit code " + process.exitValue();
+        throw new DemoException(name + " has ended unexpectedly" + exitCode + "; its output is above");
     }
 
-    /** On Ctrl-C the processes end first; this thread has nothing to say then. */
+    /** On Ctrl-C the processes end first; this thread then waits silently for the end of the JVM. */
     private static void park() {
         try {
             Thread.currentThread().join();
@@ -147,29 +137,23 @@ final class ChildProcess implements AutoCloseable {
         }
     }
 
-    private String exitCode() {
-        return process.isAlive() ? "" : " with exit code " + process.exitValue();
-    }
-
     private void readAnswers() {
-        try (BufferedReader lines =
-                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+        try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                if (line.startsWith(Messages.PROGRESS)) {
-                    progress = Long.parseLong(line.substring(Messages.PROGRESS.length()));
+                if (line.startsWith(DemoMessages.PROGRESS)) {
+                    progress = Long.parseLong(line.substring(DemoMessages.PROGRESS.length()));
                 } else {
                     answers.add(line);
                 }
             }
         } catch (IOException | UncheckedIOException e) {
-            // The pipe broke: the process is gone or going.
+            // The pipe broke: the process has ended or is ending.
+        } finally {
             answers.add(ENDED);
-            return;
         }
-        answers.add(ENDED);
     }
 
-    /** Lets the process end by itself; its {@link Workplace} ends it if it does not. */
+    /** Lets the process end by itself; its {@link Workplace} kills it if it does not. */
     @Override
     public void close() {
         order(Order.QUIT);

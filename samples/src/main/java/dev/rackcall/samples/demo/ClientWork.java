@@ -1,10 +1,10 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.samples.demo.Messages.Done;
-import dev.rackcall.samples.demo.Messages.Order;
-import dev.rackcall.samples.demo.Messages.Prepared;
-import dev.rackcall.samples.demo.Messages.Setup;
-import dev.rackcall.samples.demo.Messages.Work;
+import dev.rackcall.samples.demo.DemoMessages.Done;
+import dev.rackcall.samples.demo.DemoMessages.Order;
+import dev.rackcall.samples.demo.DemoMessages.Prepared;
+import dev.rackcall.samples.demo.DemoMessages.Setup;
+import dev.rackcall.samples.demo.DemoMessages.Work;
 import dev.rackcall.samples.documents.BadLine;
 import dev.rackcall.samples.documents.Digest;
 import dev.rackcall.samples.documents.JsonDocument;
@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.function.LongConsumer;
 import org.HdrHistogram.Histogram;
 
-/** What a client process does with its share of the documents and searches, whichever way it takes to the store. One thread. */
+/** A client process's share of the documents and searches, over either transport. Used by one thread. */
 final class ClientWork implements AutoCloseable {
     private static final int BAD_LINES_SHOWN = 5;
 
@@ -53,8 +53,7 @@ final class ClientWork implements AutoCloseable {
             case WARM_UP -> warmUp();
             case BUILD -> build();
             case SEARCH -> search(setup.plan().searchesOf(setup.client()));
-            case CLEAR, SUMMARY, QUIT ->
-                throw new IllegalArgumentException("a client does not know the order " + order);
+            default -> throw new IllegalArgumentException("a client does not know the order " + order);
         };
     }
 
@@ -62,7 +61,7 @@ final class ClientWork implements AutoCloseable {
         prepared.clear();
         long digest = 0;
         boolean more = true;
-        while (more && prepared.size() < Plan.WINDOW) {
+        while (more && prepared.size() < DemoPlan.WINDOW) {
             Optional<JsonDocument> next = source.next();
             more = next.isPresent();
             if (more) {
@@ -82,9 +81,9 @@ final class ClientWork implements AutoCloseable {
     }
 
     private Done warmUp() throws IOException {
-        put(prepared.subList(0, Math.min(prepared.size(), Plan.WARM_UP)), Latencies.create());
+        put(prepared.subList(0, Math.min(prepared.size(), DemoPlan.WARM_UP)), Latencies.create());
         QueryPlan own = queryPlan();
-        for (int i = 0; i < Plan.WARM_UP_SEARCHES; i++) {
+        for (int i = 0; i < DemoPlan.WARM_UP_SEARCHES; i++) {
             Optional<Query> query = own.next();
             if (query.isPresent()) {
                 store.search(query.get());

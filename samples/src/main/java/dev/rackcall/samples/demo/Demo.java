@@ -18,14 +18,14 @@ public final class Demo {
      *
      * @throws DemoException if it cannot be done; the message says why
      */
-    public static Report run(Plan plan, Progress progress) {
+    public static Report run(DemoPlan plan, DemoProgress progress) {
         long start = System.nanoTime();
         Run pointer;
         Run serialised;
         Workplace workplace = Workplace.create();
         try (workplace) {
-            pointer = Run.of(plan, Transport.POINTER, workplace, progress);
-            serialised = Run.of(plan, Transport.SERIALISED, workplace, progress);
+            pointer = Run.of(plan, StoreTransport.POINTER, workplace, progress);
+            serialised = Run.of(plan, StoreTransport.SERIALISED, workplace, progress);
         } finally {
             progress.end();
         }
@@ -33,7 +33,7 @@ public final class Demo {
         return report(plan, pointer, serialised, workplace.leftBehind(), (System.nanoTime() - start) / NANOS);
     }
 
-    private static Report report(Plan plan, Run pointer, Run serialised, List<String> leftBehind, double seconds) {
+    private static Report report(DemoPlan plan, Run pointer, Run serialised, List<String> leftBehind, double seconds) {
         Report.Side left = pointer.side();
         Report.Side right = serialised.side();
         Report.SpeedUp speedUp = new Report.SpeedUp(

@@ -39,7 +39,7 @@ final class HostAgent implements AutoCloseable {
      *
      * @param patience how long an agent process may take to let this process in
      */
-    static Optional<HostAgent> open(RackMessages.Setup setup, Duration patience) {
+    static Optional<HostAgent> open(RackHost.Setup setup, Duration patience) {
         try {
             if (setup.meta().isPresent()) {
                 return Optional.of(

@@ -22,7 +22,7 @@ final class PointerClient implements StoreClient {
     private final Digest digest = new Digest();
     private Traffic traffic = Traffic.NONE;
 
-    PointerClient(Path directory, Plan plan) {
+    PointerClient(Path directory, DemoPlan plan) {
         channel = RpcChannel.builder(DocumentStore.CHANNEL)
                 .directory(PointerServer.runtimeDirectory(directory))
                 .waiting(plan.waiting())
@@ -44,8 +44,8 @@ final class PointerClient implements StoreClient {
     @Override
     public Outcome search(Query query) {
         Found found = switch (query) {
-            case Query.Text text -> store.withText(text.path(), text.text(), Plan.LIMIT);
-            case Query.Range range -> store.withNumber(range.path(), range.low(), range.high(), Plan.LIMIT);
+            case Query.Text text -> store.withText(text.path(), text.text(), DemoPlan.LIMIT);
+            case Query.Range range -> store.withNumber(range.path(), range.low(), range.high(), DemoPlan.LIMIT);
         };
         long digests = 0;
         for (Document document : found.documents()) {

@@ -15,7 +15,7 @@ final class PointerServer implements StoreServer {
     private final Store store = new Store();
     private final RpcServer server;
 
-    PointerServer(Path directory, Plan plan) {
+    PointerServer(Path directory, DemoPlan plan) {
         server = RpcServer.builder()
                 .directory(runtimeDirectory(directory))
                 .service(DocumentStore.class, DocumentStoreService.of(store))

@@ -1,9 +1,9 @@
 package dev.rackcall.samples.demo;
 
 import dev.rackcall.cp.MetaServer;
-import dev.rackcall.samples.demo.RackMessages.Role;
-import dev.rackcall.samples.demo.RackMessages.Sample;
-import dev.rackcall.samples.demo.RackMessages.Setup;
+import dev.rackcall.samples.demo.RackHost.Role;
+import dev.rackcall.samples.demo.RackHost.Sample;
+import dev.rackcall.samples.demo.RackHost.Setup;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
@@ -109,9 +109,9 @@ public final class RackDemo {
         Path view = folder("rack-1-seen-by-host-b");
         Files.createSymbolicLink(view, memory);
         try (MetaServer meta = MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), MAX_HOSTS, LEASE);
-                RackChild server = ready(setup(meta, Role.SERVE, "host-a", memory));
-                RackChild near = ready(setup(meta, Role.FILL_AND_SEARCH, "host-b", view));
-                RackChild far = ready(setup(meta, Role.SEARCH, "host-c", folder("rack-2")))) {
+                ChildProcess server = ready(setup(meta, Role.SERVE, "host-a", memory));
+                ChildProcess near = ready(setup(meta, Role.FILL_AND_SEARCH, "host-b", view));
+                ChildProcess far = ready(setup(meta, Role.SEARCH, "host-c", folder("rack-2")))) {
             out.printf(
                     "%n%7s  %-8s  %-8s  %-24s %12s %10s %10s%n",
                     "", "client", "server", "over", "searches/s", "p50", "p99");
@@ -123,10 +123,10 @@ public final class RackDemo {
         }
     }
 
-    private RackChild ready(Setup setup) {
-        RackChild child = RackChild.start(setup, workplace);
+    private ChildProcess ready(Setup setup) {
+        ChildProcess child = ChildProcess.start(setup.host(), RackHost.class, setup, workplace);
         try {
-            child.awaitReady();
+            child.awaitReady(() -> {});
             return child;
         } catch (RuntimeException e) {
             child.close();
@@ -135,7 +135,7 @@ public final class RackDemo {
     }
 
     /** One part: prints samples for as long as it takes, and until host-b takes the way that it has to. */
-    private void watch(RackChild near, RackChild far, String what, Predicate<Sample> expected) {
+    private void watch(ChildProcess near, ChildProcess far, String what, Predicate<Sample> expected) {
         if (!what.isEmpty()) {
             out.printf("%n         %s%n", what);
         }
@@ -143,8 +143,8 @@ public final class RackDemo {
         List<Sample> last = new ArrayList<>();
         while (true) {
             last.clear();
-            last.add(near.sample());
-            last.add(far.sample());
+            last.add(near.await(Sample.class, () -> {}));
+            last.add(far.await(Sample.class, () -> {}));
             last.forEach(this::print);
             long nanos = System.nanoTime() - begin;
             boolean asExpected = expected.test(last.getFirst())

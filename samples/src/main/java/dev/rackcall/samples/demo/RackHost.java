@@ -6,6 +6,7 @@ import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.samples.demo.DemoMessages.Order;
 import dev.rackcall.samples.documents.DocumentStore;
 import dev.rackcall.samples.documents.DocumentStoreService;
 import dev.rackcall.samples.documents.DocumentWriter;
@@ -13,26 +14,18 @@ import dev.rackcall.samples.documents.Found;
 import dev.rackcall.samples.documents.JsonDocument;
 import dev.rackcall.samples.documents.NoBench;
 import dev.rackcall.samples.documents.Store;
-import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.Scope;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
+import dev.rackcall.shm.pool.Pool;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/**
- * What runs in each process of the rack demo: a host that serves the store, or searches it by its name until its input ends. It knows no address: which
- * way its calls take is the channel's affair.
- */
+/** A host of the rack demo: a process that serves the store, or searches it by name. It knows no address; its channel chooses the route. */
 final class RackHost {
     /** With a machine that does more than it can. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -43,64 +36,86 @@ final class RackHost {
     private static final int BURST = 50;
     private static final int BATCH = 100;
 
-    private final RackMessages.Setup setup;
-    private final PrintStream answers;
-    /** For the moment in which one way is gone and the next not there yet. */
+    private final Setup setup;
+    private final ChildOrders orders;
+    /** For the moment in which one route is gone and the next not there yet. */
     private Optional<Route> lastUsed = Optional.empty();
 
-    private final CountDownLatch end = new CountDownLatch(1);
-    private volatile boolean leavesMemory;
-
-    private RackHost(RackMessages.Setup setup, PrintStream answers) {
+    private RackHost(Setup setup, ChildOrders orders) {
         this.setup = setup;
-        this.answers = answers;
+        this.orders = orders;
     }
 
-    /** The one argument is a {@link RackMessages.Setup}. */
+    /** What a host does. */
+    enum Role {
+        /** Serves the store. */
+        SERVE,
+        /** Puts all documents into it, then searches. */
+        FILL_AND_SEARCH,
+        SEARCH
+    }
+
+    /**
+     * A host's setup.
+     *
+     * @param workplace of the whole demo, which a host removes if the demo has died
+     * @param runtime the host's runtime directory, which stands for its memory unless it has a pool
+     * @param pool memory that it shares with other machines
+     * @param listen where it serves clients that share no memory with it
+     * @param meta the address of the control plane's meta server, for an agent in this process. If it is empty, the host uses the machine's agent
+     *     process. Without an agent there are no virtual queues, and each connection has a queue pair of its own
+     */
+    record Setup(
+            Role role,
+            String host,
+            Path workplace,
+            Path runtime,
+            URI directory,
+            Optional<Device> pool,
+            URI listen,
+            Optional<String> meta,
+            int count,
+            long seed) {}
+
+    /**
+     * A device that is the memory of several machines.
+     *
+     * @param number of the machine among them
+     */
+    record Device(Path path, int number) {}
+
+    /**
+     * A host's searches since its last sample.
+     *
+     * @param server the host that serves it
+     * @param over the route's kind
+     * @param memory whether that is memory
+     * @param searches that found what they had to find
+     * @param failed searches that failed or found nothing
+     * @param problem how the last of those ended
+     */
+    record Sample(
+            String host,
+            String server,
+            String over,
+            boolean memory,
+            long searches,
+            long failed,
+            String problem,
+            long p50Nanos,
+            long p99Nanos,
+            double seconds) {}
+
+    /** The one argument is a {@link Setup}. */
     public static void main(String[] args) {
-        PrintStream answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-        System.setOut(System.err); // what libraries print must not mix with the answers
-        RackHost host = new RackHost(Messages.MAPPER.readValue(args[0], RackMessages.Setup.class), answers);
-        Thread.ofPlatform().daemon().name("end").start(host::awaitEnd);
-        int exitCode = 0;
-        try {
-            host.run();
-        } catch (RpcException e) {
-            answers.println(RackMessages.FAILED + e.getMessage().replace('\n', ' '));
-            exitCode = 1;
-        } catch (Exception | Error e) { // whatever it was, the conductor has to hear of it
-            answers.println(RackMessages.FAILED + e.toString().replace('\n', ' '));
-            exitCode = 1;
-        }
-        System.exit(exitCode);
-    }
-
-    /** The conductor says {@code QUIT} before it closes the input; without that it is dead. */
-    private void awaitEnd() {
-        try {
-            BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-            for (String order = orders.readLine(); order != null; order = orders.readLine()) {
-                if (order.equals(Messages.Order.QUIT.name())) {
-                    end.countDown();
-                    return;
-                }
-                leavesMemory = order.equals(RackMessages.LEAVE_MEMORY);
-            }
-            Workplace.delete(setup.workplace());
-        } catch (IOException e) {
-            System.err.println(setup.workplace() + " may be left behind: " + e);
-        }
-        Runtime.getRuntime().halt(1);
-    }
-
-    private boolean isEnding() {
-        return end.getCount() == 0;
+        Setup setup = DemoMessages.MAPPER.readValue(args[0], Setup.class);
+        ChildOrders.obey(setup.workplace(), orders -> new RackHost(setup, orders).run());
     }
 
     private void run() throws InterruptedException {
         Optional<HostAgent> agent = HostAgent.open(setup, PATIENCE);
         try {
-            if (setup.role() == RackMessages.Role.SERVE) {
+            if (setup.role() == Role.SERVE) {
                 serve(agent.isPresent());
             } else {
                 search();
@@ -110,14 +125,12 @@ final class RackHost {
         }
     }
 
-    /** Nothing is closed if it has none. */
     private Optional<Pool> openPool() {
         return setup.pool().map(device -> Pool.dax(device.path(), device.number()));
     }
 
     private void serve(boolean overQueues) throws InterruptedException {
-        RdmaSettings.greetingTimeout(PATIENCE);
-        QueueSettings.greetingTimeout(PATIENCE);
+        RdmaSettings.helloTimeout(PATIENCE);
         Optional<Pool> pool = openPool();
         Store store = new Store();
         RpcServer.Builder server = RpcServer.builder()
@@ -132,8 +145,8 @@ final class RackHost {
         }
         pool.ifPresent(server::pool);
         try (RpcServer _ = server.start()) {
-            answers.println(RackMessages.READY);
-            end.await();
+            orders.ready();
+            orders.take();
             store.close();
         } finally {
             pool.ifPresent(Pool::close);
@@ -144,22 +157,18 @@ final class RackHost {
         List<JsonDocument> documents = documents();
         QueryPlan queries = new QueryPlan(documents, setup.seed());
         Optional<Pool> pool = openPool();
-        boolean fills = setup.role() == RackMessages.Role.FILL_AND_SEARCH;
+        boolean fills = setup.role() == Role.FILL_AND_SEARCH;
         try (RpcChannel channel = channel(pool)) {
             DocumentStore store = channel.stub(DocumentStore.class);
             if (fills) {
                 fill(channel, store, documents);
             }
-            answers.println(RackMessages.READY);
-            boolean without = false;
-            while (!isEnding()) {
-                if (pool.isPresent() && without != leavesMemory) {
-                    without = !without;
-                    if (without) {
-                        channel.leavePool();
-                    } else {
-                        channel.usePool(pool.get());
-                    }
+            orders.ready();
+            for (Order order = orders.poll(); order != Order.QUIT; order = orders.poll()) {
+                if (order == Order.LEAVE_MEMORY) {
+                    channel.leavePool();
+                } else if (order == Order.TAKE_MEMORY) {
+                    pool.ifPresent(channel::usePool);
                 }
                 sample(channel, store, queries);
             }
@@ -203,7 +212,7 @@ final class RackHost {
         long failed = 0;
         String problem = "";
         long begin = System.nanoTime();
-        while (!isEnding() && System.nanoTime() - begin < SAMPLE_NANOS) {
+        while (System.nanoTime() - begin < SAMPLE_NANOS) {
             for (int i = 0; i < BURST && System.nanoTime() - begin < SAMPLE_NANOS; i++) {
                 long start = System.nanoTime();
                 Optional<String> trouble = trySearch(store, queries.next().orElseThrow());
@@ -221,18 +230,17 @@ final class RackHost {
                 .findFirst()
                 .or(() -> lastUsed);
         lastUsed = used;
-        answers.println(RackMessages.SAMPLE
-                + Messages.MAPPER.writeValueAsString(new RackMessages.Sample(
-                        setup.host(),
-                        used.map(Route::host).orElse("nobody"),
-                        used.map(route -> route.kind().toString()).orElse("nothing"),
-                        used.filter(route -> route.kind().isMemory()).isPresent(),
-                        latencies.getTotalCount(),
-                        failed,
-                        problem,
-                        latencies.getValueAtPercentile(50),
-                        latencies.getValueAtPercentile(99),
-                        (System.nanoTime() - begin) / 1e9)));
+        orders.answer(new Sample(
+                setup.host(),
+                used.map(Route::host).orElse("nobody"),
+                used.map(route -> route.kind().toString()).orElse("nothing"),
+                used.filter(route -> route.kind().isMemory()).isPresent(),
+                latencies.getTotalCount(),
+                failed,
+                problem,
+                latencies.getValueAtPercentile(50),
+                latencies.getValueAtPercentile(99),
+                (System.nanoTime() - begin) / 1e9));
     }
 
     /** How many documents match, since those themselves stay in the memory of the server's rack. Says what went wrong. */

@@ -1,7 +1,8 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.samples.demo.RackMessages.Role;
-import dev.rackcall.samples.demo.RackMessages.Setup;
+import dev.rackcall.samples.demo.DemoMessages.Order;
+import dev.rackcall.samples.demo.RackHost.Role;
+import dev.rackcall.samples.demo.RackHost.Setup;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -14,9 +15,9 @@ public final class RackSeat implements AutoCloseable {
     private static final URI NOWHERE = URI.create("rdma://127.0.0.1:0");
 
     private final Workplace workplace;
-    private final RackChild child;
+    private final ChildProcess child;
 
-    private RackSeat(Workplace workplace, RackChild child) {
+    private RackSeat(Workplace workplace, ChildProcess child) {
         this.workplace = workplace;
         this.child = child;
     }
@@ -62,13 +63,14 @@ public final class RackSeat implements AutoCloseable {
                     workplace.directory(),
                     workplace.directory().resolve("runtime"),
                     machine.directory(),
-                    machine.pool().map(path -> new RackMessages.Device(path, machine.number())),
+                    machine.pool().map(path -> new RackHost.Device(path, machine.number())),
                     listen,
                     Optional.empty(),
                     machine.count(),
                     1);
-            RackSeat seat = new RackSeat(workplace, RackChild.start(setup, workplace));
-            seat.child.awaitReady();
+            RackSeat seat =
+                    new RackSeat(workplace, ChildProcess.start(machine.host(), RackHost.class, setup, workplace));
+            seat.child.awaitReady(() -> {});
             return seat;
         } catch (RuntimeException e) {
             workplace.close();
@@ -78,7 +80,7 @@ public final class RackSeat implements AutoCloseable {
 
     /** Waits for the next sample of a host that searches. */
     public Seen sample() {
-        RackMessages.Sample sample = child.sample();
+        RackHost.Sample sample = child.await(RackHost.Sample.class, () -> {});
         return new Seen(
                 sample.over(),
                 sample.memory(),
@@ -97,12 +99,12 @@ public final class RackSeat implements AutoCloseable {
 
     /** The machine does without its pool from now on: its calls take another way. A sample that was under way still comes first. */
     public void leaveMemory() {
-        child.order(RackMessages.LEAVE_MEMORY);
+        child.order(Order.LEAVE_MEMORY);
     }
 
     /** It uses its pool again. */
     public void takeMemory() {
-        child.order(RackMessages.TAKE_MEMORY);
+        child.order(Order.TAKE_MEMORY);
     }
 
     @Override

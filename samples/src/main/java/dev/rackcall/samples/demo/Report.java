@@ -20,7 +20,7 @@ import org.HdrHistogram.Histogram;
  */
 public record Report(
         Machine machine,
-        Plan plan,
+        DemoPlan plan,
         Side pointer,
         Side serialised,
         SpeedUp speedUp,
@@ -28,8 +28,6 @@ public record Report(
         List<BadLine> firstBadLines,
         List<String> leftBehind,
         double seconds) {
-    private static final double NANOS = 1e9;
-
     /**
      * Where the figures came about.
      *
@@ -78,7 +76,7 @@ public record Report(
      * @param read documents that came back and were read
      */
     public record Side(
-            Transport transport,
+            StoreTransport transport,
             long documents,
             long buildNs,
             Percentiles put,
@@ -91,13 +89,5 @@ public record Report(
             Percentiles search,
             long searchCopiedBytes,
             long matches,
-            long read) {
-        double buildSeconds() {
-            return buildNs / NANOS;
-        }
-
-        double searchSeconds() {
-            return searchNs / NANOS;
-        }
-    }
+            long read) {}
 }

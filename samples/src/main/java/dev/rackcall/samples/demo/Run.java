@@ -1,8 +1,8 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.samples.demo.Messages.Order;
-import dev.rackcall.samples.demo.Messages.Prepared;
-import dev.rackcall.samples.demo.Messages.Work;
+import dev.rackcall.samples.demo.DemoMessages.Order;
+import dev.rackcall.samples.demo.DemoMessages.Prepared;
+import dev.rackcall.samples.demo.DemoMessages.Work;
 import dev.rackcall.samples.documents.BadLine;
 import dev.rackcall.samples.documents.Store;
 import java.util.ArrayList;
@@ -12,7 +12,7 @@ import org.HdrHistogram.Histogram;
 
 /** One way to the store, from the first document to the last search, and what came of it. One thread. */
 final class Run {
-    private final Transport transport;
+    private final StoreTransport transport;
     private long documents;
     private long sourceDigest;
     private List<BadLine> badLines = List.of();
@@ -30,11 +30,11 @@ final class Run {
     private final List<Long> digests = new ArrayList<>();
     private Store.Summary summary = new Store.Summary(0, 0, 0, 0);
 
-    private Run(Transport transport) {
+    private Run(StoreTransport transport) {
         this.transport = transport;
     }
 
-    static Run of(Plan plan, Transport transport, Workplace workplace, Progress progress) {
+    static Run of(DemoPlan plan, StoreTransport transport, Workplace workplace, DemoProgress progress) {
         Run run = new Run(transport);
         try (Stage stage = new Stage(plan, transport, workplace, progress)) {
             run.build(stage, plan);
@@ -45,7 +45,7 @@ final class Run {
         return run;
     }
 
-    private void build(Stage stage, Plan plan) {
+    private void build(Stage stage, DemoPlan plan) {
         prepareAndBuild(stage, plan);
         if (documents == 0) {
             throw new DemoException(plan.input().file().map(Object::toString).orElse("the input") + " holds no document"
@@ -56,7 +56,7 @@ final class Run {
         }
     }
 
-    private void prepareAndBuild(Stage stage, Plan plan) {
+    private void prepareAndBuild(Stage stage, DemoPlan plan) {
         long expected = plan.input().file().isEmpty() ? plan.input().count() : 0;
         boolean first = true;
         boolean more = true;
@@ -88,7 +88,7 @@ final class Run {
                 .toList();
     }
 
-    private void search(Stage stage, Plan plan) {
+    private void search(Stage stage, DemoPlan plan) {
         List<Work> work = stage.clients(Order.SEARCH, Work.class, "searching", 0, plan.searches());
         searchNanos = elapsed(work);
         for (Work each : work) {

@@ -6,81 +6,70 @@ import dev.rackcall.samples.documents.JsonText;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
+import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.List;
-import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.JsonNode;
 
-/** Sends documents as JSON through a Unix domain socket; parses those that it finds. */
+/** Sends documents as JSON through a Unix domain socket; parses the documents that it finds. */
 final class SocketClient implements StoreClient {
     private final SocketChannel channel;
-    private final Frame frame = new Frame();
     private Traffic traffic = Traffic.NONE;
 
     SocketClient(Path directory) throws IOException {
         channel = SocketChannel.open(StandardProtocolFamily.UNIX);
-        channel.connect(SocketProtocol.address(directory));
+        channel.connect(SocketMessage.address(directory));
     }
 
     @Override
     public void put(List<JsonDocument> documents) throws IOException {
-        frame.begin();
-        frame.write(SocketProtocol.PUT);
-        frame.writeInt(documents.size());
+        SocketMessage request = SocketMessage.of(SocketMessage.PUT);
+        request.writeInt(documents.size());
         for (JsonDocument document : documents) {
-            frame.writeLong(document.number());
-            frame.writeInt(0);
-            int start = frame.position();
-            try (JsonGenerator json = JsonText.MAPPER.createGenerator(frame)) {
-                JsonText.MAPPER.writeTree(json, document.content());
-            }
-            frame.setInt(start - Integer.BYTES, frame.position() - start);
+            request.writeDocument(document.number(), JsonText.MAPPER.writeValueAsBytes(document.content()));
         }
-        call();
+        call(request);
     }
 
     @Override
     public Outcome search(Query query) throws IOException {
-        frame.begin();
+        SocketMessage request =
+                SocketMessage.of(query instanceof Query.Text ? SocketMessage.WITH_TEXT : SocketMessage.WITH_NUMBER);
+        request.writePath(query.path());
         switch (query) {
-            case Query.Text text -> {
-                frame.write(SocketProtocol.WITH_TEXT);
-                frame.writePath(text.path());
-                frame.writeText(text.text());
-            }
+            case Query.Text text -> request.writeText(text.text());
             case Query.Range range -> {
-                frame.write(SocketProtocol.WITH_NUMBER);
-                frame.writePath(range.path());
-                frame.writeDouble(range.low());
-                frame.writeDouble(range.high());
+                request.writeDouble(range.low());
+                request.writeDouble(range.high());
             }
         }
-        call();
-        long total = frame.readLong();
-        int read = frame.readInt();
+        ByteBuffer answer = call(request);
+        long total = answer.getLong();
+        int read = answer.getInt();
         long digests = 0;
         for (int i = 0; i < read; i++) {
-            long number = frame.readLong();
-            int length = frame.readInt();
-            JsonNode content = JsonText.TRUSTING.readTree(frame.array(), frame.position(), length);
-            frame.skip(length);
+            long number = answer.getLong();
+            int length = answer.getInt();
+            JsonNode content = JsonText.TRUSTING.readTree(answer.array(), answer.position(), length);
+            answer.position(answer.position() + length);
             digests = 31 * digests + Digest.of(new JsonDocument(number, content));
         }
         return new Outcome(total, read, digests);
     }
 
-    /** Sends the frame, and receives the answer in it. */
-    private void call() throws IOException {
-        int sent = frame.send(channel);
-        int received = frame.receive(channel);
-        if (received < 0) {
+    /** Sends a request; returns the content of its answer. */
+    private ByteBuffer call(SocketMessage request) throws IOException {
+        int sent = request.send(channel);
+        ByteBuffer answer = SocketMessage.receive(channel);
+        if (answer == null) {
             throw new EOFException("the server closed the connection");
         }
-        traffic = traffic.plus(new Traffic((long) sent + received, 0));
-        if (frame.readByte() != SocketProtocol.DONE) {
-            throw new IOException("the server answered: " + frame.readText());
+        traffic = traffic.plus(new Traffic((long) sent + Integer.BYTES + answer.limit(), 0));
+        if (answer.get() != SocketMessage.DONE) {
+            throw new IOException("the server answered: " + SocketMessage.readText(answer));
         }
+        return answer;
     }
 
     @Override

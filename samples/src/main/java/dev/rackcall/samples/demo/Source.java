@@ -4,21 +4,29 @@ import dev.rackcall.samples.documents.BadLine;
 import dev.rackcall.samples.documents.JsonDocument;
 import dev.rackcall.samples.documents.JsonLines;
 import dev.rackcall.samples.documents.NoBench;
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.Optional;
+import java.util.PrimitiveIterator;
 import java.util.function.Consumer;
+import java.util.stream.LongStream;
 
 /** One client's share of the documents, one after the other. */
-interface Source extends AutoCloseable {
+interface Source extends Closeable {
     /** Empty when there are no more. */
     Optional<JsonDocument> next() throws IOException;
 
     @Override
-    void close() throws IOException;
+    default void close() throws IOException {}
 
-    static Source open(Input input, int client, int clients, Consumer<BadLine> bad) throws IOException {
+    /** Lines of a file, or every {@code clients}th generated document. */
+    static Source open(DemoPlan.Input input, int client, int clients, Consumer<BadLine> bad) throws IOException {
         if (input.file().isEmpty()) {
-            return new Generated(input, client, clients);
+            NoBench generator = NoBench.of(input.seed(), input.count());
+            PrimitiveIterator.OfLong numbers = LongStream.iterate(
+                            client, number -> number < input.count(), number -> number + clients)
+                    .iterator();
+            return () -> numbers.hasNext() ? Optional.of(generator.document(numbers.nextLong())) : Optional.empty();
         }
         JsonLines lines = JsonLines.open(input.file().get(), client, clients, bad);
         return new Source() {
@@ -32,33 +40,5 @@ interface Source extends AutoCloseable {
                 lines.close();
             }
         };
-    }
-
-    /** Every so manieth of the generated documents. */
-    final class Generated implements Source {
-        private final NoBench generator;
-        private final long count;
-        private final int step;
-        private long next;
-
-        private Generated(Input input, int client, int clients) {
-            generator = NoBench.of(input.seed(), input.count());
-            count = input.count();
-            next = client;
-            step = clients;
-        }
-
-        @Override
-        public Optional<JsonDocument> next() {
-            if (next >= count) {
-                return Optional.empty();
-            }
-            JsonDocument document = generator.document(next);
-            next += step;
-            return Optional.of(document);
-        }
-
-        @Override
-        public void close() {}
     }
 }

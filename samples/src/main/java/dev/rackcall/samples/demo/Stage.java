@@ -1,28 +1,37 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.samples.demo.Messages.Done;
-import dev.rackcall.samples.demo.Messages.Order;
-import dev.rackcall.samples.demo.Messages.Role;
-import dev.rackcall.samples.demo.Messages.Setup;
+import dev.rackcall.samples.demo.DemoMessages.Done;
+import dev.rackcall.samples.demo.DemoMessages.Order;
+import dev.rackcall.samples.demo.DemoMessages.Role;
+import dev.rackcall.samples.demo.DemoMessages.Setup;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 /** A server process and its clients, which do what they are told at the same time. One thread. */
 final class Stage implements AutoCloseable {
     private final String title;
-    private final Progress progress;
+    private final DemoProgress progress;
     private final ChildProcess server;
     private final List<ChildProcess> clients = new ArrayList<>();
 
     /** Starts all processes; they are ready when this returns. */
-    Stage(Plan plan, Transport transport, Workplace workplace, Progress progress) {
+    Stage(DemoPlan plan, StoreTransport transport, Workplace workplace, DemoProgress progress) {
         this.title = transport.title();
         this.progress = progress;
-        this.server = ChildProcess.start(new Setup(Role.SERVER, transport, workplace.directory(), plan, 0), workplace);
+        Path directory = workplace.directory();
+        this.server = ChildProcess.start(
+                "server (" + title + ")",
+                DemoProcess.class,
+                new Setup(Role.SERVER, transport, directory, plan, 0),
+                workplace);
         server.awaitReady(this::reportStart);
         for (int client = 0; client < plan.clients(); client++) {
             clients.add(ChildProcess.start(
-                    new Setup(Role.CLIENT, transport, workplace.directory(), plan, client), workplace));
+                    "client " + (client + 1) + " (" + title + ")",
+                    DemoProcess.class,
+                    new Setup(Role.CLIENT, transport, directory, plan, client),
+                    workplace));
         }
         clients.forEach(client -> client.awaitReady(this::reportStart));
     }

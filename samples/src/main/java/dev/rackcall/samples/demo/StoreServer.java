@@ -11,7 +11,7 @@ interface StoreServer extends AutoCloseable {
     @Override
     void close() throws IOException;
 
-    static StoreServer open(Messages.Setup setup) throws IOException {
+    static StoreServer open(DemoMessages.Setup setup) throws IOException {
         return switch (setup.transport()) {
             case POINTER -> new PointerServer(setup.directory(), setup.plan());
             case SERIALISED -> new SocketServer(setup.directory());

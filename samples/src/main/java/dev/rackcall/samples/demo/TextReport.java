@@ -55,8 +55,8 @@ public final class TextReport {
     }
 
     private void head(Report.Side side) {
-        Plan plan = report.plan();
-        Input input = plan.input();
+        DemoPlan plan = report.plan();
+        DemoPlan.Input input = plan.input();
         line(
                 "%s, %s, %s, %s",
                 report.machine().cpu(),

@@ -1,17 +1,17 @@
 package dev.rackcall.samples.demo;
 
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * The directory for sockets and lock files that one run of the demo has to itself, and the processes that work in it. Both are gone after
@@ -99,25 +99,19 @@ final class Workplace implements AutoCloseable {
         return left;
     }
 
-    /** Deletes a directory with all that it holds; nothing happens if it is not there. */
+    /** Deletes a directory with its content. Another process may delete it at the same moment. */
     static void delete(Path directory) throws IOException {
-        try {
-            Files.walkFileTree(directory, new SimpleFileVisitor<>() {
-                @Override
-                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                    Files.deleteIfExists(file);
-                    return FileVisitResult.CONTINUE;
-                }
-
-                @Override
-                public FileVisitResult postVisitDirectory(Path folder, IOException e) throws IOException {
-                    Files.deleteIfExists(folder);
-                    return FileVisitResult.CONTINUE;
-                }
-            });
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
         } catch (NoSuchFileException e) {
-            // Somebody else did it at the same moment.
-            return;
+            // It is gone.
+        } catch (UncheckedIOException e) {
+            if (!(e.getCause() instanceof NoSuchFileException)) {
+                throw e.getCause();
+            }
+            delete(directory);
         }
     }
 }

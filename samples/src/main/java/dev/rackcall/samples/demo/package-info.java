@@ -1,5 +1,6 @@
 /**
- * The document store in several processes, once by pointer and once serialised over a Unix domain socket, measured side by side. Start with
- * {@link dev.rackcall.samples.demo.Demo}, which conducts; {@link dev.rackcall.samples.demo.DemoProcess} is what its servers and clients run.
+ * Runs the document store in several processes: by pointer and serialised over a Unix domain socket, or on three hosts in two racks.
+ * A {@link dev.rackcall.samples.demo.ChildProcess} gives orders to a process, which reads them by {@link dev.rackcall.samples.demo.ChildOrders}.
+ * Start with {@link dev.rackcall.samples.demo.Demo}, which compares the two transports, or {@link dev.rackcall.samples.demo.RackDemo}.
  */
 package dev.rackcall.samples.demo;

@@ -1,7 +1,7 @@
 package dev.rackcall.samples.documents;
 
-import dev.rackcall.shm.Shared;
-import dev.rackcall.shm.SharedArray;
+import dev.rackcall.shm.types.Shared;
+import dev.rackcall.shm.types.SharedArray;
 
 /** Documents that were built in one scope and are handed over together. */
 @Shared

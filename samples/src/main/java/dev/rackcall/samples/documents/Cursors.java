@@ -1,8 +1,8 @@
 package dev.rackcall.samples.documents;
 
-import dev.rackcall.shm.SharedArray;
-import dev.rackcall.shm.SharedDataException;
-import dev.rackcall.shm.SharedString;
+import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedDataException;
+import dev.rackcall.shm.types.SharedString;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -14,20 +14,20 @@ import java.util.List;
 final class Cursors {
     private static final int MAX_VALUES = 1 << 20;
 
-    private final List<Json> values = new ArrayList<>();
-    private final List<SharedArray<Json>> children = new ArrayList<>();
+    private final List<JsonValue> values = new ArrayList<>();
+    private final List<SharedArray<JsonValue>> children = new ArrayList<>();
     private final SharedString name = SharedString.TYPE.flyweight();
     private final SharedString text = SharedString.TYPE.flyweight();
     private int seen;
 
     /** Puts the first flyweight onto the content of a document. */
-    Json root(Document document) {
+    JsonValue root(Document document) {
         seen = 0;
         return document.content();
     }
 
     /** A flyweight on the children of a value at that depth. */
-    SharedArray<Json> children(Json parent, int depth) {
+    SharedArray<JsonValue> children(JsonValue parent, int depth) {
         if (depth >= JsonText.MAX_DEPTH) {
             throw new SharedDataException(
                     "a document is more than " + JsonText.MAX_DEPTH + " arrays and objects deep; flatten it");
@@ -36,7 +36,7 @@ final class Cursors {
             children.add(SharedTypes.CHILDREN.flyweight());
             values.add(SharedTypes.JSON.flyweight());
         }
-        SharedArray<Json> array = children.get(depth);
+        SharedArray<JsonValue> array = children.get(depth);
         if (!parent.children(array)) {
             throw new SharedDataException(parent + " of kind " + parent.kind() + " has no children, not even none");
         }
@@ -44,12 +44,12 @@ final class Cursors {
     }
 
     /** A flyweight on one of the children; {@code depth} is that of their parent. */
-    Json child(SharedArray<Json> array, int index, int depth) {
+    JsonValue child(SharedArray<JsonValue> array, int index, int depth) {
         seen++;
         if (seen > MAX_VALUES) {
             throw new SharedDataException("a document has more than " + MAX_VALUES + " values; split it");
         }
-        Json child = values.get(depth);
+        JsonValue child = values.get(depth);
         if (!array.get(index, child)) {
             throw new SharedDataException("element " + index + " of " + array + " is null");
         }
@@ -57,7 +57,7 @@ final class Cursors {
     }
 
     /** A flyweight on a member's name. */
-    SharedString name(Json member) {
+    SharedString name(JsonValue member) {
         if (!member.name(name)) {
             throw new SharedDataException(member + " is a member without a name");
         }
@@ -65,7 +65,7 @@ final class Cursors {
     }
 
     /** A flyweight on a value's text. */
-    SharedString text(Json value) {
+    SharedString text(JsonValue value) {
         if (!value.text(text)) {
             throw new SharedDataException(value + " of kind " + value.kind() + " has no text");
         }
@@ -73,7 +73,7 @@ final class Cursors {
     }
 
     /** The value of a DECIMAL, as near as a double comes. */
-    double decimal(Json value) {
+    double decimal(JsonValue value) {
         String digits = text(value).toString();
         try {
             return Double.parseDouble(digits);

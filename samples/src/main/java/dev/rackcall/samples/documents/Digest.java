@@ -1,6 +1,6 @@
 package dev.rackcall.samples.documents;
 
-import dev.rackcall.shm.SharedArray;
+import dev.rackcall.shm.types.SharedArray;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import tools.jackson.databind.JsonNode;
@@ -22,21 +22,21 @@ public final class Digest {
         return Hash.mix(document.number(), of(document.content()));
     }
 
-    private long of(Json value, int depth) {
+    private long of(JsonValue value, int depth) {
         Kind kind = value.kind();
         return switch (kind) {
             case OBJECT -> {
-                SharedArray<Json> members = cursors.children(value, depth);
+                SharedArray<JsonValue> members = cursors.children(value, depth);
                 long sum = 0;
                 for (int i = 0; i < members.length(); i++) {
-                    Json member = cursors.child(members, i, depth);
+                    JsonValue member = cursors.child(members, i, depth);
                     long name = Hash.of(cursors.name(member).toUtf8());
                     sum += Hash.mix(name, of(member, depth + 1));
                 }
                 yield digest(kind, sum);
             }
             case ARRAY -> {
-                SharedArray<Json> elements = cursors.children(value, depth);
+                SharedArray<JsonValue> elements = cursors.children(value, depth);
                 long sequence = elements.length();
                 for (int i = 0; i < elements.length(); i++) {
                     sequence = Hash.mix(sequence, of(cursors.child(elements, i, depth), depth + 1));
@@ -75,9 +75,9 @@ public final class Digest {
         if (node.isIntegralNumber() && node.canConvertToLong()) {
             return digest(Kind.INTEGER, node.longValue());
         }
-        return node.isDouble() || Numbers.isDouble(node.decimalValue())
+        return node.isDouble() || JsonNumbers.isDouble(node.decimalValue())
                 ? digest(Kind.DOUBLE, Double.doubleToLongBits(node.doubleValue()))
-                : digest(Kind.DECIMAL, hash(Numbers.text(node.decimalValue())));
+                : digest(Kind.DECIMAL, hash(JsonNumbers.text(node.decimalValue())));
     }
 
     private static long hash(String text) {

@@ -1,6 +1,6 @@
 package dev.rackcall.samples.documents;
 
-import dev.rackcall.shm.Shared;
+import dev.rackcall.shm.types.Shared;
 
 /** One document: its number, which its author chose, and its content. */
 @Shared
@@ -9,7 +9,7 @@ public interface Document {
 
     Document number(long value);
 
-    Json content();
+    JsonValue content();
 
-    Document content(Json value);
+    Document content(JsonValue value);
 }

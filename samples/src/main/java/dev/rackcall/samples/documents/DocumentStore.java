@@ -27,7 +27,7 @@ public interface DocumentStore {
     @Rpc(idempotent = true)
     Found withText(List<String> path, String text, int limit);
 
-    /** The documents that have a number from {@code low} to {@code high}, both included, at that path. Numbers compare as doubles. */
+    /** The documents that have a number from {@code low} to {@code high}, both included, at that path. JsonNumbers compare as doubles. */
     @Rpc(idempotent = true)
     Found withNumber(List<String> path, double low, double high, int limit);
 }

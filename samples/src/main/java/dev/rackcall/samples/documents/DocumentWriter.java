@@ -2,8 +2,9 @@ package dev.rackcall.samples.documents;
 
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedArray;
-import dev.rackcall.shm.SharedString;
+import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedString;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,7 +21,7 @@ import tools.jackson.databind.JsonNode;
 public final class DocumentWriter {
     private final Map<String, Ref<SharedString>> names = new HashMap<>();
     /** Children of all arrays and objects that are open, the innermost's last. */
-    private final List<Json> open = new ArrayList<>();
+    private final List<JsonValue> open = new ArrayList<>();
 
     private Scope scope;
     private long bytes;
@@ -67,14 +68,14 @@ public final class DocumentWriter {
         return SharedTypes.BATCH.create(scope).documents(array);
     }
 
-    private Document document(long number, Json content) {
+    private Document document(long number, JsonValue content) {
         bytes += SharedTypes.DOCUMENT.bytes();
         return SharedTypes.DOCUMENT.create(scope).number(number).content(content);
     }
 
     // ---- from a tree
 
-    private Json value(JsonNode node) {
+    private JsonValue value(JsonNode node) {
         return switch (node.getNodeType()) {
             case OBJECT -> object(node);
             case ARRAY -> array(node);
@@ -85,8 +86,8 @@ public final class DocumentWriter {
         };
     }
 
-    private Json object(JsonNode node) {
-        SharedArray<Json> members = children(node.size());
+    private JsonValue object(JsonNode node) {
+        SharedArray<JsonValue> members = children(node.size());
         int i = 0;
         for (Map.Entry<String, JsonNode> member : node.properties()) {
             members.set(i++, value(member.getValue()).name(name(member.getKey())));
@@ -94,8 +95,8 @@ public final class DocumentWriter {
         return parent(Kind.OBJECT, members);
     }
 
-    private Json array(JsonNode node) {
-        SharedArray<Json> elements = children(node.size());
+    private JsonValue array(JsonNode node) {
+        SharedArray<JsonValue> elements = children(node.size());
         int i = 0;
         for (JsonNode element : node.values()) {
             elements.set(i++, value(element));
@@ -103,7 +104,7 @@ public final class DocumentWriter {
         return parent(Kind.ARRAY, elements);
     }
 
-    private Json number(JsonNode node) {
+    private JsonValue number(JsonNode node) {
         if (node.isIntegralNumber() && node.canConvertToLong()) {
             return bits(Kind.INTEGER, node.longValue());
         }
@@ -112,7 +113,7 @@ public final class DocumentWriter {
 
     // ---- from text
 
-    private Json value(JsonParser parser, JsonToken token) {
+    private JsonValue value(JsonParser parser, JsonToken token) {
         return switch (token) {
             case START_OBJECT -> object(parser);
             case START_ARRAY -> array(parser);
@@ -122,7 +123,7 @@ public final class DocumentWriter {
                         ? real(parser.getDecimalValue())
                         : bits(Kind.INTEGER, parser.getLongValue());
             case VALUE_NUMBER_FLOAT ->
-                Numbers.isShort(parser.getStringLength(), parser.getDoubleValue())
+                JsonNumbers.isShort(parser.getStringLength(), parser.getDoubleValue())
                         ? real(parser.getDoubleValue())
                         : real(parser.getDecimalValue());
             case VALUE_TRUE -> bits(Kind.BOOLEAN, 1);
@@ -131,7 +132,7 @@ public final class DocumentWriter {
         };
     }
 
-    private Json object(JsonParser parser) {
+    private JsonValue object(JsonParser parser) {
         int first = open.size();
         for (String name = parser.nextName(); name != null; name = parser.nextName()) {
             open.add(value(parser, parser.nextToken()).name(name(name)));
@@ -139,7 +140,7 @@ public final class DocumentWriter {
         return parent(Kind.OBJECT, first);
     }
 
-    private Json array(JsonParser parser) {
+    private JsonValue array(JsonParser parser) {
         int first = open.size();
         for (JsonToken token = parser.nextToken(); token != JsonToken.END_ARRAY; token = parser.nextToken()) {
             open.add(value(parser, token));
@@ -147,9 +148,9 @@ public final class DocumentWriter {
         return parent(Kind.ARRAY, first);
     }
 
-    private Json parent(Kind kind, int firstChild) {
-        List<Json> own = open.subList(firstChild, open.size());
-        SharedArray<Json> children = children(own.size());
+    private JsonValue parent(Kind kind, int firstChild) {
+        List<JsonValue> own = open.subList(firstChild, open.size());
+        SharedArray<JsonValue> children = children(own.size());
         for (int i = 0; i < own.size(); i++) {
             children.set(i, own.get(i));
         }
@@ -159,28 +160,28 @@ public final class DocumentWriter {
 
     // ---- the values
 
-    private Json real(BigDecimal number) {
-        return Numbers.isDouble(number) ? real(number.doubleValue()) : text(Kind.DECIMAL, Numbers.text(number));
+    private JsonValue real(BigDecimal number) {
+        return JsonNumbers.isDouble(number) ? real(number.doubleValue()) : text(Kind.DECIMAL, JsonNumbers.text(number));
     }
 
-    private Json real(double number) {
+    private JsonValue real(double number) {
         return bits(Kind.DOUBLE, Double.doubleToLongBits(number));
     }
 
-    private Json bits(Kind kind, long bits) {
+    private JsonValue bits(Kind kind, long bits) {
         bytes += SharedTypes.JSON.bytes();
         return SharedTypes.JSON.create(scope).kind(kind).bits(bits);
     }
 
-    private Json text(Kind kind, String text) {
-        return bits(kind, 0).text(Ref.to(string(text)));
+    private JsonValue text(Kind kind, String text) {
+        return bits(kind, 0).text(SharedObject.toRef(string(text)));
     }
 
-    private Json parent(Kind kind, SharedArray<Json> children) {
-        return bits(kind, 0).children(Ref.to(children));
+    private JsonValue parent(Kind kind, SharedArray<JsonValue> children) {
+        return bits(kind, 0).children(SharedObject.toRef(children));
     }
 
-    private SharedArray<Json> children(int count) {
+    private SharedArray<JsonValue> children(int count) {
         bytes += arrayBytes(count);
         return SharedArray.create(scope, SharedTypes.JSON, count);
     }
@@ -188,14 +189,14 @@ public final class DocumentWriter {
     private Ref<SharedString> name(String name) {
         Ref<SharedString> known = names.get(name);
         if (known == null) {
-            known = Ref.to(string(name));
+            known = SharedObject.toRef(string(name));
             names.put(name, known);
         }
         return known;
     }
 
     private SharedString string(String text) {
-        SharedString made = scope.string(text);
+        SharedString made = SharedString.create(scope, text);
         bytes += rounded(SharedString.TYPE.bytes() + made.length());
         return made;
     }

@@ -1,12 +1,14 @@
 package dev.rackcall.samples.documents;
 
+import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.CharsetEncoder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import tools.jackson.core.JacksonException;
@@ -28,9 +30,7 @@ public final class JsonLines implements AutoCloseable {
     private final int shares;
     private final Consumer<BadLine> bad;
 
-    private final byte[] chunk = new byte[CHUNK];
-    private int from;
-    private int to;
+    private final CharsetEncoder utf8 = StandardCharsets.UTF_8.newEncoder();
     private byte[] line = new byte[CHUNK];
     private long number;
 
@@ -48,7 +48,7 @@ public final class JsonLines implements AutoCloseable {
      * @param bad hears of each line that is no document
      */
     public static JsonLines open(Path file, int share, int shares, Consumer<BadLine> bad) throws IOException {
-        return new JsonLines(Files.newInputStream(file), share, shares, bad);
+        return new JsonLines(new BufferedInputStream(Files.newInputStream(file), CHUNK), share, shares, bad);
     }
 
     /** The next document, numbered as its line; empty at the end of the file. */
@@ -65,39 +65,22 @@ public final class JsonLines implements AutoCloseable {
         return Optional.empty();
     }
 
-    /** Reads a line into {@link #line} and returns its length; of one that is too long, the first {@code MAX_LINE + 1} bytes. */
+    /** Reads a line into {@link #line} and returns its length; of a line that is too long, the first {@code MAX_LINE + 1} bytes. */
     private int readLine() throws IOException {
+        int next = in.read();
+        if (next < 0) {
+            return END;
+        }
         int length = 0;
-        boolean begun = false;
-        while (true) {
-            if (from == to) {
-                from = 0;
-                to = Math.max(0, in.read(chunk));
-                if (to == 0) {
-                    return begun ? length : END;
-                }
+        for (; next >= 0 && next != '\n'; next = in.read()) {
+            if (length == line.length && length <= MAX_LINE) {
+                line = Arrays.copyOf(line, Math.min(MAX_LINE + 1, 2 * length));
             }
-            begun = true;
-            int end = from;
-            while (end < to && chunk[end] != '\n') {
-                end++;
-            }
-            length = append(end, length);
-            boolean whole = end < to;
-            from = whole ? end + 1 : to;
-            if (whole) {
-                return length;
+            if (length < line.length) {
+                line[length++] = (byte) next;
             }
         }
-    }
-
-    private int append(int end, int length) {
-        int more = Math.min(end - from, MAX_LINE + 1 - length);
-        if (length + more > line.length) {
-            line = Arrays.copyOf(line, Math.min(MAX_LINE + 1, Math.max(length + more, 2 * line.length)));
-        }
-        System.arraycopy(chunk, from, line, length, more);
-        return length + more;
+        return length;
     }
 
     private Optional<JsonDocument> document(int length) {
@@ -139,7 +122,7 @@ public final class JsonLines implements AutoCloseable {
         return column > 0 ? message + " (column " + column + ")" : message;
     }
 
-    private static Optional<String> complaint(JsonNode content) {
+    private Optional<String> complaint(JsonNode content) {
         if (!content.isObject()) {
             return Optional.of("the line holds a JSON "
                     + content.getNodeType().name().toLowerCase(Locale.ROOT) + ", not an object");
@@ -149,30 +132,11 @@ public final class JsonLines implements AutoCloseable {
                 : Optional.of("a text holds half of a surrogate pair, which no UTF-8 can say");
     }
 
-    private static boolean isUnicode(JsonNode node) {
-        for (Map.Entry<String, JsonNode> member : node.properties()) {
-            if (!isUnicode(member.getKey())) {
-                return false;
-            }
-        }
-        for (JsonNode child : node.values()) {
-            if (!isUnicode(child)) {
-                return false;
-            }
-        }
-        return !node.isString() || isUnicode(node.stringValue());
-    }
-
-    private static boolean isUnicode(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            if (Character.isSurrogate(text.charAt(i))) {
-                if (i + 1 == text.length() || !Character.isSurrogatePair(text.charAt(i), text.charAt(i + 1))) {
-                    return false;
-                }
-                i++;
-            }
-        }
-        return true;
+    /** Whether UTF-8 can encode all texts. */
+    private boolean isUnicode(JsonNode node) {
+        return node.propertyNames().stream().allMatch(utf8::canEncode)
+                && node.valueStream().allMatch(this::isUnicode)
+                && (!node.isString() || utf8.canEncode(node.stringValue()));
     }
 
     @Override

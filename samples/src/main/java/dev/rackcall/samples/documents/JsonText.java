@@ -1,6 +1,6 @@
 package dev.rackcall.samples.documents;
 
-import dev.rackcall.shm.SharedArray;
+import dev.rackcall.shm.types.SharedArray;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
@@ -35,20 +35,20 @@ public final class JsonText {
         write(cursors.root(document), 0, out);
     }
 
-    private void write(Json value, int depth, JsonGenerator out) {
+    private void write(JsonValue value, int depth, JsonGenerator out) {
         switch (value.kind()) {
             case OBJECT -> {
-                SharedArray<Json> members = cursors.children(value, depth);
+                SharedArray<JsonValue> members = cursors.children(value, depth);
                 out.writeStartObject();
                 for (int i = 0; i < members.length(); i++) {
-                    Json member = cursors.child(members, i, depth);
+                    JsonValue member = cursors.child(members, i, depth);
                     out.writeName(cursors.name(member).toString());
                     write(member, depth + 1, out);
                 }
                 out.writeEndObject();
             }
             case ARRAY -> {
-                SharedArray<Json> elements = cursors.children(value, depth);
+                SharedArray<JsonValue> elements = cursors.children(value, depth);
                 out.writeStartArray();
                 for (int i = 0; i < elements.length(); i++) {
                     write(cursors.child(elements, i, depth), depth + 1, out);

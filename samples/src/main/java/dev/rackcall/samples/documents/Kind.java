@@ -1,6 +1,6 @@
 package dev.rackcall.samples.documents;
 
-/** What a {@link Json} value is. The order is part of the memory layout. */
+/** What a {@link JsonValue} value is. The order is part of the memory layout. */
 public enum Kind {
     NULL,
     BOOLEAN,

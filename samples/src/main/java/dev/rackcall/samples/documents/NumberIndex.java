@@ -20,7 +20,7 @@ final class NumberIndex {
 
     private int last = -1;
 
-    /** Adds a number as {@link Numbers#sortable} has it. */
+    /** Adds a number as {@link JsonNumbers#sortable} has it. */
     void add(long key, int document) {
         repeated |= document == last;
         last = document;
@@ -88,7 +88,7 @@ final class NumberIndex {
         return distinct;
     }
 
-    /** Numbers and their documents, side by side. */
+    /** JsonNumbers and their documents, side by side. */
     private static final class Run {
         private final long[] keys;
         private final int[] documents;

@@ -31,7 +31,7 @@ final class PathTable {
     }
 
     /** The number of the path from {@code parent} to that member; a new one if it is new. */
-    int child(int parent, Json member, Cursors cursors) {
+    int child(int parent, JsonValue member, Cursors cursors) {
         long name = member.name().bits();
         int place = (int) (((name + parent) * SCATTER) >>> (Long.SIZE - Integer.numberOfTrailingZeros(CACHED)));
         if (cachedNames[place] != name || cachedParents[place] != parent || name == 0) {

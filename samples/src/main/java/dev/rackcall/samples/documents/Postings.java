@@ -1,6 +1,6 @@
 package dev.rackcall.samples.documents;
 
-import dev.rackcall.shm.SharedArray;
+import dev.rackcall.shm.types.SharedArray;
 import java.util.Arrays;
 
 /**
@@ -44,17 +44,17 @@ final class Postings {
         ends[documents++] = values;
     }
 
-    private void collect(Json value, int valuePath, int depth) {
+    private void collect(JsonValue value, int valuePath, int depth) {
         switch (value.kind()) {
             case OBJECT -> {
-                SharedArray<Json> members = cursors.children(value, depth);
+                SharedArray<JsonValue> members = cursors.children(value, depth);
                 for (int i = 0; i < members.length(); i++) {
-                    Json member = cursors.child(members, i, depth);
+                    JsonValue member = cursors.child(members, i, depth);
                     collect(member, paths.child(valuePath, member, cursors), depth + 1);
                 }
             }
             case ARRAY -> {
-                SharedArray<Json> elements = cursors.children(value, depth);
+                SharedArray<JsonValue> elements = cursors.children(value, depth);
                 for (int i = 0; i < elements.length(); i++) {
                     collect(cursors.child(elements, i, depth), valuePath, depth + 1);
                 }
@@ -64,9 +64,9 @@ final class Postings {
                         valuePath,
                         TextIndex.hash(valuePath, cursors.text(value).toUtf8()),
                         value.text().bits());
-            case INTEGER -> add(valuePath, Numbers.sortable((double) value.bits()), 0);
-            case DOUBLE -> add(valuePath, Numbers.sortable(Double.longBitsToDouble(value.bits())), 0);
-            case DECIMAL -> add(valuePath, Numbers.sortable(cursors.decimal(value)), 0);
+            case INTEGER -> add(valuePath, JsonNumbers.sortable((double) value.bits()), 0);
+            case DOUBLE -> add(valuePath, JsonNumbers.sortable(Double.longBitsToDouble(value.bits())), 0);
+            case DECIMAL -> add(valuePath, JsonNumbers.sortable(cursors.decimal(value)), 0);
             case BOOLEAN, NULL -> {}
         }
     }
@@ -100,7 +100,7 @@ final class Postings {
         return path[value];
     }
 
-    /** The hash of a text, or a number as {@link Numbers#sortable} has it. */
+    /** The hash of a text, or a number as {@link JsonNumbers#sortable} has it. */
     long key(int value) {
         return key[value];
     }

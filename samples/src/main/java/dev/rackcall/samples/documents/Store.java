@@ -2,10 +2,10 @@ package dev.rackcall.samples.documents;
 
 import dev.rackcall.shm.RefSpace;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedArray;
-import dev.rackcall.shm.SharedDataException;
-import dev.rackcall.shm.SharedObject;
-import dev.rackcall.shm.SharedString;
+import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedDataException;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedString;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -44,7 +44,7 @@ public final class Store implements AutoCloseable {
      * Takes over a batch and the scope that it lies in. If this throws, the store is as before and the scope is closed.
      *
      * @return how many documents the store now has
-     * @throws dev.rackcall.shm.SharedDataException if a document is too deep or damaged
+     * @throws dev.rackcall.shm.types.SharedDataException if a document is too deep or damaged
      * @throws dev.rackcall.shm.RefException if a Ref in a document leads nowhere
      */
     public int add(Scope scope, Batch batch) {
@@ -146,7 +146,7 @@ public final class Store implements AutoCloseable {
                 return new Found(0, List.of());
             }
             Lowest lowest = new Lowest(numberOf, Math.clamp(limit, 0, MAX_LIMIT));
-            return found(index.collect(Numbers.sortable(low), Numbers.sortable(high), lowest), lowest);
+            return found(index.collect(JsonNumbers.sortable(low), JsonNumbers.sortable(high), lowest), lowest);
         } finally {
             lock.readLock().unlock();
         }

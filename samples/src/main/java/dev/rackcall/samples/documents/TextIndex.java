@@ -1,7 +1,7 @@
 package dev.rackcall.samples.documents;
 
 import dev.rackcall.shm.RefSpace;
-import dev.rackcall.shm.SharedString;
+import dev.rackcall.shm.types.SharedString;
 import java.util.Arrays;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * A store of JSON documents that lie in shared memory: whoever has a document passes a Ref, and nobody copies it. Start with
- * {@link dev.rackcall.samples.documents.Json}, the shared type that a document is made of, and
- * {@link dev.rackcall.samples.documents.DocumentStore}, the service; {@link dev.rackcall.samples.documents.Store} keeps and finds.
+ * A store of JSON documents in shared memory: clients hand documents over by Ref, and nothing is copied.
+ * A document is a tree of {@link dev.rackcall.samples.documents.JsonValue}s; {@link dev.rackcall.samples.documents.DocumentStore} is the service.
+ * {@link dev.rackcall.samples.documents.Store} keeps and finds documents.
  */
 package dev.rackcall.samples.documents;

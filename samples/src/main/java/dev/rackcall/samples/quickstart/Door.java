@@ -5,7 +5,7 @@ import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.RpcService;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.Shared;
+import dev.rackcall.shm.types.Shared;
 
 /** Started with {@code serve} it serves, with a name it calls. */
 @RpcService("/quickstart/door")

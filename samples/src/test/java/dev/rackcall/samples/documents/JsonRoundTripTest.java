@@ -3,10 +3,10 @@ package dev.rackcall.samples.documents;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedArray;
-import dev.rackcall.shm.SharedDataException;
+import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedDataException;
+import dev.rackcall.shm.types.SharedObject;
 import java.io.StringWriter;
 import java.util.List;
 import java.util.stream.Stream;
@@ -69,8 +69,8 @@ class JsonRoundTripTest {
             String text = "{\"z\":1,\"a\":{\"z\":2},\"m\":3}";
             Document document = written(scope, text);
 
-            SharedArray<Json> members = SharedTypes.CHILDREN.flyweight();
-            SharedArray<Json> inner = SharedTypes.CHILDREN.flyweight();
+            SharedArray<JsonValue> members = SharedTypes.CHILDREN.flyweight();
+            SharedArray<JsonValue> inner = SharedTypes.CHILDREN.flyweight();
             assertThat(document.content().children(members)).isTrue();
             assertThat(members.get(1).children(inner)).isTrue();
 
@@ -109,9 +109,9 @@ class JsonRoundTripTest {
         try (TestArena memory = new TestArena();
                 Scope scope = memory.arena.newScope()) {
             Document document = written(scope, "{\"a\":[0]}");
-            SharedArray<Json> members = SharedTypes.CHILDREN.flyweight();
+            SharedArray<JsonValue> members = SharedTypes.CHILDREN.flyweight();
             assertThat(document.content().children(members)).isTrue();
-            Json array = members.get(0);
+            JsonValue array = members.get(0);
             array.children(document.content().children());
 
             assertThatThrownBy(() -> text(document))
@@ -125,12 +125,12 @@ class JsonRoundTripTest {
     void shouldNotWalkWhatIsReachedByToManyWays() {
         try (TestArena memory = new TestArena();
                 Scope scope = memory.arena.newScope()) {
-            Json inner = SharedTypes.JSON.create(scope).kind(Kind.NULL);
+            JsonValue inner = SharedTypes.JSON.create(scope).kind(Kind.NULL);
             for (int level = 0; level < JsonText.MAX_DEPTH; level++) {
-                SharedArray<Json> both = SharedArray.create(scope, SharedTypes.JSON, 2);
+                SharedArray<JsonValue> both = SharedArray.create(scope, SharedTypes.JSON, 2);
                 both.set(0, inner);
                 both.set(1, inner);
-                inner = SharedTypes.JSON.create(scope).kind(Kind.ARRAY).children(Ref.to(both));
+                inner = SharedTypes.JSON.create(scope).kind(Kind.ARRAY).children(SharedObject.toRef(both));
             }
             Document document = SharedTypes.DOCUMENT.create(scope).content(inner);
 

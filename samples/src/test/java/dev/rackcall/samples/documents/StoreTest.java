@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedArray;
-import dev.rackcall.shm.SharedDataException;
+import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedDataException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -122,7 +122,7 @@ class StoreTest {
         DocumentWriter writer = new DocumentWriter();
         writer.begin(scope);
         Batch batch = writer.write(documents("{\"a\":\"good\"}", "{\"a\":[0]}"));
-        SharedArray<Json> members = SharedTypes.CHILDREN.flyweight();
+        SharedArray<JsonValue> members = SharedTypes.CHILDREN.flyweight();
         assertThat(batch.documents().get(1).content().children(members)).isTrue();
         members.get(0).children(Ref.nullRef());
         scope.detach();

@@ -4,8 +4,8 @@ import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaSpec;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.TableHome;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.util.List;
 
 /** An arena of this process alone. */

@@ -4,9 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.rackcall.shm.os.Abi;
 import dev.rackcall.shm.os.CallState;
-import dev.rackcall.shm.os.Descriptor;
 import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.file.Descriptor;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

@@ -2,8 +2,8 @@ package dev.rackcall.sandbox.os;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 
 /** Main of a child: what the guard must leave alone, with the guard installed and a mapping registered. */
@@ -91,7 +91,7 @@ final class GuardProbe {
         require(guard.takeFault().isEmpty(), "no fault before one");
         try {
             memory.set(JAVA_LONG, PAGE + 24, 1);
-            Settle.now();
+            StoreBarrier.now();
             throw new AssertionError("not refused");
         } catch (InternalError e) {
             require(guard.takeFault().orElseThrow() == memory.address() + PAGE + 24, "the address");

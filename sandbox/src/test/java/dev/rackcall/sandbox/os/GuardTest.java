@@ -3,8 +3,9 @@ package dev.rackcall.sandbox.os;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.sandbox.ChildJvm;
+import dev.rackcall.sandbox.Probe;
 import dev.rackcall.sandbox.Skip;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,8 +39,9 @@ class GuardTest {
             arguments.add("atomics too");
         }
 
-        ChildJvm.Result result =
-                ChildJvm.run(folder, List.of(flags.split(" ")), StoreProbe.class, arguments.toArray(String[]::new));
+        ChildJvm.Result result = Probe.of(folder, StoreProbe.class, arguments.toArray())
+                .flags(flags.split(" "))
+                .run();
 
         assertThat(result.output()).contains("all refused");
         assertThat(result.exitCode()).isZero();
@@ -49,21 +51,23 @@ class GuardTest {
     void shouldLeaveFaultsByUserfaultfdAsTheyAre() {
         Skip.unless(Userfault::open).close();
 
-        assertThat(ChildJvm.run(folder, List.of(), StoreProbe.class, "guarded userfaultfd", "3")
+        assertThat(Probe.of(folder, StoreProbe.class, "guarded userfaultfd", "3")
+                        .run()
                         .output())
                 .contains("all refused");
     }
 
     @Test
     void shouldSayWhereTheFaultWas() {
-        assertThat(ChildJvm.run(folder, List.of(), GuardProbe.class, "address").output())
-                .isEqualTo("went on\n");
+        assertThat(Probe.of(folder, GuardProbe.class, "address").run().output()).isEqualTo("went on\n");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"-Xint", "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation"})
     void shouldLeaveTheJvmItsOwnSignals(String flags) {
-        assertThat(ChildJvm.run(folder, List.of(flags), GuardProbe.class, "exceptions of the JVM")
+        assertThat(Probe.of(folder, GuardProbe.class, "exceptions of the JVM")
+                        .flags(flags)
+                        .run()
                         .output())
                 .isEqualTo("went on\n");
     }
@@ -71,7 +75,7 @@ class GuardTest {
     @ParameterizedTest
     @ValueSource(strings = {"wild address", "page of somebody else", "page that is registered no more"})
     void shouldLetTheJvmEndAsEverAtOtherFaults(String kind) {
-        ChildJvm.Result result = ChildJvm.run(folder, List.of(), GuardProbe.class, kind);
+        ChildJvm.Result result = Probe.of(folder, GuardProbe.class, kind).run();
 
         assertThat(result.output())
                 .contains("A fatal error has been detected by the Java Runtime Environment", "SIGSEGV", "hs_err_pid")

@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.LinkedHashMap;
@@ -93,7 +93,7 @@ final class StoreProbe {
         boolean raised = false;
         try {
             store.accept(memory);
-            Settle.now();
+            StoreBarrier.now();
         } catch (InternalError e) {
             raised = true;
         }

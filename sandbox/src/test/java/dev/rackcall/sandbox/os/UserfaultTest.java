@@ -5,12 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.sandbox.Allocation;
-import dev.rackcall.sandbox.ChildJvm;
+import dev.rackcall.sandbox.Probe;
 import dev.rackcall.sandbox.Skip;
 import dev.rackcall.shm.os.Errno;
-import dev.rackcall.shm.os.Mapping;
 import dev.rackcall.shm.os.OsException;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -44,8 +45,9 @@ class UserfaultTest {
             arguments.add("atomics too");
         }
 
-        ChildJvm.Result result =
-                ChildJvm.run(folder, List.of(flags.split(" ")), StoreProbe.class, arguments.toArray(String[]::new));
+        ChildJvm.Result result = Probe.of(folder, StoreProbe.class, arguments.toArray())
+                .flags(flags.split(" "))
+                .run();
 
         assertThat(result.output()).contains("all refused");
         assertThat(result.exitCode()).isZero();
@@ -55,15 +57,17 @@ class UserfaultTest {
     @Test
     void shouldLoseTheJvmWithAnInterpretedAtomicOperation() {
         Skip.unless(Userfault::open).close();
-        ChildJvm.Result result =
-                ChildJvm.run(folder, List.of("-Xint"), StoreProbe.class, "userfaultfd", "1", "atomics too");
+        ChildJvm.Result result = Probe.of(folder, StoreProbe.class, "userfaultfd", "1", "atomics too")
+                .flags("-Xint")
+                .run();
 
         assertThat(result.output()).contains("refused: text", "SIGBUS", "Unsafe_CompareAndSet");
     }
 
     @Test
     void shouldLoseTheJvmWithMprotectAndNoGuard() {
-        ChildJvm.Result result = ChildJvm.run(folder, List.of(), StoreProbe.class, "mprotect", "1");
+        ChildJvm.Result result =
+                Probe.of(folder, StoreProbe.class, "mprotect", "1").run();
 
         assertThat(result.output()).contains("SIGSEGV").doesNotContain("refused");
         assertThat(result.exitCode()).isNotZero();
@@ -211,7 +215,7 @@ class UserfaultTest {
     @Test
     void shouldSayThatUserfaultfdIsForbidden() {
         Skip.unless(Userfault::open).close();
-        ChildJvm.Result result = ChildJvm.run(folder, List.of(), ForbiddenUserfault.class);
+        ChildJvm.Result result = Probe.of(folder, ForbiddenUserfault.class).run();
 
         assertThat(result.output()).contains("This process may not use userfaultfd");
     }
@@ -233,7 +237,7 @@ class UserfaultTest {
     private static boolean isRefused(MemorySegment memory, long offset) {
         try {
             memory.set(JAVA_LONG, offset, 1);
-            Settle.now();
+            StoreBarrier.now();
             return false;
         } catch (InternalError e) {
             return true;

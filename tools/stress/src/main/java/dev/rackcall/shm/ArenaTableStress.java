@@ -3,7 +3,7 @@ package dev.rackcall.shm;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.MemorySegment;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressTest;

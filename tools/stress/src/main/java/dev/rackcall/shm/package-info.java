@@ -1,2 +1,2 @@
-/** Races of arenas, page tables and allocators. They live in the package of what they are about, to reach it; nothing else depends on them. */
+/** Races of arenas, in the package of what they test; nothing else depends on them. */
 package dev.rackcall.shm;

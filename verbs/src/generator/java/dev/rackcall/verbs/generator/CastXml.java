@@ -3,9 +3,10 @@ package dev.rackcall.verbs.generator;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.w3c.dom.Element;
 import org.w3c.dom.Node;
@@ -50,7 +51,7 @@ final class CastXml {
 
     private final Map<String, Element> byId = new HashMap<>();
     private final Map<String, Element> structs = new HashMap<>();
-    private final Map<String, Element> enumerations = new HashMap<>();
+    private final Map<String, Long> enumerators = new HashMap<>();
     private final Map<String, Element> functions = new HashMap<>();
 
     CastXml(Path file) throws Exception {
@@ -63,11 +64,24 @@ final class CastXml {
             String name = element.getAttribute("name");
             switch (element.getTagName()) {
                 case "Struct", "Union" -> structs.put(name, element);
-                case "Enumeration" -> enumerations.put(name, element);
-                case "Function" -> functions.put(name, element);
+                case "Enumeration" ->
+                    children(element)
+                            .forEach(value -> enumerators.put(
+                                    value.getAttribute("name").replace("MACRO_", ""),
+                                    Long.parseLong(value.getAttribute("init"))));
+                case "Function" -> {
+                    // Names with underscores first are what macros of the same name call.
+                    if (!name.startsWith("_")) {
+                        functions.put(Bindgen.camel(name), element);
+                    }
+                }
                 default -> {}
             }
         }
+    }
+
+    Set<String> structs() {
+        return new TreeSet<>(structs.keySet());
     }
 
     /** "struct" or "union". */
@@ -112,28 +126,27 @@ final class CastXml {
     /** Structs of the system's headers, locks and socket addresses, are not looked into. */
     private static boolean isOurs(Element type) {
         String name = type.getAttribute("name");
-        return name.isEmpty() || name.startsWith("ibv_") || name.startsWith("rdma_");
+        return name.isEmpty() || name.startsWith("ibv_");
     }
 
-    Map<String, Long> enumerators(String enumeration) {
-        Map<String, Long> values = new LinkedHashMap<>();
-        for (Element value : children(find(enumerations, enumeration))) {
-            values.put(value.getAttribute("name"), Long.parseLong(value.getAttribute("init")));
-        }
-        return values;
+    long enumerator(String name) {
+        return find(enumerators, name);
     }
 
+    /** By its Java name. */
     Function function(String name) {
-        return function(name, find(functions, name));
+        Element function = find(functions, name);
+        return function(function.getAttribute("name"), function);
     }
 
-    /** The function that this member of a struct points to. */
+    /** The function that this member of a struct, by its Java name, points to. */
     Function pointed(String struct, String member) {
         for (String id : find(structs, struct).getAttribute("members").split(" ")) {
             Element field = byId.get(id);
-            if (field.getAttribute("name").equals(member)) {
+            String name = field.getAttribute("name");
+            if (!name.isEmpty() && Bindgen.camel(name).equals(member)) {
                 Element pointer = resolve(field.getAttribute("type"));
-                return function(member, resolve(pointer.getAttribute("type")));
+                return function(name, resolve(pointer.getAttribute("type")));
             }
         }
         throw new IllegalArgumentException("struct " + struct + " has no member " + member);
@@ -148,7 +161,7 @@ final class CastXml {
             }
             parameters.add(carrier(resolve(argument.getAttribute("type"))));
             String given = argument.getAttribute("name");
-            names.add(given.isEmpty() ? "argument" + names.size() : Names.camel(given));
+            names.add(given.isEmpty() ? "argument" + names.size() : Bindgen.camel(given));
         }
         return new Function(name, carrier(resolve(function.getAttribute("returns"))), parameters, names);
     }
@@ -174,8 +187,8 @@ final class CastXml {
         };
     }
 
-    private static Element find(Map<String, Element> all, String name) {
-        Element found = all.get(name);
+    private static <T> T find(Map<String, T> all, String name) {
+        T found = all.get(name);
         if (found == null) {
             throw new IllegalArgumentException("the headers do not declare " + name);
         }

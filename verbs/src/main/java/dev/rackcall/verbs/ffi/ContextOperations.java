@@ -6,14 +6,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
-/** What verbs.h does inline: calls through the table in struct ibv_context. */
+/** What verbs.h does inline: calls through the function table of struct ibv_context. They must not block. */
 public final class ContextOperations {
-    private ContextOperations() {}
-
     private static final MethodHandle POLL_CQ = NativeLibrary.pointer(FunctionDescriptor.of(
             ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
 
-    /** Calls what {@code ops.poll_cq} points to; it must not block. */
     public static int pollCq(MemorySegment pointer, long argument0, int argument1, long argument2) {
         try {
             return (int) POLL_CQ.invokeExact(pointer, argument0, argument1, argument2);
@@ -22,34 +19,9 @@ public final class ContextOperations {
         }
     }
 
-    private static final MethodHandle REQ_NOTIFY_CQ = NativeLibrary.pointer(
-            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
-
-    /** Calls what {@code ops.req_notify_cq} points to; it must not block. */
-    public static int reqNotifyCq(MemorySegment pointer, long argument0, int argument1) {
-        try {
-            return (int) REQ_NOTIFY_CQ.invokeExact(pointer, argument0, argument1);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final MethodHandle POST_SEND = NativeLibrary.pointer(FunctionDescriptor.of(
-            ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
-
-    /** Calls what {@code ops.post_send} points to; it must not block. */
-    public static int postSend(MemorySegment pointer, long argument0, long argument1, long argument2) {
-        try {
-            return (int) POST_SEND.invokeExact(pointer, argument0, argument1, argument2);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
     private static final MethodHandle POST_RECV = NativeLibrary.pointer(FunctionDescriptor.of(
             ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
 
-    /** Calls what {@code ops.post_recv} points to; it must not block. */
     public static int postRecv(MemorySegment pointer, long argument0, long argument1, long argument2) {
         try {
             return (int) POST_RECV.invokeExact(pointer, argument0, argument1, argument2);
@@ -58,10 +30,20 @@ public final class ContextOperations {
         }
     }
 
+    private static final MethodHandle POST_SEND = NativeLibrary.pointer(FunctionDescriptor.of(
+            ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+
+    public static int postSend(MemorySegment pointer, long argument0, long argument1, long argument2) {
+        try {
+            return (int) POST_SEND.invokeExact(pointer, argument0, argument1, argument2);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
     private static final MethodHandle POST_SRQ_RECV = NativeLibrary.pointer(FunctionDescriptor.of(
             ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
 
-    /** Calls what {@code ops.post_srq_recv} points to; it must not block. */
     public static int postSrqRecv(MemorySegment pointer, long argument0, long argument1, long argument2) {
         try {
             return (int) POST_SRQ_RECV.invokeExact(pointer, argument0, argument1, argument2);
@@ -69,4 +51,17 @@ public final class ContextOperations {
             throw NativeLibrary.impossible(e);
         }
     }
+
+    private static final MethodHandle REQ_NOTIFY_CQ = NativeLibrary.pointer(
+            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
+
+    public static int reqNotifyCq(MemorySegment pointer, long argument0, int argument1) {
+        try {
+            return (int) REQ_NOTIFY_CQ.invokeExact(pointer, argument0, argument1);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private ContextOperations() {}
 }

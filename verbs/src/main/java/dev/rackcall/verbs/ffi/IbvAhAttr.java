@@ -5,173 +5,44 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** C's {@code struct ibv_ah_attr}. */
+/** C's {@code struct ibv_ah_attr}: offsets and accessors. */
 public final class IbvAhAttr {
-    /** Size in bytes. */
     public static final long BYTES = 32L;
-
-    /** Offset of {@code grh.dgid.raw}. */
     public static final long GRH_DGID_RAW = 0L;
-
-    /** Offset of {@code grh.dgid.global.subnet_prefix}. */
-    public static final long GRH_DGID_GLOBAL_SUBNET_PREFIX = 0L;
-
-    /** Offset of {@code grh.dgid.global.interface_id}. */
-    public static final long GRH_DGID_GLOBAL_INTERFACE_ID = 8L;
-
-    /** Offset of {@code grh.flow_label}. */
-    public static final long GRH_FLOW_LABEL = 16L;
-
-    /** Offset of {@code grh.sgid_index}. */
-    public static final long GRH_SGID_INDEX = 20L;
-
-    /** Offset of {@code grh.hop_limit}. */
-    public static final long GRH_HOP_LIMIT = 21L;
-
-    /** Offset of {@code grh.traffic_class}. */
-    public static final long GRH_TRAFFIC_CLASS = 22L;
-
-    /** Offset of {@code dlid}. */
-    public static final long DLID = 24L;
-
-    /** Offset of {@code sl}. */
-    public static final long SL = 26L;
-
-    /** Offset of {@code src_path_bits}. */
-    public static final long SRC_PATH_BITS = 27L;
-
-    /** Offset of {@code static_rate}. */
-    public static final long STATIC_RATE = 28L;
-
-    /** Offset of {@code is_global}. */
-    public static final long IS_GLOBAL = 29L;
-
-    /** Offset of {@code port_num}. */
-    public static final long PORT_NUM = 30L;
+    static final long GRH_SGID_INDEX = 20L;
+    static final long GRH_HOP_LIMIT = 21L;
+    static final long DLID = 24L;
+    static final long SL = 26L;
+    static final long IS_GLOBAL = 29L;
+    static final long PORT_NUM = 30L;
 
     /** The struct as memory to allocate: its size and alignment. */
     public static final MemoryLayout LAYOUT =
             MemoryLayout.sequenceLayout(BYTES / 8, ValueLayout.JAVA_LONG).withName("ibv_ah_attr");
 
-    private IbvAhAttr() {}
-
-    /** Reads {@code grh.dgid.global.subnet_prefix}. */
-    public static long grhDgidGlobalSubnetPrefix(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, GRH_DGID_GLOBAL_SUBNET_PREFIX);
-    }
-
-    /** Writes {@code grh.dgid.global.subnet_prefix}. */
-    public static void grhDgidGlobalSubnetPrefix(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, GRH_DGID_GLOBAL_SUBNET_PREFIX, value);
-    }
-
-    /** Reads {@code grh.dgid.global.interface_id}. */
-    public static long grhDgidGlobalInterfaceId(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, GRH_DGID_GLOBAL_INTERFACE_ID);
-    }
-
-    /** Writes {@code grh.dgid.global.interface_id}. */
-    public static void grhDgidGlobalInterfaceId(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, GRH_DGID_GLOBAL_INTERFACE_ID, value);
-    }
-
-    /** Reads {@code grh.flow_label}. */
-    public static int grhFlowLabel(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, GRH_FLOW_LABEL);
-    }
-
-    /** Writes {@code grh.flow_label}. */
-    public static void grhFlowLabel(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, GRH_FLOW_LABEL, value);
-    }
-
-    /** Reads {@code grh.sgid_index}. */
-    public static byte grhSgidIndex(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, GRH_SGID_INDEX);
-    }
-
-    /** Writes {@code grh.sgid_index}. */
     public static void grhSgidIndex(MemorySegment struct, byte value) {
         struct.set(ValueLayout.JAVA_BYTE, GRH_SGID_INDEX, value);
     }
 
-    /** Reads {@code grh.hop_limit}. */
-    public static byte grhHopLimit(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, GRH_HOP_LIMIT);
-    }
-
-    /** Writes {@code grh.hop_limit}. */
     public static void grhHopLimit(MemorySegment struct, byte value) {
         struct.set(ValueLayout.JAVA_BYTE, GRH_HOP_LIMIT, value);
     }
 
-    /** Reads {@code grh.traffic_class}. */
-    public static byte grhTrafficClass(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, GRH_TRAFFIC_CLASS);
-    }
-
-    /** Writes {@code grh.traffic_class}. */
-    public static void grhTrafficClass(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, GRH_TRAFFIC_CLASS, value);
-    }
-
-    /** Reads {@code dlid}. */
-    public static short dlid(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_SHORT, DLID);
-    }
-
-    /** Writes {@code dlid}. */
     public static void dlid(MemorySegment struct, short value) {
         struct.set(ValueLayout.JAVA_SHORT, DLID, value);
     }
 
-    /** Reads {@code sl}. */
-    public static byte sl(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, SL);
-    }
-
-    /** Writes {@code sl}. */
     public static void sl(MemorySegment struct, byte value) {
         struct.set(ValueLayout.JAVA_BYTE, SL, value);
     }
 
-    /** Reads {@code src_path_bits}. */
-    public static byte srcPathBits(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, SRC_PATH_BITS);
-    }
-
-    /** Writes {@code src_path_bits}. */
-    public static void srcPathBits(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, SRC_PATH_BITS, value);
-    }
-
-    /** Reads {@code static_rate}. */
-    public static byte staticRate(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, STATIC_RATE);
-    }
-
-    /** Writes {@code static_rate}. */
-    public static void staticRate(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, STATIC_RATE, value);
-    }
-
-    /** Reads {@code is_global}. */
-    public static byte isGlobal(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, IS_GLOBAL);
-    }
-
-    /** Writes {@code is_global}. */
     public static void isGlobal(MemorySegment struct, byte value) {
         struct.set(ValueLayout.JAVA_BYTE, IS_GLOBAL, value);
     }
 
-    /** Reads {@code port_num}. */
-    public static byte portNum(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, PORT_NUM);
-    }
-
-    /** Writes {@code port_num}. */
     public static void portNum(MemorySegment struct, byte value) {
         struct.set(ValueLayout.JAVA_BYTE, PORT_NUM, value);
     }
+
+    private IbvAhAttr() {}
 }

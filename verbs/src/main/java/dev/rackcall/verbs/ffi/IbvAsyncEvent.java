@@ -5,92 +5,24 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** C's {@code struct ibv_async_event}. */
+/** C's {@code struct ibv_async_event}: offsets and accessors. */
 public final class IbvAsyncEvent {
-    /** Size in bytes. */
-    public static final long BYTES = 16L;
-
-    /** Offset of {@code element.cq}. */
-    public static final long ELEMENT_CQ = 0L;
-
-    /** Offset of {@code element.qp}. */
+    static final long BYTES = 16L;
     public static final long ELEMENT_QP = 0L;
-
-    /** Offset of {@code element.srq}. */
-    public static final long ELEMENT_SRQ = 0L;
-
-    /** Offset of {@code element.wq}. */
-    public static final long ELEMENT_WQ = 0L;
-
-    /** Offset of {@code element.port_num}. */
-    public static final long ELEMENT_PORT_NUM = 0L;
-
-    /** Offset of {@code event_type}. */
-    public static final long EVENT_TYPE = 8L;
+    static final long ELEMENT_PORT_NUM = 0L;
+    static final long EVENT_TYPE = 8L;
 
     /** The struct as memory to allocate: its size and alignment. */
     public static final MemoryLayout LAYOUT =
             MemoryLayout.sequenceLayout(BYTES / 8, ValueLayout.JAVA_LONG).withName("ibv_async_event");
 
-    private IbvAsyncEvent() {}
-
-    /** Reads {@code element.cq}. */
-    public static long elementCq(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, ELEMENT_CQ);
-    }
-
-    /** Writes {@code element.cq}. */
-    public static void elementCq(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, ELEMENT_CQ, value);
-    }
-
-    /** Reads {@code element.qp}. */
-    public static long elementQp(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, ELEMENT_QP);
-    }
-
-    /** Writes {@code element.qp}. */
-    public static void elementQp(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, ELEMENT_QP, value);
-    }
-
-    /** Reads {@code element.srq}. */
-    public static long elementSrq(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, ELEMENT_SRQ);
-    }
-
-    /** Writes {@code element.srq}. */
-    public static void elementSrq(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, ELEMENT_SRQ, value);
-    }
-
-    /** Reads {@code element.wq}. */
-    public static long elementWq(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, ELEMENT_WQ);
-    }
-
-    /** Writes {@code element.wq}. */
-    public static void elementWq(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, ELEMENT_WQ, value);
-    }
-
-    /** Reads {@code element.port_num}. */
     public static int elementPortNum(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, ELEMENT_PORT_NUM);
     }
 
-    /** Writes {@code element.port_num}. */
-    public static void elementPortNum(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, ELEMENT_PORT_NUM, value);
-    }
-
-    /** Reads {@code event_type}. */
     public static int eventType(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, EVENT_TYPE);
     }
 
-    /** Writes {@code event_type}. */
-    public static void eventType(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, EVENT_TYPE, value);
-    }
+    private IbvAsyncEvent() {}
 }

@@ -5,524 +5,64 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** C's {@code struct ibv_device_attr}. */
+/** C's {@code struct ibv_device_attr}: offsets and accessors. */
 public final class IbvDeviceAttr {
-    /** Size in bytes. */
-    public static final long BYTES = 232L;
-
-    /** Offset of {@code fw_ver}. */
+    static final long BYTES = 232L;
     public static final long FW_VER = 0L;
-
-    /** Offset of {@code node_guid}. */
-    public static final long NODE_GUID = 64L;
-
-    /** Offset of {@code sys_image_guid}. */
-    public static final long SYS_IMAGE_GUID = 72L;
-
-    /** Offset of {@code max_mr_size}. */
-    public static final long MAX_MR_SIZE = 80L;
-
-    /** Offset of {@code page_size_cap}. */
-    public static final long PAGE_SIZE_CAP = 88L;
-
-    /** Offset of {@code vendor_id}. */
-    public static final long VENDOR_ID = 96L;
-
-    /** Offset of {@code vendor_part_id}. */
-    public static final long VENDOR_PART_ID = 100L;
-
-    /** Offset of {@code hw_ver}. */
-    public static final long HW_VER = 104L;
-
-    /** Offset of {@code max_qp}. */
-    public static final long MAX_QP = 108L;
-
-    /** Offset of {@code max_qp_wr}. */
-    public static final long MAX_QP_WR = 112L;
-
-    /** Offset of {@code device_cap_flags}. */
-    public static final long DEVICE_CAP_FLAGS = 116L;
-
-    /** Offset of {@code max_sge}. */
-    public static final long MAX_SGE = 120L;
-
-    /** Offset of {@code max_sge_rd}. */
-    public static final long MAX_SGE_RD = 124L;
-
-    /** Offset of {@code max_cq}. */
-    public static final long MAX_CQ = 128L;
-
-    /** Offset of {@code max_cqe}. */
-    public static final long MAX_CQE = 132L;
-
-    /** Offset of {@code max_mr}. */
-    public static final long MAX_MR = 136L;
-
-    /** Offset of {@code max_pd}. */
-    public static final long MAX_PD = 140L;
-
-    /** Offset of {@code max_qp_rd_atom}. */
-    public static final long MAX_QP_RD_ATOM = 144L;
-
-    /** Offset of {@code max_ee_rd_atom}. */
-    public static final long MAX_EE_RD_ATOM = 148L;
-
-    /** Offset of {@code max_res_rd_atom}. */
-    public static final long MAX_RES_RD_ATOM = 152L;
-
-    /** Offset of {@code max_qp_init_rd_atom}. */
-    public static final long MAX_QP_INIT_RD_ATOM = 156L;
-
-    /** Offset of {@code max_ee_init_rd_atom}. */
-    public static final long MAX_EE_INIT_RD_ATOM = 160L;
-
-    /** Offset of {@code atomic_cap}. */
-    public static final long ATOMIC_CAP = 164L;
-
-    /** Offset of {@code max_ee}. */
-    public static final long MAX_EE = 168L;
-
-    /** Offset of {@code max_rdd}. */
-    public static final long MAX_RDD = 172L;
-
-    /** Offset of {@code max_mw}. */
-    public static final long MAX_MW = 176L;
-
-    /** Offset of {@code max_raw_ipv6_qp}. */
-    public static final long MAX_RAW_IPV6_QP = 180L;
-
-    /** Offset of {@code max_raw_ethy_qp}. */
-    public static final long MAX_RAW_ETHY_QP = 184L;
-
-    /** Offset of {@code max_mcast_grp}. */
-    public static final long MAX_MCAST_GRP = 188L;
-
-    /** Offset of {@code max_mcast_qp_attach}. */
-    public static final long MAX_MCAST_QP_ATTACH = 192L;
-
-    /** Offset of {@code max_total_mcast_qp_attach}. */
-    public static final long MAX_TOTAL_MCAST_QP_ATTACH = 196L;
-
-    /** Offset of {@code max_ah}. */
-    public static final long MAX_AH = 200L;
-
-    /** Offset of {@code max_fmr}. */
-    public static final long MAX_FMR = 204L;
-
-    /** Offset of {@code max_map_per_fmr}. */
-    public static final long MAX_MAP_PER_FMR = 208L;
-
-    /** Offset of {@code max_srq}. */
-    public static final long MAX_SRQ = 212L;
-
-    /** Offset of {@code max_srq_wr}. */
-    public static final long MAX_SRQ_WR = 216L;
-
-    /** Offset of {@code max_srq_sge}. */
-    public static final long MAX_SRQ_SGE = 220L;
-
-    /** Offset of {@code max_pkeys}. */
-    public static final long MAX_PKEYS = 224L;
-
-    /** Offset of {@code local_ca_ack_delay}. */
-    public static final long LOCAL_CA_ACK_DELAY = 226L;
-
-    /** Offset of {@code phys_port_cnt}. */
-    public static final long PHYS_PORT_CNT = 227L;
+    static final long MAX_QP = 108L;
+    static final long MAX_QP_WR = 112L;
+    static final long MAX_SGE = 120L;
+    static final long MAX_CQ = 128L;
+    static final long MAX_CQE = 132L;
+    static final long MAX_MR = 136L;
+    static final long MAX_QP_RD_ATOM = 144L;
+    static final long ATOMIC_CAP = 164L;
+    static final long MAX_SRQ = 212L;
+    static final long PHYS_PORT_CNT = 227L;
 
     /** The struct as memory to allocate: its size and alignment. */
     public static final MemoryLayout LAYOUT =
             MemoryLayout.sequenceLayout(BYTES / 8, ValueLayout.JAVA_LONG).withName("ibv_device_attr");
 
-    private IbvDeviceAttr() {}
-
-    /** Reads {@code node_guid}. */
-    public static long nodeGuid(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, NODE_GUID);
-    }
-
-    /** Writes {@code node_guid}. */
-    public static void nodeGuid(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, NODE_GUID, value);
-    }
-
-    /** Reads {@code sys_image_guid}. */
-    public static long sysImageGuid(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, SYS_IMAGE_GUID);
-    }
-
-    /** Writes {@code sys_image_guid}. */
-    public static void sysImageGuid(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, SYS_IMAGE_GUID, value);
-    }
-
-    /** Reads {@code max_mr_size}. */
-    public static long maxMrSize(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, MAX_MR_SIZE);
-    }
-
-    /** Writes {@code max_mr_size}. */
-    public static void maxMrSize(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, MAX_MR_SIZE, value);
-    }
-
-    /** Reads {@code page_size_cap}. */
-    public static long pageSizeCap(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, PAGE_SIZE_CAP);
-    }
-
-    /** Writes {@code page_size_cap}. */
-    public static void pageSizeCap(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, PAGE_SIZE_CAP, value);
-    }
-
-    /** Reads {@code vendor_id}. */
-    public static int vendorId(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, VENDOR_ID);
-    }
-
-    /** Writes {@code vendor_id}. */
-    public static void vendorId(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, VENDOR_ID, value);
-    }
-
-    /** Reads {@code vendor_part_id}. */
-    public static int vendorPartId(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, VENDOR_PART_ID);
-    }
-
-    /** Writes {@code vendor_part_id}. */
-    public static void vendorPartId(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, VENDOR_PART_ID, value);
-    }
-
-    /** Reads {@code hw_ver}. */
-    public static int hwVer(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, HW_VER);
-    }
-
-    /** Writes {@code hw_ver}. */
-    public static void hwVer(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, HW_VER, value);
-    }
-
-    /** Reads {@code max_qp}. */
     public static int maxQp(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, MAX_QP);
     }
 
-    /** Writes {@code max_qp}. */
-    public static void maxQp(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_QP, value);
-    }
-
-    /** Reads {@code max_qp_wr}. */
     public static int maxQpWr(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, MAX_QP_WR);
     }
 
-    /** Writes {@code max_qp_wr}. */
-    public static void maxQpWr(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_QP_WR, value);
-    }
-
-    /** Reads {@code device_cap_flags}. */
-    public static int deviceCapFlags(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, DEVICE_CAP_FLAGS);
-    }
-
-    /** Writes {@code device_cap_flags}. */
-    public static void deviceCapFlags(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, DEVICE_CAP_FLAGS, value);
-    }
-
-    /** Reads {@code max_sge}. */
     public static int maxSge(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, MAX_SGE);
     }
 
-    /** Writes {@code max_sge}. */
-    public static void maxSge(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_SGE, value);
-    }
-
-    /** Reads {@code max_sge_rd}. */
-    public static int maxSgeRd(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_SGE_RD);
-    }
-
-    /** Writes {@code max_sge_rd}. */
-    public static void maxSgeRd(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_SGE_RD, value);
-    }
-
-    /** Reads {@code max_cq}. */
     public static int maxCq(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, MAX_CQ);
     }
 
-    /** Writes {@code max_cq}. */
-    public static void maxCq(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_CQ, value);
-    }
-
-    /** Reads {@code max_cqe}. */
     public static int maxCqe(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, MAX_CQE);
     }
 
-    /** Writes {@code max_cqe}. */
-    public static void maxCqe(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_CQE, value);
-    }
-
-    /** Reads {@code max_mr}. */
     public static int maxMr(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, MAX_MR);
     }
 
-    /** Writes {@code max_mr}. */
-    public static void maxMr(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_MR, value);
-    }
-
-    /** Reads {@code max_pd}. */
-    public static int maxPd(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_PD);
-    }
-
-    /** Writes {@code max_pd}. */
-    public static void maxPd(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_PD, value);
-    }
-
-    /** Reads {@code max_qp_rd_atom}. */
     public static int maxQpRdAtom(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, MAX_QP_RD_ATOM);
     }
 
-    /** Writes {@code max_qp_rd_atom}. */
-    public static void maxQpRdAtom(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_QP_RD_ATOM, value);
-    }
-
-    /** Reads {@code max_ee_rd_atom}. */
-    public static int maxEeRdAtom(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_EE_RD_ATOM);
-    }
-
-    /** Writes {@code max_ee_rd_atom}. */
-    public static void maxEeRdAtom(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_EE_RD_ATOM, value);
-    }
-
-    /** Reads {@code max_res_rd_atom}. */
-    public static int maxResRdAtom(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_RES_RD_ATOM);
-    }
-
-    /** Writes {@code max_res_rd_atom}. */
-    public static void maxResRdAtom(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_RES_RD_ATOM, value);
-    }
-
-    /** Reads {@code max_qp_init_rd_atom}. */
-    public static int maxQpInitRdAtom(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_QP_INIT_RD_ATOM);
-    }
-
-    /** Writes {@code max_qp_init_rd_atom}. */
-    public static void maxQpInitRdAtom(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_QP_INIT_RD_ATOM, value);
-    }
-
-    /** Reads {@code max_ee_init_rd_atom}. */
-    public static int maxEeInitRdAtom(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_EE_INIT_RD_ATOM);
-    }
-
-    /** Writes {@code max_ee_init_rd_atom}. */
-    public static void maxEeInitRdAtom(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_EE_INIT_RD_ATOM, value);
-    }
-
-    /** Reads {@code atomic_cap}. */
     public static int atomicCap(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, ATOMIC_CAP);
     }
 
-    /** Writes {@code atomic_cap}. */
-    public static void atomicCap(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, ATOMIC_CAP, value);
-    }
-
-    /** Reads {@code max_ee}. */
-    public static int maxEe(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_EE);
-    }
-
-    /** Writes {@code max_ee}. */
-    public static void maxEe(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_EE, value);
-    }
-
-    /** Reads {@code max_rdd}. */
-    public static int maxRdd(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_RDD);
-    }
-
-    /** Writes {@code max_rdd}. */
-    public static void maxRdd(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_RDD, value);
-    }
-
-    /** Reads {@code max_mw}. */
-    public static int maxMw(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_MW);
-    }
-
-    /** Writes {@code max_mw}. */
-    public static void maxMw(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_MW, value);
-    }
-
-    /** Reads {@code max_raw_ipv6_qp}. */
-    public static int maxRawIpv6Qp(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_RAW_IPV6_QP);
-    }
-
-    /** Writes {@code max_raw_ipv6_qp}. */
-    public static void maxRawIpv6Qp(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_RAW_IPV6_QP, value);
-    }
-
-    /** Reads {@code max_raw_ethy_qp}. */
-    public static int maxRawEthyQp(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_RAW_ETHY_QP);
-    }
-
-    /** Writes {@code max_raw_ethy_qp}. */
-    public static void maxRawEthyQp(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_RAW_ETHY_QP, value);
-    }
-
-    /** Reads {@code max_mcast_grp}. */
-    public static int maxMcastGrp(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_MCAST_GRP);
-    }
-
-    /** Writes {@code max_mcast_grp}. */
-    public static void maxMcastGrp(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_MCAST_GRP, value);
-    }
-
-    /** Reads {@code max_mcast_qp_attach}. */
-    public static int maxMcastQpAttach(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_MCAST_QP_ATTACH);
-    }
-
-    /** Writes {@code max_mcast_qp_attach}. */
-    public static void maxMcastQpAttach(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_MCAST_QP_ATTACH, value);
-    }
-
-    /** Reads {@code max_total_mcast_qp_attach}. */
-    public static int maxTotalMcastQpAttach(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_TOTAL_MCAST_QP_ATTACH);
-    }
-
-    /** Writes {@code max_total_mcast_qp_attach}. */
-    public static void maxTotalMcastQpAttach(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_TOTAL_MCAST_QP_ATTACH, value);
-    }
-
-    /** Reads {@code max_ah}. */
-    public static int maxAh(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_AH);
-    }
-
-    /** Writes {@code max_ah}. */
-    public static void maxAh(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_AH, value);
-    }
-
-    /** Reads {@code max_fmr}. */
-    public static int maxFmr(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_FMR);
-    }
-
-    /** Writes {@code max_fmr}. */
-    public static void maxFmr(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_FMR, value);
-    }
-
-    /** Reads {@code max_map_per_fmr}. */
-    public static int maxMapPerFmr(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_MAP_PER_FMR);
-    }
-
-    /** Writes {@code max_map_per_fmr}. */
-    public static void maxMapPerFmr(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_MAP_PER_FMR, value);
-    }
-
-    /** Reads {@code max_srq}. */
     public static int maxSrq(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, MAX_SRQ);
     }
 
-    /** Writes {@code max_srq}. */
-    public static void maxSrq(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_SRQ, value);
-    }
-
-    /** Reads {@code max_srq_wr}. */
-    public static int maxSrqWr(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_SRQ_WR);
-    }
-
-    /** Writes {@code max_srq_wr}. */
-    public static void maxSrqWr(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_SRQ_WR, value);
-    }
-
-    /** Reads {@code max_srq_sge}. */
-    public static int maxSrqSge(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_SRQ_SGE);
-    }
-
-    /** Writes {@code max_srq_sge}. */
-    public static void maxSrqSge(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_SRQ_SGE, value);
-    }
-
-    /** Reads {@code max_pkeys}. */
-    public static short maxPkeys(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_SHORT, MAX_PKEYS);
-    }
-
-    /** Writes {@code max_pkeys}. */
-    public static void maxPkeys(MemorySegment struct, short value) {
-        struct.set(ValueLayout.JAVA_SHORT, MAX_PKEYS, value);
-    }
-
-    /** Reads {@code local_ca_ack_delay}. */
-    public static byte localCaAckDelay(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, LOCAL_CA_ACK_DELAY);
-    }
-
-    /** Writes {@code local_ca_ack_delay}. */
-    public static void localCaAckDelay(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, LOCAL_CA_ACK_DELAY, value);
-    }
-
-    /** Reads {@code phys_port_cnt}. */
     public static byte physPortCnt(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_BYTE, PHYS_PORT_CNT);
     }
 
-    /** Writes {@code phys_port_cnt}. */
-    public static void physPortCnt(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, PHYS_PORT_CNT, value);
-    }
+    private IbvDeviceAttr() {}
 }

@@ -2,46 +2,15 @@
 package dev.rackcall.verbs.ffi;
 
 import java.lang.foreign.MemoryLayout;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** C's {@code union ibv_gid}. */
+/** C's {@code union ibv_gid}: offsets and accessors. */
 public final class IbvGid {
-    /** Size in bytes. */
-    public static final long BYTES = 16L;
-
-    /** Offset of {@code raw}. */
-    public static final long RAW = 0L;
-
-    /** Offset of {@code global.subnet_prefix}. */
-    public static final long GLOBAL_SUBNET_PREFIX = 0L;
-
-    /** Offset of {@code global.interface_id}. */
-    public static final long GLOBAL_INTERFACE_ID = 8L;
+    static final long BYTES = 16L;
 
     /** The struct as memory to allocate: its size and alignment. */
     public static final MemoryLayout LAYOUT =
             MemoryLayout.sequenceLayout(BYTES / 8, ValueLayout.JAVA_LONG).withName("ibv_gid");
 
     private IbvGid() {}
-
-    /** Reads {@code global.subnet_prefix}. */
-    public static long globalSubnetPrefix(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, GLOBAL_SUBNET_PREFIX);
-    }
-
-    /** Writes {@code global.subnet_prefix}. */
-    public static void globalSubnetPrefix(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, GLOBAL_SUBNET_PREFIX, value);
-    }
-
-    /** Reads {@code global.interface_id}. */
-    public static long globalInterfaceId(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, GLOBAL_INTERFACE_ID);
-    }
-
-    /** Writes {@code global.interface_id}. */
-    public static void globalInterfaceId(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, GLOBAL_INTERFACE_ID, value);
-    }
 }

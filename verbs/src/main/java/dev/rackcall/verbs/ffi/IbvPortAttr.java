@@ -5,300 +5,43 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** C's {@code struct ibv_port_attr}. */
+/** C's {@code struct ibv_port_attr}: offsets and accessors. */
 public final class IbvPortAttr {
-    /** Size in bytes. */
-    public static final long BYTES = 52L;
-
-    /** Offset of {@code state}. */
-    public static final long STATE = 0L;
-
-    /** Offset of {@code max_mtu}. */
-    public static final long MAX_MTU = 4L;
-
-    /** Offset of {@code active_mtu}. */
-    public static final long ACTIVE_MTU = 8L;
-
-    /** Offset of {@code gid_tbl_len}. */
-    public static final long GID_TBL_LEN = 12L;
-
-    /** Offset of {@code port_cap_flags}. */
-    public static final long PORT_CAP_FLAGS = 16L;
-
-    /** Offset of {@code max_msg_sz}. */
-    public static final long MAX_MSG_SZ = 20L;
-
-    /** Offset of {@code bad_pkey_cntr}. */
-    public static final long BAD_PKEY_CNTR = 24L;
-
-    /** Offset of {@code qkey_viol_cntr}. */
-    public static final long QKEY_VIOL_CNTR = 28L;
-
-    /** Offset of {@code pkey_tbl_len}. */
-    public static final long PKEY_TBL_LEN = 32L;
-
-    /** Offset of {@code lid}. */
-    public static final long LID = 34L;
-
-    /** Offset of {@code sm_lid}. */
-    public static final long SM_LID = 36L;
-
-    /** Offset of {@code lmc}. */
-    public static final long LMC = 38L;
-
-    /** Offset of {@code max_vl_num}. */
-    public static final long MAX_VL_NUM = 39L;
-
-    /** Offset of {@code sm_sl}. */
-    public static final long SM_SL = 40L;
-
-    /** Offset of {@code subnet_timeout}. */
-    public static final long SUBNET_TIMEOUT = 41L;
-
-    /** Offset of {@code init_type_reply}. */
-    public static final long INIT_TYPE_REPLY = 42L;
-
-    /** Offset of {@code active_width}. */
-    public static final long ACTIVE_WIDTH = 43L;
-
-    /** Offset of {@code active_speed}. */
-    public static final long ACTIVE_SPEED = 44L;
-
-    /** Offset of {@code phys_state}. */
-    public static final long PHYS_STATE = 45L;
-
-    /** Offset of {@code link_layer}. */
-    public static final long LINK_LAYER = 46L;
-
-    /** Offset of {@code flags}. */
-    public static final long FLAGS = 47L;
-
-    /** Offset of {@code port_cap_flags2}. */
-    public static final long PORT_CAP_FLAGS2 = 48L;
+    static final long BYTES = 52L;
+    static final long STATE = 0L;
+    static final long ACTIVE_MTU = 8L;
+    static final long GID_TBL_LEN = 12L;
+    static final long MAX_MSG_SZ = 20L;
+    static final long LID = 34L;
+    static final long LINK_LAYER = 46L;
 
     /** The struct as memory to allocate: its size and alignment. */
     public static final MemoryLayout LAYOUT =
             MemoryLayout.sequenceLayout(BYTES / 4, ValueLayout.JAVA_INT).withName("ibv_port_attr");
 
-    private IbvPortAttr() {}
-
-    /** Reads {@code state}. */
     public static int state(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, STATE);
     }
 
-    /** Writes {@code state}. */
-    public static void state(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, STATE, value);
-    }
-
-    /** Reads {@code max_mtu}. */
-    public static int maxMtu(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, MAX_MTU);
-    }
-
-    /** Writes {@code max_mtu}. */
-    public static void maxMtu(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_MTU, value);
-    }
-
-    /** Reads {@code active_mtu}. */
     public static int activeMtu(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, ACTIVE_MTU);
     }
 
-    /** Writes {@code active_mtu}. */
-    public static void activeMtu(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, ACTIVE_MTU, value);
-    }
-
-    /** Reads {@code gid_tbl_len}. */
     public static int gidTblLen(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, GID_TBL_LEN);
     }
 
-    /** Writes {@code gid_tbl_len}. */
-    public static void gidTblLen(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, GID_TBL_LEN, value);
-    }
-
-    /** Reads {@code port_cap_flags}. */
-    public static int portCapFlags(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, PORT_CAP_FLAGS);
-    }
-
-    /** Writes {@code port_cap_flags}. */
-    public static void portCapFlags(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, PORT_CAP_FLAGS, value);
-    }
-
-    /** Reads {@code max_msg_sz}. */
     public static int maxMsgSz(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, MAX_MSG_SZ);
     }
 
-    /** Writes {@code max_msg_sz}. */
-    public static void maxMsgSz(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, MAX_MSG_SZ, value);
-    }
-
-    /** Reads {@code bad_pkey_cntr}. */
-    public static int badPkeyCntr(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, BAD_PKEY_CNTR);
-    }
-
-    /** Writes {@code bad_pkey_cntr}. */
-    public static void badPkeyCntr(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, BAD_PKEY_CNTR, value);
-    }
-
-    /** Reads {@code qkey_viol_cntr}. */
-    public static int qkeyViolCntr(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, QKEY_VIOL_CNTR);
-    }
-
-    /** Writes {@code qkey_viol_cntr}. */
-    public static void qkeyViolCntr(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, QKEY_VIOL_CNTR, value);
-    }
-
-    /** Reads {@code pkey_tbl_len}. */
-    public static short pkeyTblLen(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_SHORT, PKEY_TBL_LEN);
-    }
-
-    /** Writes {@code pkey_tbl_len}. */
-    public static void pkeyTblLen(MemorySegment struct, short value) {
-        struct.set(ValueLayout.JAVA_SHORT, PKEY_TBL_LEN, value);
-    }
-
-    /** Reads {@code lid}. */
     public static short lid(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_SHORT, LID);
     }
 
-    /** Writes {@code lid}. */
-    public static void lid(MemorySegment struct, short value) {
-        struct.set(ValueLayout.JAVA_SHORT, LID, value);
-    }
-
-    /** Reads {@code sm_lid}. */
-    public static short smLid(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_SHORT, SM_LID);
-    }
-
-    /** Writes {@code sm_lid}. */
-    public static void smLid(MemorySegment struct, short value) {
-        struct.set(ValueLayout.JAVA_SHORT, SM_LID, value);
-    }
-
-    /** Reads {@code lmc}. */
-    public static byte lmc(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, LMC);
-    }
-
-    /** Writes {@code lmc}. */
-    public static void lmc(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, LMC, value);
-    }
-
-    /** Reads {@code max_vl_num}. */
-    public static byte maxVlNum(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, MAX_VL_NUM);
-    }
-
-    /** Writes {@code max_vl_num}. */
-    public static void maxVlNum(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, MAX_VL_NUM, value);
-    }
-
-    /** Reads {@code sm_sl}. */
-    public static byte smSl(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, SM_SL);
-    }
-
-    /** Writes {@code sm_sl}. */
-    public static void smSl(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, SM_SL, value);
-    }
-
-    /** Reads {@code subnet_timeout}. */
-    public static byte subnetTimeout(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, SUBNET_TIMEOUT);
-    }
-
-    /** Writes {@code subnet_timeout}. */
-    public static void subnetTimeout(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, SUBNET_TIMEOUT, value);
-    }
-
-    /** Reads {@code init_type_reply}. */
-    public static byte initTypeReply(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, INIT_TYPE_REPLY);
-    }
-
-    /** Writes {@code init_type_reply}. */
-    public static void initTypeReply(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, INIT_TYPE_REPLY, value);
-    }
-
-    /** Reads {@code active_width}. */
-    public static byte activeWidth(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, ACTIVE_WIDTH);
-    }
-
-    /** Writes {@code active_width}. */
-    public static void activeWidth(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, ACTIVE_WIDTH, value);
-    }
-
-    /** Reads {@code active_speed}. */
-    public static byte activeSpeed(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, ACTIVE_SPEED);
-    }
-
-    /** Writes {@code active_speed}. */
-    public static void activeSpeed(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, ACTIVE_SPEED, value);
-    }
-
-    /** Reads {@code phys_state}. */
-    public static byte physState(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, PHYS_STATE);
-    }
-
-    /** Writes {@code phys_state}. */
-    public static void physState(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, PHYS_STATE, value);
-    }
-
-    /** Reads {@code link_layer}. */
     public static byte linkLayer(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_BYTE, LINK_LAYER);
     }
 
-    /** Writes {@code link_layer}. */
-    public static void linkLayer(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, LINK_LAYER, value);
-    }
-
-    /** Reads {@code flags}. */
-    public static byte flags(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, FLAGS);
-    }
-
-    /** Writes {@code flags}. */
-    public static void flags(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, FLAGS, value);
-    }
-
-    /** Reads {@code port_cap_flags2}. */
-    public static short portCapFlags2(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_SHORT, PORT_CAP_FLAGS2);
-    }
-
-    /** Writes {@code port_cap_flags2}. */
-    public static void portCapFlags2(MemorySegment struct, short value) {
-        struct.set(ValueLayout.JAVA_SHORT, PORT_CAP_FLAGS2, value);
-    }
+    private IbvPortAttr() {}
 }

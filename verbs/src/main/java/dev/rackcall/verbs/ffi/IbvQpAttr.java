@@ -5,696 +5,93 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** C's {@code struct ibv_qp_attr}. */
+/** C's {@code struct ibv_qp_attr}: offsets and accessors. */
 public final class IbvQpAttr {
-    /** Size in bytes. */
-    public static final long BYTES = 144L;
-
-    /** Offset of {@code qp_state}. */
-    public static final long QP_STATE = 0L;
-
-    /** Offset of {@code cur_qp_state}. */
-    public static final long CUR_QP_STATE = 4L;
-
-    /** Offset of {@code path_mtu}. */
-    public static final long PATH_MTU = 8L;
-
-    /** Offset of {@code path_mig_state}. */
-    public static final long PATH_MIG_STATE = 12L;
-
-    /** Offset of {@code qkey}. */
-    public static final long QKEY = 16L;
-
-    /** Offset of {@code rq_psn}. */
-    public static final long RQ_PSN = 20L;
-
-    /** Offset of {@code sq_psn}. */
-    public static final long SQ_PSN = 24L;
-
-    /** Offset of {@code dest_qp_num}. */
-    public static final long DEST_QP_NUM = 28L;
-
-    /** Offset of {@code qp_access_flags}. */
-    public static final long QP_ACCESS_FLAGS = 32L;
-
-    /** Offset of {@code cap.max_send_wr}. */
-    public static final long CAP_MAX_SEND_WR = 36L;
-
-    /** Offset of {@code cap.max_recv_wr}. */
-    public static final long CAP_MAX_RECV_WR = 40L;
-
-    /** Offset of {@code cap.max_send_sge}. */
-    public static final long CAP_MAX_SEND_SGE = 44L;
-
-    /** Offset of {@code cap.max_recv_sge}. */
-    public static final long CAP_MAX_RECV_SGE = 48L;
-
-    /** Offset of {@code cap.max_inline_data}. */
-    public static final long CAP_MAX_INLINE_DATA = 52L;
-
-    /** Offset of {@code ah_attr.grh.dgid.raw}. */
+    static final long BYTES = 144L;
+    static final long QP_STATE = 0L;
+    static final long PATH_MTU = 8L;
+    static final long QKEY = 16L;
+    static final long RQ_PSN = 20L;
+    static final long SQ_PSN = 24L;
+    static final long DEST_QP_NUM = 28L;
+    static final long QP_ACCESS_FLAGS = 32L;
     public static final long AH_ATTR_GRH_DGID_RAW = 56L;
-
-    /** Offset of {@code ah_attr.grh.dgid.global.subnet_prefix}. */
-    public static final long AH_ATTR_GRH_DGID_GLOBAL_SUBNET_PREFIX = 56L;
-
-    /** Offset of {@code ah_attr.grh.dgid.global.interface_id}. */
-    public static final long AH_ATTR_GRH_DGID_GLOBAL_INTERFACE_ID = 64L;
-
-    /** Offset of {@code ah_attr.grh.flow_label}. */
-    public static final long AH_ATTR_GRH_FLOW_LABEL = 72L;
-
-    /** Offset of {@code ah_attr.grh.sgid_index}. */
-    public static final long AH_ATTR_GRH_SGID_INDEX = 76L;
-
-    /** Offset of {@code ah_attr.grh.hop_limit}. */
-    public static final long AH_ATTR_GRH_HOP_LIMIT = 77L;
-
-    /** Offset of {@code ah_attr.grh.traffic_class}. */
-    public static final long AH_ATTR_GRH_TRAFFIC_CLASS = 78L;
-
-    /** Offset of {@code ah_attr.dlid}. */
-    public static final long AH_ATTR_DLID = 80L;
-
-    /** Offset of {@code ah_attr.sl}. */
-    public static final long AH_ATTR_SL = 82L;
-
-    /** Offset of {@code ah_attr.src_path_bits}. */
-    public static final long AH_ATTR_SRC_PATH_BITS = 83L;
-
-    /** Offset of {@code ah_attr.static_rate}. */
-    public static final long AH_ATTR_STATIC_RATE = 84L;
-
-    /** Offset of {@code ah_attr.is_global}. */
-    public static final long AH_ATTR_IS_GLOBAL = 85L;
-
-    /** Offset of {@code ah_attr.port_num}. */
-    public static final long AH_ATTR_PORT_NUM = 86L;
-
-    /** Offset of {@code alt_ah_attr.grh.dgid.raw}. */
-    public static final long ALT_AH_ATTR_GRH_DGID_RAW = 88L;
-
-    /** Offset of {@code alt_ah_attr.grh.dgid.global.subnet_prefix}. */
-    public static final long ALT_AH_ATTR_GRH_DGID_GLOBAL_SUBNET_PREFIX = 88L;
-
-    /** Offset of {@code alt_ah_attr.grh.dgid.global.interface_id}. */
-    public static final long ALT_AH_ATTR_GRH_DGID_GLOBAL_INTERFACE_ID = 96L;
-
-    /** Offset of {@code alt_ah_attr.grh.flow_label}. */
-    public static final long ALT_AH_ATTR_GRH_FLOW_LABEL = 104L;
-
-    /** Offset of {@code alt_ah_attr.grh.sgid_index}. */
-    public static final long ALT_AH_ATTR_GRH_SGID_INDEX = 108L;
-
-    /** Offset of {@code alt_ah_attr.grh.hop_limit}. */
-    public static final long ALT_AH_ATTR_GRH_HOP_LIMIT = 109L;
-
-    /** Offset of {@code alt_ah_attr.grh.traffic_class}. */
-    public static final long ALT_AH_ATTR_GRH_TRAFFIC_CLASS = 110L;
-
-    /** Offset of {@code alt_ah_attr.dlid}. */
-    public static final long ALT_AH_ATTR_DLID = 112L;
-
-    /** Offset of {@code alt_ah_attr.sl}. */
-    public static final long ALT_AH_ATTR_SL = 114L;
-
-    /** Offset of {@code alt_ah_attr.src_path_bits}. */
-    public static final long ALT_AH_ATTR_SRC_PATH_BITS = 115L;
-
-    /** Offset of {@code alt_ah_attr.static_rate}. */
-    public static final long ALT_AH_ATTR_STATIC_RATE = 116L;
-
-    /** Offset of {@code alt_ah_attr.is_global}. */
-    public static final long ALT_AH_ATTR_IS_GLOBAL = 117L;
-
-    /** Offset of {@code alt_ah_attr.port_num}. */
-    public static final long ALT_AH_ATTR_PORT_NUM = 118L;
-
-    /** Offset of {@code pkey_index}. */
-    public static final long PKEY_INDEX = 120L;
-
-    /** Offset of {@code alt_pkey_index}. */
-    public static final long ALT_PKEY_INDEX = 122L;
-
-    /** Offset of {@code en_sqd_async_notify}. */
-    public static final long EN_SQD_ASYNC_NOTIFY = 124L;
-
-    /** Offset of {@code sq_draining}. */
-    public static final long SQ_DRAINING = 125L;
-
-    /** Offset of {@code max_rd_atomic}. */
-    public static final long MAX_RD_ATOMIC = 126L;
-
-    /** Offset of {@code max_dest_rd_atomic}. */
-    public static final long MAX_DEST_RD_ATOMIC = 127L;
-
-    /** Offset of {@code min_rnr_timer}. */
-    public static final long MIN_RNR_TIMER = 128L;
-
-    /** Offset of {@code port_num}. */
-    public static final long PORT_NUM = 129L;
-
-    /** Offset of {@code timeout}. */
-    public static final long TIMEOUT = 130L;
-
-    /** Offset of {@code retry_cnt}. */
-    public static final long RETRY_CNT = 131L;
-
-    /** Offset of {@code rnr_retry}. */
-    public static final long RNR_RETRY = 132L;
-
-    /** Offset of {@code alt_port_num}. */
-    public static final long ALT_PORT_NUM = 133L;
-
-    /** Offset of {@code alt_timeout}. */
-    public static final long ALT_TIMEOUT = 134L;
-
-    /** Offset of {@code rate_limit}. */
-    public static final long RATE_LIMIT = 136L;
+    static final long PKEY_INDEX = 120L;
+    static final long MAX_RD_ATOMIC = 126L;
+    static final long MAX_DEST_RD_ATOMIC = 127L;
+    static final long MIN_RNR_TIMER = 128L;
+    static final long PORT_NUM = 129L;
+    static final long TIMEOUT = 130L;
+    static final long RETRY_CNT = 131L;
+    static final long RNR_RETRY = 132L;
 
     /** The struct as memory to allocate: its size and alignment. */
     public static final MemoryLayout LAYOUT =
             MemoryLayout.sequenceLayout(BYTES / 8, ValueLayout.JAVA_LONG).withName("ibv_qp_attr");
 
-    private IbvQpAttr() {}
-
-    /** Reads {@code qp_state}. */
     public static int qpState(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, QP_STATE);
     }
 
-    /** Writes {@code qp_state}. */
     public static void qpState(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, QP_STATE, value);
     }
 
-    /** Reads {@code cur_qp_state}. */
-    public static int curQpState(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, CUR_QP_STATE);
-    }
-
-    /** Writes {@code cur_qp_state}. */
-    public static void curQpState(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, CUR_QP_STATE, value);
-    }
-
-    /** Reads {@code path_mtu}. */
-    public static int pathMtu(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, PATH_MTU);
-    }
-
-    /** Writes {@code path_mtu}. */
     public static void pathMtu(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, PATH_MTU, value);
     }
 
-    /** Reads {@code path_mig_state}. */
-    public static int pathMigState(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, PATH_MIG_STATE);
-    }
-
-    /** Writes {@code path_mig_state}. */
-    public static void pathMigState(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, PATH_MIG_STATE, value);
-    }
-
-    /** Reads {@code qkey}. */
-    public static int qkey(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, QKEY);
-    }
-
-    /** Writes {@code qkey}. */
     public static void qkey(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, QKEY, value);
     }
 
-    /** Reads {@code rq_psn}. */
-    public static int rqPsn(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, RQ_PSN);
-    }
-
-    /** Writes {@code rq_psn}. */
     public static void rqPsn(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, RQ_PSN, value);
     }
 
-    /** Reads {@code sq_psn}. */
-    public static int sqPsn(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, SQ_PSN);
-    }
-
-    /** Writes {@code sq_psn}. */
     public static void sqPsn(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, SQ_PSN, value);
     }
 
-    /** Reads {@code dest_qp_num}. */
-    public static int destQpNum(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, DEST_QP_NUM);
-    }
-
-    /** Writes {@code dest_qp_num}. */
     public static void destQpNum(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, DEST_QP_NUM, value);
     }
 
-    /** Reads {@code qp_access_flags}. */
-    public static int qpAccessFlags(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, QP_ACCESS_FLAGS);
-    }
-
-    /** Writes {@code qp_access_flags}. */
     public static void qpAccessFlags(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, QP_ACCESS_FLAGS, value);
     }
 
-    /** Reads {@code cap.max_send_wr}. */
-    public static int capMaxSendWr(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, CAP_MAX_SEND_WR);
-    }
-
-    /** Writes {@code cap.max_send_wr}. */
-    public static void capMaxSendWr(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, CAP_MAX_SEND_WR, value);
-    }
-
-    /** Reads {@code cap.max_recv_wr}. */
-    public static int capMaxRecvWr(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, CAP_MAX_RECV_WR);
-    }
-
-    /** Writes {@code cap.max_recv_wr}. */
-    public static void capMaxRecvWr(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, CAP_MAX_RECV_WR, value);
-    }
-
-    /** Reads {@code cap.max_send_sge}. */
-    public static int capMaxSendSge(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, CAP_MAX_SEND_SGE);
-    }
-
-    /** Writes {@code cap.max_send_sge}. */
-    public static void capMaxSendSge(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, CAP_MAX_SEND_SGE, value);
-    }
-
-    /** Reads {@code cap.max_recv_sge}. */
-    public static int capMaxRecvSge(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, CAP_MAX_RECV_SGE);
-    }
-
-    /** Writes {@code cap.max_recv_sge}. */
-    public static void capMaxRecvSge(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, CAP_MAX_RECV_SGE, value);
-    }
-
-    /** Reads {@code cap.max_inline_data}. */
-    public static int capMaxInlineData(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, CAP_MAX_INLINE_DATA);
-    }
-
-    /** Writes {@code cap.max_inline_data}. */
-    public static void capMaxInlineData(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, CAP_MAX_INLINE_DATA, value);
-    }
-
-    /** Reads {@code ah_attr.grh.dgid.global.subnet_prefix}. */
-    public static long ahAttrGrhDgidGlobalSubnetPrefix(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, AH_ATTR_GRH_DGID_GLOBAL_SUBNET_PREFIX);
-    }
-
-    /** Writes {@code ah_attr.grh.dgid.global.subnet_prefix}. */
-    public static void ahAttrGrhDgidGlobalSubnetPrefix(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, AH_ATTR_GRH_DGID_GLOBAL_SUBNET_PREFIX, value);
-    }
-
-    /** Reads {@code ah_attr.grh.dgid.global.interface_id}. */
-    public static long ahAttrGrhDgidGlobalInterfaceId(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, AH_ATTR_GRH_DGID_GLOBAL_INTERFACE_ID);
-    }
-
-    /** Writes {@code ah_attr.grh.dgid.global.interface_id}. */
-    public static void ahAttrGrhDgidGlobalInterfaceId(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, AH_ATTR_GRH_DGID_GLOBAL_INTERFACE_ID, value);
-    }
-
-    /** Reads {@code ah_attr.grh.flow_label}. */
-    public static int ahAttrGrhFlowLabel(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, AH_ATTR_GRH_FLOW_LABEL);
-    }
-
-    /** Writes {@code ah_attr.grh.flow_label}. */
-    public static void ahAttrGrhFlowLabel(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, AH_ATTR_GRH_FLOW_LABEL, value);
-    }
-
-    /** Reads {@code ah_attr.grh.sgid_index}. */
-    public static byte ahAttrGrhSgidIndex(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, AH_ATTR_GRH_SGID_INDEX);
-    }
-
-    /** Writes {@code ah_attr.grh.sgid_index}. */
-    public static void ahAttrGrhSgidIndex(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, AH_ATTR_GRH_SGID_INDEX, value);
-    }
-
-    /** Reads {@code ah_attr.grh.hop_limit}. */
-    public static byte ahAttrGrhHopLimit(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, AH_ATTR_GRH_HOP_LIMIT);
-    }
-
-    /** Writes {@code ah_attr.grh.hop_limit}. */
-    public static void ahAttrGrhHopLimit(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, AH_ATTR_GRH_HOP_LIMIT, value);
-    }
-
-    /** Reads {@code ah_attr.grh.traffic_class}. */
-    public static byte ahAttrGrhTrafficClass(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, AH_ATTR_GRH_TRAFFIC_CLASS);
-    }
-
-    /** Writes {@code ah_attr.grh.traffic_class}. */
-    public static void ahAttrGrhTrafficClass(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, AH_ATTR_GRH_TRAFFIC_CLASS, value);
-    }
-
-    /** Reads {@code ah_attr.dlid}. */
-    public static short ahAttrDlid(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_SHORT, AH_ATTR_DLID);
-    }
-
-    /** Writes {@code ah_attr.dlid}. */
-    public static void ahAttrDlid(MemorySegment struct, short value) {
-        struct.set(ValueLayout.JAVA_SHORT, AH_ATTR_DLID, value);
-    }
-
-    /** Reads {@code ah_attr.sl}. */
-    public static byte ahAttrSl(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, AH_ATTR_SL);
-    }
-
-    /** Writes {@code ah_attr.sl}. */
-    public static void ahAttrSl(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, AH_ATTR_SL, value);
-    }
-
-    /** Reads {@code ah_attr.src_path_bits}. */
-    public static byte ahAttrSrcPathBits(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, AH_ATTR_SRC_PATH_BITS);
-    }
-
-    /** Writes {@code ah_attr.src_path_bits}. */
-    public static void ahAttrSrcPathBits(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, AH_ATTR_SRC_PATH_BITS, value);
-    }
-
-    /** Reads {@code ah_attr.static_rate}. */
-    public static byte ahAttrStaticRate(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, AH_ATTR_STATIC_RATE);
-    }
-
-    /** Writes {@code ah_attr.static_rate}. */
-    public static void ahAttrStaticRate(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, AH_ATTR_STATIC_RATE, value);
-    }
-
-    /** Reads {@code ah_attr.is_global}. */
-    public static byte ahAttrIsGlobal(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, AH_ATTR_IS_GLOBAL);
-    }
-
-    /** Writes {@code ah_attr.is_global}. */
-    public static void ahAttrIsGlobal(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, AH_ATTR_IS_GLOBAL, value);
-    }
-
-    /** Reads {@code ah_attr.port_num}. */
-    public static byte ahAttrPortNum(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, AH_ATTR_PORT_NUM);
-    }
-
-    /** Writes {@code ah_attr.port_num}. */
-    public static void ahAttrPortNum(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, AH_ATTR_PORT_NUM, value);
-    }
-
-    /** Reads {@code alt_ah_attr.grh.dgid.global.subnet_prefix}. */
-    public static long altAhAttrGrhDgidGlobalSubnetPrefix(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, ALT_AH_ATTR_GRH_DGID_GLOBAL_SUBNET_PREFIX);
-    }
-
-    /** Writes {@code alt_ah_attr.grh.dgid.global.subnet_prefix}. */
-    public static void altAhAttrGrhDgidGlobalSubnetPrefix(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, ALT_AH_ATTR_GRH_DGID_GLOBAL_SUBNET_PREFIX, value);
-    }
-
-    /** Reads {@code alt_ah_attr.grh.dgid.global.interface_id}. */
-    public static long altAhAttrGrhDgidGlobalInterfaceId(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, ALT_AH_ATTR_GRH_DGID_GLOBAL_INTERFACE_ID);
-    }
-
-    /** Writes {@code alt_ah_attr.grh.dgid.global.interface_id}. */
-    public static void altAhAttrGrhDgidGlobalInterfaceId(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, ALT_AH_ATTR_GRH_DGID_GLOBAL_INTERFACE_ID, value);
-    }
-
-    /** Reads {@code alt_ah_attr.grh.flow_label}. */
-    public static int altAhAttrGrhFlowLabel(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, ALT_AH_ATTR_GRH_FLOW_LABEL);
-    }
-
-    /** Writes {@code alt_ah_attr.grh.flow_label}. */
-    public static void altAhAttrGrhFlowLabel(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, ALT_AH_ATTR_GRH_FLOW_LABEL, value);
-    }
-
-    /** Reads {@code alt_ah_attr.grh.sgid_index}. */
-    public static byte altAhAttrGrhSgidIndex(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_GRH_SGID_INDEX);
-    }
-
-    /** Writes {@code alt_ah_attr.grh.sgid_index}. */
-    public static void altAhAttrGrhSgidIndex(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_GRH_SGID_INDEX, value);
-    }
-
-    /** Reads {@code alt_ah_attr.grh.hop_limit}. */
-    public static byte altAhAttrGrhHopLimit(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_GRH_HOP_LIMIT);
-    }
-
-    /** Writes {@code alt_ah_attr.grh.hop_limit}. */
-    public static void altAhAttrGrhHopLimit(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_GRH_HOP_LIMIT, value);
-    }
-
-    /** Reads {@code alt_ah_attr.grh.traffic_class}. */
-    public static byte altAhAttrGrhTrafficClass(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_GRH_TRAFFIC_CLASS);
-    }
-
-    /** Writes {@code alt_ah_attr.grh.traffic_class}. */
-    public static void altAhAttrGrhTrafficClass(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_GRH_TRAFFIC_CLASS, value);
-    }
-
-    /** Reads {@code alt_ah_attr.dlid}. */
-    public static short altAhAttrDlid(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_SHORT, ALT_AH_ATTR_DLID);
-    }
-
-    /** Writes {@code alt_ah_attr.dlid}. */
-    public static void altAhAttrDlid(MemorySegment struct, short value) {
-        struct.set(ValueLayout.JAVA_SHORT, ALT_AH_ATTR_DLID, value);
-    }
-
-    /** Reads {@code alt_ah_attr.sl}. */
-    public static byte altAhAttrSl(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_SL);
-    }
-
-    /** Writes {@code alt_ah_attr.sl}. */
-    public static void altAhAttrSl(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_SL, value);
-    }
-
-    /** Reads {@code alt_ah_attr.src_path_bits}. */
-    public static byte altAhAttrSrcPathBits(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_SRC_PATH_BITS);
-    }
-
-    /** Writes {@code alt_ah_attr.src_path_bits}. */
-    public static void altAhAttrSrcPathBits(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_SRC_PATH_BITS, value);
-    }
-
-    /** Reads {@code alt_ah_attr.static_rate}. */
-    public static byte altAhAttrStaticRate(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_STATIC_RATE);
-    }
-
-    /** Writes {@code alt_ah_attr.static_rate}. */
-    public static void altAhAttrStaticRate(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_STATIC_RATE, value);
-    }
-
-    /** Reads {@code alt_ah_attr.is_global}. */
-    public static byte altAhAttrIsGlobal(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_IS_GLOBAL);
-    }
-
-    /** Writes {@code alt_ah_attr.is_global}. */
-    public static void altAhAttrIsGlobal(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_IS_GLOBAL, value);
-    }
-
-    /** Reads {@code alt_ah_attr.port_num}. */
-    public static byte altAhAttrPortNum(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_PORT_NUM);
-    }
-
-    /** Writes {@code alt_ah_attr.port_num}. */
-    public static void altAhAttrPortNum(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, ALT_AH_ATTR_PORT_NUM, value);
-    }
-
-    /** Reads {@code pkey_index}. */
-    public static short pkeyIndex(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_SHORT, PKEY_INDEX);
-    }
-
-    /** Writes {@code pkey_index}. */
     public static void pkeyIndex(MemorySegment struct, short value) {
         struct.set(ValueLayout.JAVA_SHORT, PKEY_INDEX, value);
     }
 
-    /** Reads {@code alt_pkey_index}. */
-    public static short altPkeyIndex(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_SHORT, ALT_PKEY_INDEX);
-    }
-
-    /** Writes {@code alt_pkey_index}. */
-    public static void altPkeyIndex(MemorySegment struct, short value) {
-        struct.set(ValueLayout.JAVA_SHORT, ALT_PKEY_INDEX, value);
-    }
-
-    /** Reads {@code en_sqd_async_notify}. */
-    public static byte enSqdAsyncNotify(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, EN_SQD_ASYNC_NOTIFY);
-    }
-
-    /** Writes {@code en_sqd_async_notify}. */
-    public static void enSqdAsyncNotify(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, EN_SQD_ASYNC_NOTIFY, value);
-    }
-
-    /** Reads {@code sq_draining}. */
-    public static byte sqDraining(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, SQ_DRAINING);
-    }
-
-    /** Writes {@code sq_draining}. */
-    public static void sqDraining(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, SQ_DRAINING, value);
-    }
-
-    /** Reads {@code max_rd_atomic}. */
-    public static byte maxRdAtomic(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, MAX_RD_ATOMIC);
-    }
-
-    /** Writes {@code max_rd_atomic}. */
     public static void maxRdAtomic(MemorySegment struct, byte value) {
         struct.set(ValueLayout.JAVA_BYTE, MAX_RD_ATOMIC, value);
     }
 
-    /** Reads {@code max_dest_rd_atomic}. */
-    public static byte maxDestRdAtomic(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, MAX_DEST_RD_ATOMIC);
-    }
-
-    /** Writes {@code max_dest_rd_atomic}. */
     public static void maxDestRdAtomic(MemorySegment struct, byte value) {
         struct.set(ValueLayout.JAVA_BYTE, MAX_DEST_RD_ATOMIC, value);
     }
 
-    /** Reads {@code min_rnr_timer}. */
-    public static byte minRnrTimer(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, MIN_RNR_TIMER);
-    }
-
-    /** Writes {@code min_rnr_timer}. */
     public static void minRnrTimer(MemorySegment struct, byte value) {
         struct.set(ValueLayout.JAVA_BYTE, MIN_RNR_TIMER, value);
     }
 
-    /** Reads {@code port_num}. */
-    public static byte portNum(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, PORT_NUM);
-    }
-
-    /** Writes {@code port_num}. */
     public static void portNum(MemorySegment struct, byte value) {
         struct.set(ValueLayout.JAVA_BYTE, PORT_NUM, value);
     }
 
-    /** Reads {@code timeout}. */
-    public static byte timeout(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, TIMEOUT);
-    }
-
-    /** Writes {@code timeout}. */
     public static void timeout(MemorySegment struct, byte value) {
         struct.set(ValueLayout.JAVA_BYTE, TIMEOUT, value);
     }
 
-    /** Reads {@code retry_cnt}. */
-    public static byte retryCnt(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, RETRY_CNT);
-    }
-
-    /** Writes {@code retry_cnt}. */
     public static void retryCnt(MemorySegment struct, byte value) {
         struct.set(ValueLayout.JAVA_BYTE, RETRY_CNT, value);
     }
 
-    /** Reads {@code rnr_retry}. */
-    public static byte rnrRetry(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, RNR_RETRY);
-    }
-
-    /** Writes {@code rnr_retry}. */
     public static void rnrRetry(MemorySegment struct, byte value) {
         struct.set(ValueLayout.JAVA_BYTE, RNR_RETRY, value);
     }
 
-    /** Reads {@code alt_port_num}. */
-    public static byte altPortNum(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, ALT_PORT_NUM);
-    }
-
-    /** Writes {@code alt_port_num}. */
-    public static void altPortNum(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, ALT_PORT_NUM, value);
-    }
-
-    /** Reads {@code alt_timeout}. */
-    public static byte altTimeout(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_BYTE, ALT_TIMEOUT);
-    }
-
-    /** Writes {@code alt_timeout}. */
-    public static void altTimeout(MemorySegment struct, byte value) {
-        struct.set(ValueLayout.JAVA_BYTE, ALT_TIMEOUT, value);
-    }
-
-    /** Reads {@code rate_limit}. */
-    public static int rateLimit(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, RATE_LIMIT);
-    }
-
-    /** Writes {@code rate_limit}. */
-    public static void rateLimit(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, RATE_LIMIT, value);
-    }
+    private IbvQpAttr() {}
 }

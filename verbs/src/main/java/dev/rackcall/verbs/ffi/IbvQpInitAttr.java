@@ -5,157 +5,62 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** C's {@code struct ibv_qp_init_attr}. */
+/** C's {@code struct ibv_qp_init_attr}: offsets and accessors. */
 public final class IbvQpInitAttr {
-    /** Size in bytes. */
-    public static final long BYTES = 64L;
-
-    /** Offset of {@code qp_context}. */
-    public static final long QP_CONTEXT = 0L;
-
-    /** Offset of {@code send_cq}. */
-    public static final long SEND_CQ = 8L;
-
-    /** Offset of {@code recv_cq}. */
-    public static final long RECV_CQ = 16L;
-
-    /** Offset of {@code srq}. */
-    public static final long SRQ = 24L;
-
-    /** Offset of {@code cap.max_send_wr}. */
-    public static final long CAP_MAX_SEND_WR = 32L;
-
-    /** Offset of {@code cap.max_recv_wr}. */
-    public static final long CAP_MAX_RECV_WR = 36L;
-
-    /** Offset of {@code cap.max_send_sge}. */
-    public static final long CAP_MAX_SEND_SGE = 40L;
-
-    /** Offset of {@code cap.max_recv_sge}. */
-    public static final long CAP_MAX_RECV_SGE = 44L;
-
-    /** Offset of {@code cap.max_inline_data}. */
-    public static final long CAP_MAX_INLINE_DATA = 48L;
-
-    /** Offset of {@code qp_type}. */
-    public static final long QP_TYPE = 52L;
-
-    /** Offset of {@code sq_sig_all}. */
-    public static final long SQ_SIG_ALL = 56L;
+    static final long BYTES = 64L;
+    static final long SEND_CQ = 8L;
+    static final long RECV_CQ = 16L;
+    static final long SRQ = 24L;
+    static final long CAP_MAX_SEND_WR = 32L;
+    static final long CAP_MAX_RECV_WR = 36L;
+    static final long CAP_MAX_SEND_SGE = 40L;
+    static final long CAP_MAX_RECV_SGE = 44L;
+    static final long CAP_MAX_INLINE_DATA = 48L;
+    static final long QP_TYPE = 52L;
 
     /** The struct as memory to allocate: its size and alignment. */
     public static final MemoryLayout LAYOUT =
             MemoryLayout.sequenceLayout(BYTES / 8, ValueLayout.JAVA_LONG).withName("ibv_qp_init_attr");
 
-    private IbvQpInitAttr() {}
-
-    /** Reads {@code qp_context}. */
-    public static long qpContext(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, QP_CONTEXT);
-    }
-
-    /** Writes {@code qp_context}. */
-    public static void qpContext(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, QP_CONTEXT, value);
-    }
-
-    /** Reads {@code send_cq}. */
-    public static long sendCq(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, SEND_CQ);
-    }
-
-    /** Writes {@code send_cq}. */
     public static void sendCq(MemorySegment struct, long value) {
         struct.set(ValueLayout.JAVA_LONG, SEND_CQ, value);
     }
 
-    /** Reads {@code recv_cq}. */
-    public static long recvCq(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, RECV_CQ);
-    }
-
-    /** Writes {@code recv_cq}. */
     public static void recvCq(MemorySegment struct, long value) {
         struct.set(ValueLayout.JAVA_LONG, RECV_CQ, value);
     }
 
-    /** Reads {@code srq}. */
-    public static long srq(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, SRQ);
-    }
-
-    /** Writes {@code srq}. */
     public static void srq(MemorySegment struct, long value) {
         struct.set(ValueLayout.JAVA_LONG, SRQ, value);
     }
 
-    /** Reads {@code cap.max_send_wr}. */
-    public static int capMaxSendWr(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, CAP_MAX_SEND_WR);
-    }
-
-    /** Writes {@code cap.max_send_wr}. */
     public static void capMaxSendWr(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, CAP_MAX_SEND_WR, value);
     }
 
-    /** Reads {@code cap.max_recv_wr}. */
-    public static int capMaxRecvWr(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, CAP_MAX_RECV_WR);
-    }
-
-    /** Writes {@code cap.max_recv_wr}. */
     public static void capMaxRecvWr(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, CAP_MAX_RECV_WR, value);
     }
 
-    /** Reads {@code cap.max_send_sge}. */
-    public static int capMaxSendSge(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, CAP_MAX_SEND_SGE);
-    }
-
-    /** Writes {@code cap.max_send_sge}. */
     public static void capMaxSendSge(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, CAP_MAX_SEND_SGE, value);
     }
 
-    /** Reads {@code cap.max_recv_sge}. */
-    public static int capMaxRecvSge(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, CAP_MAX_RECV_SGE);
-    }
-
-    /** Writes {@code cap.max_recv_sge}. */
     public static void capMaxRecvSge(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, CAP_MAX_RECV_SGE, value);
     }
 
-    /** Reads {@code cap.max_inline_data}. */
     public static int capMaxInlineData(MemorySegment struct) {
         return struct.get(ValueLayout.JAVA_INT, CAP_MAX_INLINE_DATA);
     }
 
-    /** Writes {@code cap.max_inline_data}. */
     public static void capMaxInlineData(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, CAP_MAX_INLINE_DATA, value);
     }
 
-    /** Reads {@code qp_type}. */
-    public static int qpType(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, QP_TYPE);
-    }
-
-    /** Writes {@code qp_type}. */
     public static void qpType(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, QP_TYPE, value);
     }
 
-    /** Reads {@code sq_sig_all}. */
-    public static int sqSigAll(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, SQ_SIG_ALL);
-    }
-
-    /** Writes {@code sq_sig_all}. */
-    public static void sqSigAll(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, SQ_SIG_ALL, value);
-    }
+    private IbvQpInitAttr() {}
 }

@@ -5,66 +5,23 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** C's {@code struct ibv_srq_init_attr}. */
+/** C's {@code struct ibv_srq_init_attr}: offsets and accessors. */
 public final class IbvSrqInitAttr {
-    /** Size in bytes. */
-    public static final long BYTES = 24L;
-
-    /** Offset of {@code srq_context}. */
-    public static final long SRQ_CONTEXT = 0L;
-
-    /** Offset of {@code attr.max_wr}. */
-    public static final long ATTR_MAX_WR = 8L;
-
-    /** Offset of {@code attr.max_sge}. */
-    public static final long ATTR_MAX_SGE = 12L;
-
-    /** Offset of {@code attr.srq_limit}. */
-    public static final long ATTR_SRQ_LIMIT = 16L;
+    static final long BYTES = 24L;
+    static final long ATTR_MAX_WR = 8L;
+    static final long ATTR_MAX_SGE = 12L;
 
     /** The struct as memory to allocate: its size and alignment. */
     public static final MemoryLayout LAYOUT =
             MemoryLayout.sequenceLayout(BYTES / 8, ValueLayout.JAVA_LONG).withName("ibv_srq_init_attr");
 
-    private IbvSrqInitAttr() {}
-
-    /** Reads {@code srq_context}. */
-    public static long srqContext(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_LONG, SRQ_CONTEXT);
-    }
-
-    /** Writes {@code srq_context}. */
-    public static void srqContext(MemorySegment struct, long value) {
-        struct.set(ValueLayout.JAVA_LONG, SRQ_CONTEXT, value);
-    }
-
-    /** Reads {@code attr.max_wr}. */
-    public static int attrMaxWr(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, ATTR_MAX_WR);
-    }
-
-    /** Writes {@code attr.max_wr}. */
     public static void attrMaxWr(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, ATTR_MAX_WR, value);
     }
 
-    /** Reads {@code attr.max_sge}. */
-    public static int attrMaxSge(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, ATTR_MAX_SGE);
-    }
-
-    /** Writes {@code attr.max_sge}. */
     public static void attrMaxSge(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, ATTR_MAX_SGE, value);
     }
 
-    /** Reads {@code attr.srq_limit}. */
-    public static int attrSrqLimit(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, ATTR_SRQ_LIMIT);
-    }
-
-    /** Writes {@code attr.srq_limit}. */
-    public static void attrSrqLimit(MemorySegment struct, int value) {
-        struct.set(ValueLayout.JAVA_INT, ATTR_SRQ_LIMIT, value);
-    }
+    private IbvSrqInitAttr() {}
 }

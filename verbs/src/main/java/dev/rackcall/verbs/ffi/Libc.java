@@ -6,10 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
-/** Functions of a C library, linked when they are first called. */
+/** Functions of a C library, linked at their first call. Pointers are addresses; errno goes to {@code state}. */
 public final class Libc {
-    private Libc() {}
-
     private static final class Poll {
         static final MethodHandle HANDLE = NativeLibrary.C.downcall(
                 "poll",
@@ -17,7 +15,6 @@ public final class Libc {
                         ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
     }
 
-    /** Calls {@code poll}; pointers are addresses, errno goes to {@code state}. */
     public static int poll(MemorySegment state, long fds, long nfds, int timeout) {
         try {
             return (int) Poll.HANDLE.invokeExact(state, fds, nfds, timeout);
@@ -25,4 +22,6 @@ public final class Libc {
             throw NativeLibrary.impossible(e);
         }
     }
+
+    private Libc() {}
 }

@@ -6,126 +6,29 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
-/** Functions of a C library, linked when they are first called. */
+/** Functions of a C library, linked at their first call. Pointers are addresses; errno goes to {@code state}. */
 public final class Libibverbs {
-    private Libibverbs() {}
-
-    private static final class IbvGetDeviceList {
-        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_get_device_list", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+    private static final class IbvAckAsyncEvent {
+        static final MethodHandle HANDLE =
+                NativeLibrary.IBVERBS.downcall("ibv_ack_async_event", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
     }
 
-    /** Calls {@code ibv_get_device_list}; pointers are addresses, errno goes to {@code state}. */
-    public static long ibvGetDeviceList(MemorySegment state, long numDevices) {
+    public static void ibvAckAsyncEvent(MemorySegment state, long event) {
         try {
-            return (long) IbvGetDeviceList.HANDLE.invokeExact(state, numDevices);
+            IbvAckAsyncEvent.HANDLE.invokeExact(state, event);
         } catch (Throwable e) {
             throw NativeLibrary.impossible(e);
         }
     }
 
-    private static final class IbvFreeDeviceList {
+    private static final class IbvAckCqEvents {
         static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_free_device_list", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
+                "ibv_ack_cq_events", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
     }
 
-    /** Calls {@code ibv_free_device_list}; pointers are addresses, errno goes to {@code state}. */
-    public static void ibvFreeDeviceList(MemorySegment state, long list) {
+    public static void ibvAckCqEvents(MemorySegment state, long cq, int nevents) {
         try {
-            IbvFreeDeviceList.HANDLE.invokeExact(state, list);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final class IbvGetDeviceName {
-        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_get_device_name", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
-    }
-
-    /** Calls {@code ibv_get_device_name}; pointers are addresses, errno goes to {@code state}. */
-    public static long ibvGetDeviceName(MemorySegment state, long device) {
-        try {
-            return (long) IbvGetDeviceName.HANDLE.invokeExact(state, device);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final class IbvOpenDevice {
-        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_open_device", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
-    }
-
-    /** Calls {@code ibv_open_device}; pointers are addresses, errno goes to {@code state}. */
-    public static long ibvOpenDevice(MemorySegment state, long device) {
-        try {
-            return (long) IbvOpenDevice.HANDLE.invokeExact(state, device);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final class IbvCloseDevice {
-        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_close_device", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
-    }
-
-    /** Calls {@code ibv_close_device}; pointers are addresses, errno goes to {@code state}. */
-    public static int ibvCloseDevice(MemorySegment state, long context) {
-        try {
-            return (int) IbvCloseDevice.HANDLE.invokeExact(state, context);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final class IbvQueryDevice {
-        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_query_device",
-                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
-    }
-
-    /** Calls {@code ibv_query_device}; pointers are addresses, errno goes to {@code state}. */
-    public static int ibvQueryDevice(MemorySegment state, long context, long deviceAttr) {
-        try {
-            return (int) IbvQueryDevice.HANDLE.invokeExact(state, context, deviceAttr);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final class IbvQueryPort {
-        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_query_port",
-                FunctionDescriptor.of(
-                        ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_BYTE, ValueLayout.JAVA_LONG));
-    }
-
-    /** Calls {@code ibv_query_port}; pointers are addresses, errno goes to {@code state}. */
-    public static int ibvQueryPort(MemorySegment state, long context, byte portNum, long portAttr) {
-        try {
-            return (int) IbvQueryPort.HANDLE.invokeExact(state, context, portNum, portAttr);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final class IbvQueryGid {
-        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_query_gid",
-                FunctionDescriptor.of(
-                        ValueLayout.JAVA_INT,
-                        ValueLayout.JAVA_LONG,
-                        ValueLayout.JAVA_BYTE,
-                        ValueLayout.JAVA_INT,
-                        ValueLayout.JAVA_LONG));
-    }
-
-    /** Calls {@code ibv_query_gid}; pointers are addresses, errno goes to {@code state}. */
-    public static int ibvQueryGid(MemorySegment state, long context, byte portNum, int index, long gid) {
-        try {
-            return (int) IbvQueryGid.HANDLE.invokeExact(state, context, portNum, index, gid);
+            IbvAckCqEvents.HANDLE.invokeExact(state, cq, nevents);
         } catch (Throwable e) {
             throw NativeLibrary.impossible(e);
         }
@@ -136,7 +39,6 @@ public final class Libibverbs {
                 "ibv_alloc_pd", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
     }
 
-    /** Calls {@code ibv_alloc_pd}; pointers are addresses, errno goes to {@code state}. */
     public static long ibvAllocPd(MemorySegment state, long context) {
         try {
             return (long) IbvAllocPd.HANDLE.invokeExact(state, context);
@@ -145,49 +47,28 @@ public final class Libibverbs {
         }
     }
 
-    private static final class IbvDeallocPd {
+    private static final class IbvCloseDevice {
         static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_dealloc_pd", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+                "ibv_close_device", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
     }
 
-    /** Calls {@code ibv_dealloc_pd}; pointers are addresses, errno goes to {@code state}. */
-    public static int ibvDeallocPd(MemorySegment state, long pd) {
+    public static int ibvCloseDevice(MemorySegment state, long context) {
         try {
-            return (int) IbvDeallocPd.HANDLE.invokeExact(state, pd);
+            return (int) IbvCloseDevice.HANDLE.invokeExact(state, context);
         } catch (Throwable e) {
             throw NativeLibrary.impossible(e);
         }
     }
 
-    private static final class IbvRegMr {
+    private static final class IbvCreateAh {
         static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_reg_mr",
-                FunctionDescriptor.of(
-                        ValueLayout.JAVA_LONG,
-                        ValueLayout.JAVA_LONG,
-                        ValueLayout.JAVA_LONG,
-                        ValueLayout.JAVA_LONG,
-                        ValueLayout.JAVA_INT));
+                "ibv_create_ah",
+                FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
     }
 
-    /** Calls {@code ibv_reg_mr}; pointers are addresses, errno goes to {@code state}. */
-    public static long ibvRegMr(MemorySegment state, long pd, long addr, long length, int access) {
+    public static long ibvCreateAh(MemorySegment state, long pd, long attr) {
         try {
-            return (long) IbvRegMr.HANDLE.invokeExact(state, pd, addr, length, access);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final class IbvDeregMr {
-        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_dereg_mr", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
-    }
-
-    /** Calls {@code ibv_dereg_mr}; pointers are addresses, errno goes to {@code state}. */
-    public static int ibvDeregMr(MemorySegment state, long mr) {
-        try {
-            return (int) IbvDeregMr.HANDLE.invokeExact(state, mr);
+            return (long) IbvCreateAh.HANDLE.invokeExact(state, pd, attr);
         } catch (Throwable e) {
             throw NativeLibrary.impossible(e);
         }
@@ -198,24 +79,9 @@ public final class Libibverbs {
                 "ibv_create_comp_channel", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
     }
 
-    /** Calls {@code ibv_create_comp_channel}; pointers are addresses, errno goes to {@code state}. */
     public static long ibvCreateCompChannel(MemorySegment state, long context) {
         try {
             return (long) IbvCreateCompChannel.HANDLE.invokeExact(state, context);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final class IbvDestroyCompChannel {
-        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_destroy_comp_channel", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
-    }
-
-    /** Calls {@code ibv_destroy_comp_channel}; pointers are addresses, errno goes to {@code state}. */
-    public static int ibvDestroyCompChannel(MemorySegment state, long channel) {
-        try {
-            return (int) IbvDestroyCompChannel.HANDLE.invokeExact(state, channel);
         } catch (Throwable e) {
             throw NativeLibrary.impossible(e);
         }
@@ -233,11 +99,90 @@ public final class Libibverbs {
                         ValueLayout.JAVA_INT));
     }
 
-    /** Calls {@code ibv_create_cq}; pointers are addresses, errno goes to {@code state}. */
     public static long ibvCreateCq(
             MemorySegment state, long context, int cqe, long cqContext, long channel, int compVector) {
         try {
             return (long) IbvCreateCq.HANDLE.invokeExact(state, context, cqe, cqContext, channel, compVector);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private static final class IbvCreateQp {
+        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
+                "ibv_create_qp",
+                FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+    }
+
+    public static long ibvCreateQp(MemorySegment state, long pd, long qpInitAttr) {
+        try {
+            return (long) IbvCreateQp.HANDLE.invokeExact(state, pd, qpInitAttr);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private static final class IbvCreateSrq {
+        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
+                "ibv_create_srq",
+                FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+    }
+
+    public static long ibvCreateSrq(MemorySegment state, long pd, long srqInitAttr) {
+        try {
+            return (long) IbvCreateSrq.HANDLE.invokeExact(state, pd, srqInitAttr);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private static final class IbvDeallocPd {
+        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
+                "ibv_dealloc_pd", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+    }
+
+    public static int ibvDeallocPd(MemorySegment state, long pd) {
+        try {
+            return (int) IbvDeallocPd.HANDLE.invokeExact(state, pd);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private static final class IbvDeregMr {
+        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
+                "ibv_dereg_mr", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+    }
+
+    public static int ibvDeregMr(MemorySegment state, long mr) {
+        try {
+            return (int) IbvDeregMr.HANDLE.invokeExact(state, mr);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private static final class IbvDestroyAh {
+        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
+                "ibv_destroy_ah", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+    }
+
+    public static int ibvDestroyAh(MemorySegment state, long ah) {
+        try {
+            return (int) IbvDestroyAh.HANDLE.invokeExact(state, ah);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private static final class IbvDestroyCompChannel {
+        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
+                "ibv_destroy_comp_channel", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+    }
+
+    public static int ibvDestroyCompChannel(MemorySegment state, long channel) {
+        try {
+            return (int) IbvDestroyCompChannel.HANDLE.invokeExact(state, channel);
         } catch (Throwable e) {
             throw NativeLibrary.impossible(e);
         }
@@ -248,10 +193,62 @@ public final class Libibverbs {
                 "ibv_destroy_cq", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
     }
 
-    /** Calls {@code ibv_destroy_cq}; pointers are addresses, errno goes to {@code state}. */
     public static int ibvDestroyCq(MemorySegment state, long cq) {
         try {
             return (int) IbvDestroyCq.HANDLE.invokeExact(state, cq);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private static final class IbvDestroyQp {
+        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
+                "ibv_destroy_qp", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+    }
+
+    public static int ibvDestroyQp(MemorySegment state, long qp) {
+        try {
+            return (int) IbvDestroyQp.HANDLE.invokeExact(state, qp);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private static final class IbvDestroySrq {
+        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
+                "ibv_destroy_srq", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+    }
+
+    public static int ibvDestroySrq(MemorySegment state, long srq) {
+        try {
+            return (int) IbvDestroySrq.HANDLE.invokeExact(state, srq);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private static final class IbvFreeDeviceList {
+        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
+                "ibv_free_device_list", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
+    }
+
+    public static void ibvFreeDeviceList(MemorySegment state, long list) {
+        try {
+            IbvFreeDeviceList.HANDLE.invokeExact(state, list);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private static final class IbvGetAsyncEvent {
+        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
+                "ibv_get_async_event",
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+    }
+
+    public static int ibvGetAsyncEvent(MemorySegment state, long context, long event) {
+        try {
+            return (int) IbvGetAsyncEvent.HANDLE.invokeExact(state, context, event);
         } catch (Throwable e) {
             throw NativeLibrary.impossible(e);
         }
@@ -264,7 +261,6 @@ public final class Libibverbs {
                         ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
     }
 
-    /** Calls {@code ibv_get_cq_event}; pointers are addresses, errno goes to {@code state}. */
     public static int ibvGetCqEvent(MemorySegment state, long channel, long cq, long cqContext) {
         try {
             return (int) IbvGetCqEvent.HANDLE.invokeExact(state, channel, cq, cqContext);
@@ -273,30 +269,27 @@ public final class Libibverbs {
         }
     }
 
-    private static final class IbvAckCqEvents {
+    private static final class IbvGetDeviceList {
         static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_ack_cq_events", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
+                "ibv_get_device_list", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
     }
 
-    /** Calls {@code ibv_ack_cq_events}; pointers are addresses, errno goes to {@code state}. */
-    public static void ibvAckCqEvents(MemorySegment state, long cq, int nevents) {
+    public static long ibvGetDeviceList(MemorySegment state, long numDevices) {
         try {
-            IbvAckCqEvents.HANDLE.invokeExact(state, cq, nevents);
+            return (long) IbvGetDeviceList.HANDLE.invokeExact(state, numDevices);
         } catch (Throwable e) {
             throw NativeLibrary.impossible(e);
         }
     }
 
-    private static final class IbvCreateQp {
+    private static final class IbvGetDeviceName {
         static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_create_qp",
-                FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+                "ibv_get_device_name", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
     }
 
-    /** Calls {@code ibv_create_qp}; pointers are addresses, errno goes to {@code state}. */
-    public static long ibvCreateQp(MemorySegment state, long pd, long qpInitAttr) {
+    public static long ibvGetDeviceName(MemorySegment state, long device) {
         try {
-            return (long) IbvCreateQp.HANDLE.invokeExact(state, pd, qpInitAttr);
+            return (long) IbvGetDeviceName.HANDLE.invokeExact(state, device);
         } catch (Throwable e) {
             throw NativeLibrary.impossible(e);
         }
@@ -309,10 +302,70 @@ public final class Libibverbs {
                         ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
     }
 
-    /** Calls {@code ibv_modify_qp}; pointers are addresses, errno goes to {@code state}. */
     public static int ibvModifyQp(MemorySegment state, long qp, long attr, int attrMask) {
         try {
             return (int) IbvModifyQp.HANDLE.invokeExact(state, qp, attr, attrMask);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private static final class IbvOpenDevice {
+        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
+                "ibv_open_device", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+    }
+
+    public static long ibvOpenDevice(MemorySegment state, long device) {
+        try {
+            return (long) IbvOpenDevice.HANDLE.invokeExact(state, device);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private static final class IbvQueryDevice {
+        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
+                "ibv_query_device",
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+    }
+
+    public static int ibvQueryDevice(MemorySegment state, long context, long deviceAttr) {
+        try {
+            return (int) IbvQueryDevice.HANDLE.invokeExact(state, context, deviceAttr);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private static final class IbvQueryGid {
+        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
+                "ibv_query_gid",
+                FunctionDescriptor.of(
+                        ValueLayout.JAVA_INT,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.JAVA_BYTE,
+                        ValueLayout.JAVA_INT,
+                        ValueLayout.JAVA_LONG));
+    }
+
+    public static int ibvQueryGid(MemorySegment state, long context, byte portNum, int index, long gid) {
+        try {
+            return (int) IbvQueryGid.HANDLE.invokeExact(state, context, portNum, index, gid);
+        } catch (Throwable e) {
+            throw NativeLibrary.impossible(e);
+        }
+    }
+
+    private static final class IbvQueryPort {
+        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
+                "ibv_query_port",
+                FunctionDescriptor.of(
+                        ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_BYTE, ValueLayout.JAVA_LONG));
+    }
+
+    public static int ibvQueryPort(MemorySegment state, long context, byte portNum, long portAttr) {
+        try {
+            return (int) IbvQueryPort.HANDLE.invokeExact(state, context, portNum, portAttr);
         } catch (Throwable e) {
             throw NativeLibrary.impossible(e);
         }
@@ -329,7 +382,6 @@ public final class Libibverbs {
                         ValueLayout.JAVA_LONG));
     }
 
-    /** Calls {@code ibv_query_qp}; pointers are addresses, errno goes to {@code state}. */
     public static int ibvQueryQp(MemorySegment state, long qp, long attr, int attrMask, long initAttr) {
         try {
             return (int) IbvQueryQp.HANDLE.invokeExact(state, qp, attr, attrMask, initAttr);
@@ -338,118 +390,24 @@ public final class Libibverbs {
         }
     }
 
-    private static final class IbvDestroyQp {
+    private static final class IbvRegMr {
         static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_destroy_qp", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+                "ibv_reg_mr",
+                FunctionDescriptor.of(
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.JAVA_INT));
     }
 
-    /** Calls {@code ibv_destroy_qp}; pointers are addresses, errno goes to {@code state}. */
-    public static int ibvDestroyQp(MemorySegment state, long qp) {
+    public static long ibvRegMr(MemorySegment state, long pd, long addr, long length, int access) {
         try {
-            return (int) IbvDestroyQp.HANDLE.invokeExact(state, qp);
+            return (long) IbvRegMr.HANDLE.invokeExact(state, pd, addr, length, access);
         } catch (Throwable e) {
             throw NativeLibrary.impossible(e);
         }
     }
 
-    private static final class IbvCreateSrq {
-        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_create_srq",
-                FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
-    }
-
-    /** Calls {@code ibv_create_srq}; pointers are addresses, errno goes to {@code state}. */
-    public static long ibvCreateSrq(MemorySegment state, long pd, long srqInitAttr) {
-        try {
-            return (long) IbvCreateSrq.HANDLE.invokeExact(state, pd, srqInitAttr);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final class IbvDestroySrq {
-        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_destroy_srq", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
-    }
-
-    /** Calls {@code ibv_destroy_srq}; pointers are addresses, errno goes to {@code state}. */
-    public static int ibvDestroySrq(MemorySegment state, long srq) {
-        try {
-            return (int) IbvDestroySrq.HANDLE.invokeExact(state, srq);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final class IbvCreateAh {
-        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_create_ah",
-                FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
-    }
-
-    /** Calls {@code ibv_create_ah}; pointers are addresses, errno goes to {@code state}. */
-    public static long ibvCreateAh(MemorySegment state, long pd, long attr) {
-        try {
-            return (long) IbvCreateAh.HANDLE.invokeExact(state, pd, attr);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final class IbvDestroyAh {
-        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_destroy_ah", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
-    }
-
-    /** Calls {@code ibv_destroy_ah}; pointers are addresses, errno goes to {@code state}. */
-    public static int ibvDestroyAh(MemorySegment state, long ah) {
-        try {
-            return (int) IbvDestroyAh.HANDLE.invokeExact(state, ah);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final class IbvGetAsyncEvent {
-        static final MethodHandle HANDLE = NativeLibrary.IBVERBS.downcall(
-                "ibv_get_async_event",
-                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
-    }
-
-    /** Calls {@code ibv_get_async_event}; pointers are addresses, errno goes to {@code state}. */
-    public static int ibvGetAsyncEvent(MemorySegment state, long context, long event) {
-        try {
-            return (int) IbvGetAsyncEvent.HANDLE.invokeExact(state, context, event);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final class IbvAckAsyncEvent {
-        static final MethodHandle HANDLE =
-                NativeLibrary.IBVERBS.downcall("ibv_ack_async_event", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
-    }
-
-    /** Calls {@code ibv_ack_async_event}; pointers are addresses, errno goes to {@code state}. */
-    public static void ibvAckAsyncEvent(MemorySegment state, long event) {
-        try {
-            IbvAckAsyncEvent.HANDLE.invokeExact(state, event);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
-
-    private static final class IbvForkInit {
-        static final MethodHandle HANDLE =
-                NativeLibrary.IBVERBS.downcall("ibv_fork_init", FunctionDescriptor.of(ValueLayout.JAVA_INT));
-    }
-
-    /** Calls {@code ibv_fork_init}; pointers are addresses, errno goes to {@code state}. */
-    public static int ibvForkInit(MemorySegment state) {
-        try {
-            return (int) IbvForkInit.HANDLE.invokeExact(state);
-        } catch (Throwable e) {
-            throw NativeLibrary.impossible(e);
-        }
-    }
+    private Libibverbs() {}
 }

@@ -8,15 +8,13 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
-/** A shared library that may be missing: that is found out, and told, when it is used. */
+/** A shared library that may be missing. Calling a function of a missing library fails with its name. */
 public final class NativeLibrary {
     private static final Linker LINKER = Linker.nativeLinker();
     private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
 
     /** The verbs. */
     public static final NativeLibrary IBVERBS = named("libibverbs.so.1");
-    /** The connection manager. */
-    public static final NativeLibrary RDMACM = named("librdmacm.so.1");
     /** The C library. */
     public static final NativeLibrary C = new NativeLibrary("the C library", Optional.of(LINKER.defaultLookup()));
 
@@ -28,7 +26,7 @@ public final class NativeLibrary {
         this.symbols = symbols;
     }
 
-    /** The library of this file name, found as the dynamic linker finds it, or not. */
+    /** The library with this file name, if the dynamic linker finds it. */
     public static NativeLibrary named(String name) {
         try {
             return new NativeLibrary(name, Optional.of(SymbolLookup.libraryLookup(name, Arena.global())));
@@ -47,19 +45,19 @@ public final class NativeLibrary {
         return name;
     }
 
-    /** A function of it; errno goes to the memory that is the handle's first argument. */
+    /** One of its functions. The handle's first argument is the memory that receives errno. */
     MethodHandle downcall(String function, FunctionDescriptor descriptor) {
         MemorySegment address = symbols.flatMap(all -> all.find(function))
                 .orElseThrow(() -> new UnsatisfiedLinkError(name + " has no " + function));
         return LINKER.downcallHandle(address, descriptor, ERRNO);
     }
 
-    /** A function whose address is the handle's first argument. Not critical: a software device's doorbell is a system call. */
+    /** A function whose address is the handle's first argument. Not critical: rxe's doorbell is a system call. */
     static MethodHandle pointer(FunctionDescriptor descriptor) {
         return LINKER.downcallHandle(descriptor);
     }
 
-    /** A downcall throws nothing but what means that the binding itself is wrong. */
+    /** A downcall throws only if the binding itself is wrong. */
     static AssertionError impossible(Throwable cause) {
         if (cause instanceof LinkageError missing) {
             throw missing;

@@ -5,53 +5,23 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** C's {@code struct pollfd}. */
+/** C's {@code struct pollfd}: offsets and accessors. */
 public final class Pollfd {
-    /** Size in bytes. */
-    public static final long BYTES = 8L;
-
-    /** Offset of {@code fd}. */
-    public static final long FD = 0L;
-
-    /** Offset of {@code events}. */
-    public static final long EVENTS = 4L;
-
-    /** Offset of {@code revents}. */
-    public static final long REVENTS = 6L;
+    static final long BYTES = 8L;
+    static final long FD = 0L;
+    static final long EVENTS = 4L;
 
     /** The struct as memory to allocate: its size and alignment. */
     public static final MemoryLayout LAYOUT =
             MemoryLayout.sequenceLayout(BYTES / 4, ValueLayout.JAVA_INT).withName("pollfd");
 
-    private Pollfd() {}
-
-    /** Reads {@code fd}. */
-    public static int fd(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_INT, FD);
-    }
-
-    /** Writes {@code fd}. */
     public static void fd(MemorySegment struct, int value) {
         struct.set(ValueLayout.JAVA_INT, FD, value);
     }
 
-    /** Reads {@code events}. */
-    public static short events(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_SHORT, EVENTS);
-    }
-
-    /** Writes {@code events}. */
     public static void events(MemorySegment struct, short value) {
         struct.set(ValueLayout.JAVA_SHORT, EVENTS, value);
     }
 
-    /** Reads {@code revents}. */
-    public static short revents(MemorySegment struct) {
-        return struct.get(ValueLayout.JAVA_SHORT, REVENTS);
-    }
-
-    /** Writes {@code revents}. */
-    public static void revents(MemorySegment struct, short value) {
-        struct.set(ValueLayout.JAVA_SHORT, REVENTS, value);
-    }
+    private Pollfd() {}
 }

@@ -1,36 +1,53 @@
 package dev.rackcall.verbs.real;
 
-import dev.rackcall.verbs.Errno;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.VerbsErrno;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.Libc;
 import dev.rackcall.verbs.ffi.Pollfd;
-import dev.rackcall.verbs.ffi.VerbsMacros;
+import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Supplier;
 
-/** Waits for file descriptors, always with a bound. */
+/** Waits for file descriptors, always with a timeout. */
 final class Descriptors {
     private static final int EINTR = 4;
 
     private Descriptors() {}
 
-    /** Whether it becomes readable within this time. */
-    static boolean isReadable(int descriptor, Duration atMost) {
+    /** Waits until the descriptor is readable, and reads it with the lock held, unless another thread has done so or what it announced is closed. */
+    static <T> Optional<T> read(int descriptor, Object lock, Duration atMost, Supplier<Optional<T>> read) {
+        long deadline = System.nanoTime() + atMost.toNanos();
+        Duration left = atMost;
+        while (isReadable(descriptor, left)) {
+            synchronized (lock) {
+                if (isReadable(descriptor, Duration.ZERO)) {
+                    return read.get();
+                }
+            }
+            left = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+        }
+        return Optional.empty();
+    }
+
+    /** Whether the descriptor becomes readable within this time. */
+    private static boolean isReadable(int descriptor, Duration atMost) {
         long deadline = System.nanoTime() + atMost.toNanos();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment entry = arena.allocate(Pollfd.LAYOUT);
             Pollfd.fd(entry, descriptor);
-            Pollfd.events(entry, (short) VerbsMacros.POLLIN);
+            Pollfd.events(entry, (short) VerbsConstants.POLLIN);
             while (true) {
                 long left = Math.max(0, deadline - System.nanoTime());
                 int millis = (int) Math.min(Integer.MAX_VALUE, (left + 999_999) / 1_000_000);
-                int ready = Libc.poll(CallState.current(), entry.address(), 1, millis);
+                int ready = Libc.poll(CapturedErrno.current(), entry.address(), 1, millis);
                 if (ready >= 0) {
                     return ready == 1;
                 }
-                if (CallState.errno() != EINTR) {
-                    throw Verb.failure("waiting for descriptor " + descriptor, Errno.EINVAL);
+                if (CapturedErrno.errno() != EINTR) {
+                    throw Verb.failure("waiting for descriptor " + descriptor, VerbsErrno.EINVAL);
                 }
             }
         }

@@ -4,9 +4,9 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.Libibverbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -14,29 +14,29 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What ibv_get_device_list(3) says.
+ * The result of ibv_get_device_list(3).
  *
- * @param devices the devices, possibly none
- * @param errno why there are none; ENODEV if the list is just empty
+ * @param names names of the devices, possibly none
+ * @param errno why there are none; ENODEV if the list is empty
  */
-record DeviceList(List<RealDevice> devices, int errno) {
+record DeviceList(List<String> names, int errno) {
     private static final int MAX_NAME_BYTES = 64;
 
     static DeviceList read() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment count = arena.allocate(JAVA_INT);
-            long list = Libibverbs.ibvGetDeviceList(CallState.current(), count.address());
+            long list = Libibverbs.ibvGetDeviceList(CapturedErrno.current(), count.address());
             if (list == 0) {
-                return new DeviceList(List.of(), CallState.errno());
+                return new DeviceList(List.of(), CapturedErrno.errno());
             }
             try {
-                List<RealDevice> devices = new ArrayList<>();
+                List<String> names = new ArrayList<>();
                 for (long pointer : pointers(list, count.get(JAVA_INT, 0))) {
-                    devices.add(new RealDevice(name(pointer)));
+                    names.add(name(pointer));
                 }
-                return new DeviceList(devices, Errno.ENODEV);
+                return new DeviceList(names, VerbsErrno.ENODEV);
             } finally {
-                Libibverbs.ibvFreeDeviceList(CallState.current(), list);
+                Libibverbs.ibvFreeDeviceList(CapturedErrno.current(), list);
             }
         }
     }
@@ -46,16 +46,16 @@ record DeviceList(List<RealDevice> devices, int errno) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment count = arena.allocate(JAVA_INT);
             String what = "opening RDMA device " + name;
-            long list = Verb.pointer(Libibverbs.ibvGetDeviceList(CallState.current(), count.address()), what);
+            long list = Verb.pointer(Libibverbs.ibvGetDeviceList(CapturedErrno.current(), count.address()), what);
             try {
                 for (long pointer : pointers(list, count.get(JAVA_INT, 0))) {
                     if (name(pointer).equals(name)) {
-                        return Verb.pointer(Libibverbs.ibvOpenDevice(CallState.current(), pointer), what);
+                        return Verb.pointer(Libibverbs.ibvOpenDevice(CapturedErrno.current(), pointer), what);
                     }
                 }
-                throw new VerbsException(what, Errno.ENODEV, "it has gone; list the devices again");
+                throw new VerbsException(what, VerbsErrno.ENODEV, "it is gone; list the devices again");
             } finally {
-                Libibverbs.ibvFreeDeviceList(CallState.current(), list);
+                Libibverbs.ibvFreeDeviceList(CapturedErrno.current(), list);
             }
         }
     }
@@ -67,7 +67,7 @@ record DeviceList(List<RealDevice> devices, int errno) {
     }
 
     private static String name(long device) {
-        long name = Libibverbs.ibvGetDeviceName(CallState.current(), device);
+        long name = Libibverbs.ibvGetDeviceName(CapturedErrno.current(), device);
         return MemorySegment.ofAddress(name).reinterpret(MAX_NAME_BYTES).getString(0);
     }
 }

@@ -1,27 +1,35 @@
 package dev.rackcall.verbs.real;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import dev.rackcall.verbs.AddressHandle;
 import dev.rackcall.verbs.AddressVector;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.ffi.CapturedErrno;
+import dev.rackcall.verbs.ffi.IbvAhAttr;
 import dev.rackcall.verbs.ffi.Libibverbs;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.lang.foreign.MemorySegment;
 
 /** A struct ibv_ah. */
-final class RealAddressHandle implements AddressHandle {
-    private final RealContext context;
+final class RealAddressHandle extends NativeObject implements AddressHandle {
     private final AddressVector vector;
-    private final long pointer;
-    private final AtomicBoolean closed = new AtomicBoolean();
 
-    RealAddressHandle(RealContext context, AddressVector vector, long pointer) {
-        this.context = context;
+    RealAddressHandle(OpenDevice device, AddressVector vector, long pointer) {
+        super(device, pointer);
         this.vector = vector;
-        this.pointer = pointer;
-        context.opened();
     }
 
-    long pointer() {
-        return pointer;
+    /** Writes an address vector as struct ibv_ah_attr. */
+    static void write(AddressVector vector, MemorySegment struct, long at) {
+        MemorySegment attributes = struct.asSlice(at, IbvAhAttr.BYTES);
+        MemorySegment gid = MemorySegment.ofArray(vector.gid().toBytes());
+        MemorySegment.copy(gid, JAVA_BYTE, 0, attributes, JAVA_BYTE, IbvAhAttr.GRH_DGID_RAW, Gid.BYTES);
+        IbvAhAttr.grhSgidIndex(attributes, (byte) vector.sourceGidIndex());
+        IbvAhAttr.grhHopLimit(attributes, (byte) vector.hopLimit());
+        IbvAhAttr.dlid(attributes, (short) vector.lid());
+        IbvAhAttr.sl(attributes, (byte) vector.serviceLevel());
+        IbvAhAttr.isGlobal(attributes, (byte) 1);
+        IbvAhAttr.portNum(attributes, (byte) vector.port());
     }
 
     @Override
@@ -30,11 +38,12 @@ final class RealAddressHandle implements AddressHandle {
     }
 
     @Override
-    public void close() {
-        if (closed.compareAndSet(false, true)) {
-            Closing.run(
-                    closed, () -> Libibverbs.ibvDestroyAh(CallState.current(), pointer), "closing an address handle");
-            context.closed();
-        }
+    int destroy() {
+        return Libibverbs.ibvDestroyAh(CapturedErrno.current(), pointer());
+    }
+
+    @Override
+    String describe() {
+        return "an address handle";
     }
 }

@@ -3,45 +3,36 @@ package dev.rackcall.verbs.real;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Completions;
-import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.ContextOperations;
 import dev.rackcall.verbs.ffi.IbvCq;
 import dev.rackcall.verbs.ffi.Libibverbs;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A struct ibv_cq. */
-final class RealCompletionQueue implements CompletionQueue {
-    private final RealContext context;
+final class RealCompletionQueue extends NativeObject implements CompletionQueue {
     private final Optional<RealCompletionChannel> channel;
-    private final long pointer;
     private final int capacity;
-    private final AtomicBoolean closed = new AtomicBoolean();
 
-    private RealCompletionQueue(RealContext context, Optional<RealCompletionChannel> channel, long pointer) {
-        this.context = context;
+    private RealCompletionQueue(OpenDevice device, Optional<RealCompletionChannel> channel, long pointer) {
+        super(device, pointer);
         this.channel = channel;
-        this.pointer = pointer;
         capacity = IbvCq.cqe(MemorySegment.ofAddress(pointer).reinterpret(IbvCq.BYTES));
-        context.opened();
         channel.ifPresent(listener -> listener.add(pointer, this));
     }
 
-    static RealCompletionQueue create(RealContext context, CompletionQueueSpec spec) {
+    static RealCompletionQueue create(OpenDevice device, CompletionQueueSpec spec) {
         Optional<RealCompletionChannel> channel = spec.channel().map(RealCompletionChannel.class::cast);
         long channelPointer = channel.map(RealCompletionChannel::pointer).orElse(0L);
         long pointer = Verb.pointer(
-                Libibverbs.ibvCreateCq(CallState.current(), context.pointer(), spec.capacity(), 0, channelPointer, 0),
-                "making a completion queue of " + spec.capacity() + " entries");
-        return new RealCompletionQueue(context, channel, pointer);
-    }
-
-    long pointer() {
-        return pointer;
+                Libibverbs.ibvCreateCq(
+                        CapturedErrno.current(), device.pointer(), spec.capacity(), 0, channelPointer, 0),
+                "creating a completion queue of " + spec.capacity() + " entries");
+        return new RealCompletionQueue(device, channel, pointer);
     }
 
     @Override
@@ -54,8 +45,8 @@ final class RealCompletionQueue implements CompletionQueue {
         int count;
         try {
             count = ContextOperations.pollCq(
-                    context.operations().pollCq,
-                    pointer,
+                    device().pollCq,
+                    pointer(),
                     batch.capacity(),
                     batch.entries().address());
         } finally {
@@ -71,27 +62,26 @@ final class RealCompletionQueue implements CompletionQueue {
     public void requestNotification(boolean solicitedOnly) {
         if (channel.isEmpty()) {
             throw new VerbsException(
-                    "asking for announcements of a completion queue that has no channel",
-                    Errno.EINVAL,
-                    "make it with CompletionQueueSpec.on(channel)");
+                    "requesting notifications of a completion queue without a channel",
+                    VerbsErrno.EINVAL,
+                    "create it with CompletionQueueSpec.on(channel)");
         }
         Verb.zero(
-                ContextOperations.reqNotifyCq(context.operations().requestNotification, pointer, solicitedOnly ? 1 : 0),
-                "asking for announcements of a completion queue");
+                ContextOperations.reqNotifyCq(device().requestNotification, pointer(), solicitedOnly ? 1 : 0),
+                "requesting notifications of a completion queue");
     }
 
     @Override
-    public void close() {
-        if (closed.compareAndSet(false, true)) {
-            channel.ifPresentOrElse(listener -> listener.close(pointer, this::destroy), this::destroy);
-            context.closed();
-        }
+    int destroy() {
+        return channel.isPresent() ? channel.get().destroy(pointer(), this::destroyQueue) : destroyQueue();
     }
 
-    private void destroy() {
-        Closing.run(
-                closed,
-                () -> context.destroy(() -> Libibverbs.ibvDestroyCq(CallState.current(), pointer)),
-                "closing a completion queue");
+    private int destroyQueue() {
+        return device().destroy(() -> Libibverbs.ibvDestroyCq(CapturedErrno.current(), pointer()));
+    }
+
+    @Override
+    String describe() {
+        return "a completion queue";
     }
 }

@@ -10,66 +10,37 @@ import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Context;
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.DeviceAttributes;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.Mtu;
 import dev.rackcall.verbs.PortAttributes;
 import dev.rackcall.verbs.PortState;
 import dev.rackcall.verbs.ProtectionDomain;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.IbvAsyncEvent;
-import dev.rackcall.verbs.ffi.IbvAtomicCap;
-import dev.rackcall.verbs.ffi.IbvContext;
 import dev.rackcall.verbs.ffi.IbvDeviceAttr;
 import dev.rackcall.verbs.ffi.IbvGid;
 import dev.rackcall.verbs.ffi.IbvPortAttr;
 import dev.rackcall.verbs.ffi.IbvQp;
 import dev.rackcall.verbs.ffi.Libibverbs;
-import dev.rackcall.verbs.ffi.VerbsMacros;
+import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.IntSupplier;
 
 /** A struct ibv_context. */
 final class RealContext implements Context {
-    private static final int CLOSED = Integer.MIN_VALUE;
     private static final int FIRMWARE_BYTES = 64;
     private static final int MAX_PORTS = 255;
 
-    private final RealDevice device;
-    private final long pointer;
-    private final int eventDescriptor;
-    private final Operations operations;
-    private final AtomicInteger children = new AtomicInteger();
-    /** Held while an event is read that is known to be there, and while things are closed that events may be about. */
-    private final Object reading = new Object();
+    private final Device device;
+    private final OpenDevice open;
 
-    RealContext(RealDevice device, long pointer) {
+    RealContext(Device device, OpenDevice open) {
         this.device = device;
-        this.pointer = pointer;
-        MemorySegment struct = MemorySegment.ofAddress(pointer).reinterpret(IbvContext.BYTES);
-        eventDescriptor = IbvContext.asyncFd(struct);
-        operations = new Operations(struct);
-    }
-
-    long pointer() {
-        return pointer;
-    }
-
-    Operations operations() {
-        return operations;
-    }
-
-    void opened() {
-        children.incrementAndGet();
-    }
-
-    void closed() {
-        children.decrementAndGet();
+        this.open = open;
     }
 
     @Override
@@ -82,8 +53,8 @@ final class RealContext implements Context {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate(IbvDeviceAttr.LAYOUT);
             Verb.zero(
-                    Libibverbs.ibvQueryDevice(CallState.current(), pointer, all.address()),
-                    "asking " + device + " for its attributes");
+                    Libibverbs.ibvQueryDevice(CapturedErrno.current(), open.pointer(), all.address()),
+                    "querying the attributes of " + device);
             return new DeviceAttributes(
                     all.asSlice(IbvDeviceAttr.FW_VER, FIRMWARE_BYTES).getString(0),
                     IbvDeviceAttr.maxQp(all),
@@ -95,7 +66,7 @@ final class RealContext implements Context {
                     IbvDeviceAttr.maxQpRdAtom(all),
                     IbvDeviceAttr.maxSrq(all),
                     IbvDeviceAttr.physPortCnt(all) & 0xFF,
-                    IbvDeviceAttr.atomicCap(all) != IbvAtomicCap.IBV_ATOMIC_NONE,
+                    IbvDeviceAttr.atomicCap(all) != VerbsConstants.IBV_ATOMIC_NONE,
                     false);
         }
     }
@@ -106,15 +77,15 @@ final class RealContext implements Context {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate(IbvPortAttr.LAYOUT);
             Verb.zero(
-                    Libibverbs.ibvQueryPort(CallState.current(), pointer, (byte) port, all.address()),
-                    "asking " + device + " for port " + port);
+                    Libibverbs.ibvQueryPort(CapturedErrno.current(), open.pointer(), (byte) port, all.address()),
+                    "querying port " + port + " of " + device);
             return new PortAttributes(
                     PortState.ofCode(IbvPortAttr.state(all)),
                     Mtu.ofCode(IbvPortAttr.activeMtu(all)),
                     IbvPortAttr.lid(all) & 0xFFFF,
                     IbvPortAttr.gidTblLen(all),
                     Integer.toUnsignedLong(IbvPortAttr.maxMsgSz(all)),
-                    IbvPortAttr.linkLayer(all) == VerbsMacros.IBV_LINK_LAYER_ETHERNET);
+                    IbvPortAttr.linkLayer(all) == VerbsConstants.IBV_LINK_LAYER_ETHERNET);
         }
     }
 
@@ -123,73 +94,56 @@ final class RealContext implements Context {
         checkPort(port);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment gid = arena.allocate(IbvGid.LAYOUT);
-            int result = Libibverbs.ibvQueryGid(CallState.current(), pointer, (byte) port, index, gid.address());
-            // An entry that nobody uses is an error to some kernels.
+            int result =
+                    Libibverbs.ibvQueryGid(CapturedErrno.current(), open.pointer(), (byte) port, index, gid.address());
+            // Some kernels report an unused entry as an error.
             return result == 0 ? Gid.of(gid.toArray(JAVA_BYTE)) : Gid.NONE;
         }
     }
 
     private void checkPort(int port) {
         if (port < 1 || port > MAX_PORTS) {
-            throw new VerbsException("port " + port + " of " + device, Errno.EINVAL, "ports are counted from 1");
+            throw new VerbsException("port " + port + " of " + device, VerbsErrno.EINVAL, "ports are numbered from 1");
         }
     }
 
     @Override
     public ProtectionDomain allocateProtectionDomain() {
         return new RealProtectionDomain(
-                this,
+                open,
                 Verb.pointer(
-                        Libibverbs.ibvAllocPd(CallState.current(), pointer),
-                        "making a protection domain on " + device));
+                        Libibverbs.ibvAllocPd(CapturedErrno.current(), open.pointer()),
+                        "creating a protection domain on " + device));
     }
 
     @Override
     public CompletionChannel createCompletionChannel() {
         return new RealCompletionChannel(
-                this,
+                open,
                 Verb.pointer(
-                        Libibverbs.ibvCreateCompChannel(CallState.current(), pointer),
-                        "making a completion channel on " + device));
+                        Libibverbs.ibvCreateCompChannel(CapturedErrno.current(), open.pointer()),
+                        "creating a completion channel on " + device));
     }
 
     @Override
     public CompletionQueue createCompletionQueue(CompletionQueueSpec spec) {
-        return RealCompletionQueue.create(this, spec);
-    }
-
-    /** Closes something that events may be about. They go with it, so nobody may be about to read one: the read would wait for the next. */
-    int destroy(IntSupplier verb) {
-        synchronized (reading) {
-            return verb.getAsInt();
-        }
+        return RealCompletionQueue.create(open, spec);
     }
 
     @Override
     public Optional<AsyncEvent> awaitEvent(Duration atMost) {
-        long deadline = System.nanoTime() + atMost.toNanos();
-        Duration left = atMost;
-        while (Descriptors.isReadable(eventDescriptor, left)) {
-            synchronized (reading) {
-                // Perhaps another thread has read it meanwhile, or what it was about is closed.
-                if (Descriptors.isReadable(eventDescriptor, Duration.ZERO)) {
-                    return Optional.of(readEvent());
-                }
-            }
-            left = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
-        }
-        return Optional.empty();
+        return Descriptors.read(open.eventDescriptor(), open.reading(), atMost, () -> Optional.of(readEvent()));
     }
 
     private AsyncEvent readEvent() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment event = arena.allocate(IbvAsyncEvent.LAYOUT);
             Verb.zero(
-                    Libibverbs.ibvGetAsyncEvent(CallState.current(), pointer, event.address()),
+                    Libibverbs.ibvGetAsyncEvent(CapturedErrno.current(), open.pointer(), event.address()),
                     "reading an event of " + device);
             AsyncEvent.Type type = AsyncEvent.Type.ofCode(IbvAsyncEvent.eventType(event));
             AsyncEvent result = new AsyncEvent(type, element(type, event));
-            Libibverbs.ibvAckAsyncEvent(CallState.current(), event.address());
+            Libibverbs.ibvAckAsyncEvent(CapturedErrno.current(), event.address());
             return result;
         }
     }
@@ -219,12 +173,6 @@ final class RealContext implements Context {
 
     @Override
     public void close() {
-        int left = children.compareAndExchange(0, CLOSED);
-        if (left > 0) {
-            throw Verb.failure("closing " + device + " with " + left + " objects left in it", Errno.EBUSY);
-        }
-        if (left == 0) {
-            Verb.zero(Libibverbs.ibvCloseDevice(CallState.current(), pointer), "closing " + device);
-        }
+        open.close();
     }
 }

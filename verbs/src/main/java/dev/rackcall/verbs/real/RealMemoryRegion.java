@@ -1,29 +1,23 @@
 package dev.rackcall.verbs.real;
 
 import dev.rackcall.verbs.MemoryRegion;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.IbvMr;
 import dev.rackcall.verbs.ffi.Libibverbs;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A struct ibv_mr. Holds on to the segment, so that memory of an automatic arena stays. */
-final class RealMemoryRegion implements MemoryRegion {
-    private final RealContext context;
+/** A struct ibv_mr. Keeps the segment reachable, and with it memory of an automatic arena. */
+final class RealMemoryRegion extends NativeObject implements MemoryRegion {
     private final MemorySegment memory;
-    private final long pointer;
     private final int localKey;
     private final int remoteKey;
-    private final AtomicBoolean closed = new AtomicBoolean();
 
-    RealMemoryRegion(RealContext context, MemorySegment memory, long pointer) {
-        this.context = context;
+    RealMemoryRegion(OpenDevice device, MemorySegment memory, long pointer) {
+        super(device, pointer);
         this.memory = memory;
-        this.pointer = pointer;
         MemorySegment struct = MemorySegment.ofAddress(pointer).reinterpret(IbvMr.BYTES);
         localKey = IbvMr.lkey(struct);
         remoteKey = IbvMr.rkey(struct);
-        context.opened();
     }
 
     @Override
@@ -52,10 +46,12 @@ final class RealMemoryRegion implements MemoryRegion {
     }
 
     @Override
-    public void close() {
-        if (closed.compareAndSet(false, true)) {
-            Closing.run(closed, () -> Libibverbs.ibvDeregMr(CallState.current(), pointer), "closing a memory region");
-            context.closed();
-        }
+    int destroy() {
+        return Libibverbs.ibvDeregMr(CapturedErrno.current(), pointer());
+    }
+
+    @Override
+    String describe() {
+        return "a memory region";
     }
 }

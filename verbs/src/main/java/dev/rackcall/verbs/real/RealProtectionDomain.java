@@ -3,58 +3,43 @@ package dev.rackcall.verbs.real;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.AddressHandle;
 import dev.rackcall.verbs.AddressVector;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.ProtectionDomain;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairSpec;
 import dev.rackcall.verbs.SharedReceiveQueue;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.IbvAhAttr;
 import dev.rackcall.verbs.ffi.IbvSrqInitAttr;
 import dev.rackcall.verbs.ffi.Libibverbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A struct ibv_pd. */
-final class RealProtectionDomain implements ProtectionDomain {
-    private final RealContext context;
-    private final long pointer;
-    private final AtomicBoolean closed = new AtomicBoolean();
-
-    RealProtectionDomain(RealContext context, long pointer) {
-        this.context = context;
-        this.pointer = pointer;
-        context.opened();
-    }
-
-    RealContext context() {
-        return context;
-    }
-
-    long pointer() {
-        return pointer;
+final class RealProtectionDomain extends NativeObject implements ProtectionDomain {
+    RealProtectionDomain(OpenDevice device, long pointer) {
+        super(device, pointer);
     }
 
     @Override
     public MemoryRegion register(MemorySegment memory, Set<Access> rights) {
         String what = "registering " + memory.byteSize() + " bytes with rights " + rights;
         if (!memory.isNative() || memory.byteSize() == 0 || memory.isReadOnly()) {
-            throw new VerbsException(what, Errno.EFAULT, "register native, writable memory of 1 byte at least");
+            throw new VerbsException(what, VerbsErrno.EFAULT, "register native, writable memory of 1 byte at least");
         }
         long region = Verb.pointer(
                 Libibverbs.ibvRegMr(
-                        CallState.current(), pointer, memory.address(), memory.byteSize(), Access.bits(rights)),
+                        CapturedErrno.current(), pointer(), memory.address(), memory.byteSize(), Access.bits(rights)),
                 what);
-        return new RealMemoryRegion(context, memory, region);
+        return new RealMemoryRegion(device(), memory, region);
     }
 
     @Override
     public QueuePair createQueuePair(QueuePairSpec spec) {
-        return RealQueuePair.create(this, spec);
+        return RealQueuePair.create(device(), pointer(), spec);
     }
 
     @Override
@@ -64,9 +49,9 @@ final class RealProtectionDomain implements ProtectionDomain {
             IbvSrqInitAttr.attrMaxWr(wanted, requests);
             IbvSrqInitAttr.attrMaxSge(wanted, segments);
             long made = Verb.pointer(
-                    Libibverbs.ibvCreateSrq(CallState.current(), pointer, wanted.address()),
-                    "making a shared receive queue of " + requests + " requests with " + segments + " segments");
-            return new RealSharedReceiveQueue(context, made, segments);
+                    Libibverbs.ibvCreateSrq(CapturedErrno.current(), pointer(), wanted.address()),
+                    "creating a shared receive queue of " + requests + " requests with " + segments + " segments");
+            return new RealSharedReceiveQueue(device(), made, segments);
         }
     }
 
@@ -74,20 +59,21 @@ final class RealProtectionDomain implements ProtectionDomain {
     public AddressHandle createAddressHandle(AddressVector vector) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment wanted = arena.allocate(IbvAhAttr.LAYOUT);
-            Paths.fill(wanted, 0, vector);
+            RealAddressHandle.write(vector, wanted, 0);
             long made = Verb.pointer(
-                    Libibverbs.ibvCreateAh(CallState.current(), pointer, wanted.address()),
-                    "making an address handle to " + vector);
-            return new RealAddressHandle(context, vector, made);
+                    Libibverbs.ibvCreateAh(CapturedErrno.current(), pointer(), wanted.address()),
+                    "creating an address handle to " + vector);
+            return new RealAddressHandle(device(), vector, made);
         }
     }
 
     @Override
-    public void close() {
-        if (closed.compareAndSet(false, true)) {
-            Closing.run(
-                    closed, () -> Libibverbs.ibvDeallocPd(CallState.current(), pointer), "closing a protection domain");
-            context.closed();
-        }
+    int destroy() {
+        return Libibverbs.ibvDeallocPd(CapturedErrno.current(), pointer());
+    }
+
+    @Override
+    String describe() {
+        return "a protection domain";
     }
 }

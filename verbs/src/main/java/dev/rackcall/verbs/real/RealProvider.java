@@ -1,14 +1,13 @@
 package dev.rackcall.verbs.real;
 
 import dev.rackcall.verbs.Device;
-import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsProvider;
 import dev.rackcall.verbs.ffi.NativeLibrary;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
-/** Offers the devices that libibverbs finds. */
+/** Provides the devices that libibverbs finds. */
 public final class RealProvider implements VerbsProvider {
     private final NativeLibrary library;
 
@@ -23,7 +22,11 @@ public final class RealProvider implements VerbsProvider {
 
     @Override
     public List<Device> devices() {
-        return library.isPresent() ? List.copyOf(DeviceList.read().devices()) : List.of();
+        return library.isPresent()
+                ? DeviceList.read().names().stream()
+                        .<Device>map(RealDevice::new)
+                        .toList()
+                : List.of();
     }
 
     @Override
@@ -38,10 +41,10 @@ public final class RealProvider implements VerbsProvider {
                     + " is not installed; install libibverbs1 and ibverbs-providers if this host has one.";
         }
         DeviceList list = DeviceList.read();
-        if (list.devices().isEmpty()) {
-            return "no RDMA device: " + library.name() + " finds none (" + Errno.name(list.errno())
+        if (list.names().isEmpty()) {
+            return "no RDMA device: " + library.name() + " finds none (" + VerbsErrno.name(list.errno())
                     + "); load the driver of the network card, or rdma_rxe to try it in software.";
         }
-        return "RDMA devices: " + list.devices().stream().map(Device::name).collect(Collectors.joining(", ")) + ".";
+        return "RDMA devices: " + String.join(", ", list.names()) + ".";
     }
 }

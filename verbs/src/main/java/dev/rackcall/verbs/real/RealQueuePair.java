@@ -2,7 +2,6 @@ package dev.rackcall.verbs.real;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairSpec;
@@ -11,48 +10,42 @@ import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.ReceiveRequest;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.ContextOperations;
 import dev.rackcall.verbs.ffi.IbvQp;
 import dev.rackcall.verbs.ffi.IbvQpInitAttr;
-import dev.rackcall.verbs.ffi.IbvQpType;
 import dev.rackcall.verbs.ffi.Libibverbs;
+import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A struct ibv_qp. */
-final class RealQueuePair implements QueuePair {
-    private final RealContext context;
+final class RealQueuePair extends NativeObject implements QueuePair {
     private final QueuePairSpec spec;
-    private final long pointer;
     private final int number;
     private final int maxInline;
     private final StateChange change;
     private final MemorySegment bad = Arena.ofAuto().allocate(JAVA_LONG);
-    private final AtomicBoolean closed = new AtomicBoolean();
-    /** What the program led it to; the device may have moved it to an error state since. */
+    /** The state that the program chose last; the device may have entered an error state since. */
     private volatile QueuePairState led = QueuePairState.RESET;
 
-    private RealQueuePair(RealContext context, QueuePairSpec spec, long pointer, int maxInline) {
-        this.context = context;
+    private RealQueuePair(OpenDevice device, QueuePairSpec spec, long pointer, int maxInline) {
+        super(device, pointer);
         this.spec = spec;
-        this.pointer = pointer;
         this.maxInline = maxInline;
         number = IbvQp.qpNum(MemorySegment.ofAddress(pointer).reinterpret(IbvQp.BYTES));
         change = new StateChange(pointer, number, spec.type());
-        context.opened();
     }
 
-    static RealQueuePair create(RealProtectionDomain domain, QueuePairSpec spec) {
+    static RealQueuePair create(OpenDevice device, long domain, QueuePairSpec spec) {
         if (spec.type() == QueuePairType.DC_INITIATOR || spec.type() == QueuePairType.DC_TARGET) {
             throw new VerbsException(
-                    "making a " + spec.type() + " queue pair on "
-                            + domain.context().device().name(),
-                    Errno.EOPNOTSUPP,
+                    "creating a " + spec.type() + " queue pair on " + device.name(),
+                    VerbsErrno.EOPNOTSUPP,
                     "only the software device has dynamically connected queue pairs; use RC");
         }
         try (Arena arena = Arena.ofConfined()) {
@@ -65,12 +58,13 @@ final class RealQueuePair implements QueuePair {
             IbvQpInitAttr.capMaxSendSge(wanted, spec.maxSegments());
             IbvQpInitAttr.capMaxRecvSge(wanted, spec.maxSegments());
             IbvQpInitAttr.capMaxInlineData(wanted, spec.maxInline());
-            IbvQpInitAttr.qpType(wanted, spec.type() == QueuePairType.RC ? IbvQpType.IBV_QPT_RC : IbvQpType.IBV_QPT_UD);
+            IbvQpInitAttr.qpType(
+                    wanted, spec.type() == QueuePairType.RC ? VerbsConstants.IBV_QPT_RC : VerbsConstants.IBV_QPT_UD);
             long made = Verb.pointer(
-                    Libibverbs.ibvCreateQp(CallState.current(), domain.pointer(), wanted.address()),
-                    "making a queue pair of " + spec.maxSends() + " sends, " + spec.maxReceives() + " receives, "
+                    Libibverbs.ibvCreateQp(CapturedErrno.current(), domain, wanted.address()),
+                    "creating a queue pair of " + spec.maxSends() + " sends, " + spec.maxReceives() + " receives, "
                             + spec.maxSegments() + " segments, " + spec.maxInline() + " bytes inline");
-            return new RealQueuePair(domain.context(), spec, made, IbvQpInitAttr.capMaxInlineData(wanted));
+            return new RealQueuePair(device, spec, made, IbvQpInitAttr.capMaxInlineData(wanted));
         }
     }
 
@@ -155,7 +149,7 @@ final class RealQueuePair implements QueuePair {
         }
     }
 
-    /** How many of the list were taken before the one that was not. */
+    /** How many requests of the list were taken before the refused one. */
     private int position(WorkRequest[] requests, int count) {
         long refused = bad.get(JAVA_LONG, 0);
         int taken = 0;
@@ -171,7 +165,7 @@ final class RealQueuePair implements QueuePair {
         if (now == QueuePairState.RESET || now == QueuePairState.INIT || now == QueuePairState.READY_TO_RECEIVE) {
             throw new VerbsException(
                     "posting a send request to " + type() + " queue pair " + number + " in state " + now,
-                    Errno.EINVAL,
+                    VerbsErrno.EINVAL,
                     "bring it to READY_TO_SEND first");
         }
         if (type() == QueuePairType.UD) {
@@ -184,11 +178,11 @@ final class RealQueuePair implements QueuePair {
         int result;
         try {
             result = ContextOperations.postSend(
-                    context.operations().postSend, pointer, first.struct().address(), bad.address());
+                    device().postSend, pointer(), first.struct().address(), bad.address());
         } finally {
             Reference.reachabilityFence(first);
         }
-        if (result != 0 && result != Errno.ENOMEM) {
+        if (result != 0 && result != VerbsErrno.ENOMEM) {
             Verb.zero(result, "posting " + first.opcode() + " to queue pair " + number);
         }
         return result;
@@ -200,36 +194,35 @@ final class RealQueuePair implements QueuePair {
             throw new VerbsException(
                     "posting a receive request of " + request.segments() + " segments to " + type() + " queue pair "
                             + number + " in state " + led,
-                    Errno.EINVAL,
+                    VerbsErrno.EINVAL,
                     "it takes them from INIT on, of " + spec.maxSegments()
                             + " segments at most, and none if it has a shared receive queue");
         }
         int result;
         try {
             result = ContextOperations.postRecv(
-                    context.operations().postReceive, pointer, request.struct().address(), bad.address());
+                    device().postReceive, pointer(), request.struct().address(), bad.address());
         } finally {
             Reference.reachabilityFence(request);
         }
-        if (result == Errno.ENOMEM) {
+        if (result == VerbsErrno.ENOMEM) {
             return false;
         }
         Verb.zero(result, "posting a receive request to queue pair " + number);
         if (led == QueuePairState.ERROR) {
-            // Some drivers flush only what they find at the moment of the step to ERROR.
+            // Some drivers flush only requests that are there when the state changes to ERROR.
             change.to(QueuePairState.ERROR);
         }
         return true;
     }
 
     @Override
-    public void close() {
-        if (closed.compareAndSet(false, true)) {
-            Closing.run(
-                    closed,
-                    () -> context.destroy(() -> Libibverbs.ibvDestroyQp(CallState.current(), pointer)),
-                    "closing queue pair " + number);
-            context.closed();
-        }
+    int destroy() {
+        return device().destroy(() -> Libibverbs.ibvDestroyQp(CapturedErrno.current(), pointer()));
+    }
+
+    @Override
+    String describe() {
+        return "queue pair " + number;
     }
 }

@@ -1,22 +1,20 @@
 package dev.rackcall.verbs.real;
 
 import dev.rackcall.verbs.Access;
-import dev.rackcall.verbs.Errno;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
-import dev.rackcall.verbs.VerbsException;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 import dev.rackcall.verbs.ffi.IbvQpAttr;
-import dev.rackcall.verbs.ffi.IbvQpAttrMask;
 import dev.rackcall.verbs.ffi.IbvQpInitAttr;
 import dev.rackcall.verbs.ffi.Libibverbs;
+import dev.rackcall.verbs.ffi.VerbsConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** ibv_modify_qp(3): which attributes each step needs. */
+/** State changes by ibv_modify_qp(3), with the attributes that each needs. */
 final class StateChange {
     private final long queuePair;
     private final int number;
@@ -38,11 +36,11 @@ final class StateChange {
             modify(
                     all,
                     QueuePairState.INIT,
-                    IbvQpAttrMask.IBV_QP_PKEY_INDEX
-                            | IbvQpAttrMask.IBV_QP_PORT
+                    VerbsConstants.IBV_QP_PKEY_INDEX
+                            | VerbsConstants.IBV_QP_PORT
                             | (type == QueuePairType.UD
-                                    ? IbvQpAttrMask.IBV_QP_QKEY
-                                    : IbvQpAttrMask.IBV_QP_ACCESS_FLAGS));
+                                    ? VerbsConstants.IBV_QP_QKEY
+                                    : VerbsConstants.IBV_QP_ACCESS_FLAGS));
         }
     }
 
@@ -53,14 +51,7 @@ final class StateChange {
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate(IbvQpAttr.LAYOUT);
-            Paths.fill(
-                    all,
-                    IbvQpAttr.AH_ATTR_GRH_DGID_RAW,
-                    remote.path()
-                            .orElseThrow(() -> new VerbsException(
-                                    "RC queue pair " + number + " has no peer",
-                                    Errno.EINVAL,
-                                    "use ReadyToReceive.from(path, peer)")));
+            RealAddressHandle.write(remote.requirePath(number), all, IbvQpAttr.AH_ATTR_GRH_DGID_RAW);
             IbvQpAttr.pathMtu(all, remote.pathMtu().code());
             IbvQpAttr.destQpNum(all, remote.peer());
             IbvQpAttr.rqPsn(all, remote.firstPacket());
@@ -69,12 +60,12 @@ final class StateChange {
             modify(
                     all,
                     QueuePairState.READY_TO_RECEIVE,
-                    IbvQpAttrMask.IBV_QP_AV
-                            | IbvQpAttrMask.IBV_QP_PATH_MTU
-                            | IbvQpAttrMask.IBV_QP_DEST_QPN
-                            | IbvQpAttrMask.IBV_QP_RQ_PSN
-                            | IbvQpAttrMask.IBV_QP_MAX_DEST_RD_ATOMIC
-                            | IbvQpAttrMask.IBV_QP_MIN_RNR_TIMER);
+                    VerbsConstants.IBV_QP_AV
+                            | VerbsConstants.IBV_QP_PATH_MTU
+                            | VerbsConstants.IBV_QP_DEST_QPN
+                            | VerbsConstants.IBV_QP_RQ_PSN
+                            | VerbsConstants.IBV_QP_MAX_DEST_RD_ATOMIC
+                            | VerbsConstants.IBV_QP_MIN_RNR_TIMER);
         }
     }
 
@@ -90,14 +81,14 @@ final class StateChange {
             IbvQpAttr.retryCnt(all, (byte) attributes.retries());
             IbvQpAttr.rnrRetry(all, (byte) attributes.rnrRetries());
             IbvQpAttr.maxRdAtomic(all, (byte) attributes.maxReadAtomic());
-            int connected = IbvQpAttrMask.IBV_QP_TIMEOUT
-                    | IbvQpAttrMask.IBV_QP_RETRY_CNT
-                    | IbvQpAttrMask.IBV_QP_RNR_RETRY
-                    | IbvQpAttrMask.IBV_QP_MAX_QP_RD_ATOMIC;
+            int connected = VerbsConstants.IBV_QP_TIMEOUT
+                    | VerbsConstants.IBV_QP_RETRY_CNT
+                    | VerbsConstants.IBV_QP_RNR_RETRY
+                    | VerbsConstants.IBV_QP_MAX_QP_RD_ATOMIC;
             modify(
                     all,
                     QueuePairState.READY_TO_SEND,
-                    IbvQpAttrMask.IBV_QP_SQ_PSN | (type == QueuePairType.RC ? connected : 0));
+                    VerbsConstants.IBV_QP_SQ_PSN | (type == QueuePairType.RC ? connected : 0));
         }
     }
 
@@ -111,19 +102,23 @@ final class StateChange {
         IbvQpAttr.qpState(all, state.code());
         Verb.zero(
                 Libibverbs.ibvModifyQp(
-                        CallState.current(), queuePair, all.address(), mask | IbvQpAttrMask.IBV_QP_STATE),
-                "leading " + type + " queue pair " + number + " to " + state);
+                        CapturedErrno.current(), queuePair, all.address(), mask | VerbsConstants.IBV_QP_STATE),
+                "changing " + type + " queue pair " + number + " to " + state);
     }
 
-    /** What the device says. */
+    /** The state that the device reports. */
     QueuePairState current() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate(IbvQpAttr.LAYOUT);
             MemorySegment made = arena.allocate(IbvQpInitAttr.LAYOUT);
             Verb.zero(
                     Libibverbs.ibvQueryQp(
-                            CallState.current(), queuePair, all.address(), IbvQpAttrMask.IBV_QP_STATE, made.address()),
-                    "asking for the state of queue pair " + number);
+                            CapturedErrno.current(),
+                            queuePair,
+                            all.address(),
+                            VerbsConstants.IBV_QP_STATE,
+                            made.address()),
+                    "querying the state of queue pair " + number);
             return QueuePairState.ofCode(IbvQpAttr.qpState(all));
         }
     }

@@ -1,8 +1,8 @@
 package dev.rackcall.verbs.real;
 
-import dev.rackcall.verbs.Errno;
+import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
-import dev.rackcall.verbs.ffi.CallState;
+import dev.rackcall.verbs.ffi.CapturedErrno;
 
 /** Judges what verbs return. */
 final class Verb {
@@ -13,7 +13,7 @@ final class Verb {
     /** For verbs that return a pointer: null is failure, with errno. */
     static long pointer(long result, String what) {
         if (result == 0) {
-            throw failure(what, CallState.errno());
+            throw failure(what, CapturedErrno.errno());
         }
         return result;
     }
@@ -21,7 +21,7 @@ final class Verb {
     /** For verbs that return 0 or an errno value; some return -1 and set errno. */
     static void zero(int result, String what) {
         if (result != 0) {
-            throw failure(what, result > 0 ? result : CallState.errno());
+            throw failure(what, result > 0 ? result : CapturedErrno.errno());
         }
     }
 
@@ -31,11 +31,11 @@ final class Verb {
 
     private static String advice(int errno) {
         return switch (errno) {
-            case Errno.ENOMEM -> "raise the limit of locked memory (ulimit -l) or ask for less";
-            case Errno.EBUSY -> "close first what was made from it";
-            case Errno.EPERM, Errno.EACCES -> "let this user open /dev/infiniband/uverbs*";
-            case Errno.EINVAL -> "check the values against the device's limits and the object's state";
-            case Errno.EOPNOTSUPP, Errno.ENOSYS -> "this device or kernel cannot do it";
+            case VerbsErrno.ENOMEM -> "raise the limit of locked memory (ulimit -l) or ask for less";
+            case VerbsErrno.EBUSY -> "close first what was made from it";
+            case VerbsErrno.EPERM, VerbsErrno.EACCES -> "let this user open /dev/infiniband/uverbs*";
+            case VerbsErrno.EINVAL -> "check the values against the device's limits and the object's state";
+            case VerbsErrno.EOPNOTSUPP, VerbsErrno.ENOSYS -> "this device or kernel cannot do it";
             default -> DEFAULT_ADVICE;
         };
     }

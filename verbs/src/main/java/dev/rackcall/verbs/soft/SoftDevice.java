@@ -2,10 +2,13 @@ package dev.rackcall.verbs.soft;
 
 import dev.rackcall.verbs.Context;
 import dev.rackcall.verbs.Device;
+import dev.rackcall.verbs.soft.device.SoftContext;
+import dev.rackcall.verbs.soft.wire.Network;
+import java.net.InetSocketAddress;
 
-/** A software device that listens as long as it is open. */
+/** A software device. It listens while it is open. */
 public final class SoftDevice implements Device {
-    /** Names of software devices begin so. */
+    /** Prefix of the names of software devices. */
     public static final String PREFIX = "soft:";
 
     private final String name;
@@ -28,7 +31,11 @@ public final class SoftDevice implements Device {
 
     @Override
     public Context open() {
-        return SoftContext.open(this, options);
+        Network network = new Network(
+                name, options.tls().map(TlsOptions::server), options.tls().map(TlsOptions::client));
+        InetSocketAddress address = new InetSocketAddress(options.address(), options.port());
+        return SoftContext.open(
+                this, network, address, options.maxPeers(), options.faults().faults());
     }
 
     @Override

@@ -1,7 +1,13 @@
 package dev.rackcall.verbs.soft;
 
+import dev.rackcall.verbs.VerbsErrno;
+import dev.rackcall.verbs.VerbsException;
+import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
 import java.nio.file.Path;
 import java.util.Objects;
+import javax.net.ssl.SSLException;
 
 /**
  * TLS for a software device, with certificates at both ends: a device talks only to devices whose certificate the authority signed.
@@ -16,5 +22,37 @@ public record TlsOptions(Path certificates, Path key, Path authority) {
         Objects.requireNonNull(certificates, "certificates");
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(authority, "authority");
+    }
+
+    SslContext server() {
+        try {
+            return SslContextBuilder.forServer(certificates.toFile(), key.toFile())
+                    .trustManager(authority.toFile())
+                    .clientAuth(ClientAuth.REQUIRE)
+                    .build();
+        } catch (SSLException | IllegalArgumentException e) {
+            throw unusable(e);
+        }
+    }
+
+    SslContext client() {
+        try {
+            // Devices are identified by GID, not by host name: the authority's signature is what counts.
+            return SslContextBuilder.forClient()
+                    .keyManager(certificates.toFile(), key.toFile())
+                    .trustManager(authority.toFile())
+                    .endpointIdentificationAlgorithm("")
+                    .build();
+        } catch (SSLException | IllegalArgumentException e) {
+            throw unusable(e);
+        }
+    }
+
+    private VerbsException unusable(Exception cause) {
+        return new VerbsException(
+                "opening a software device with " + this,
+                VerbsErrno.EINVAL,
+                "give PEM files: a certificate chain, its PKCS#8 key, the authority (" + cause.getMessage() + ")",
+                cause);
     }
 }

@@ -4,731 +4,151 @@ package dev.rackcall.verbs.ffi;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What the Java side believes about the C side: a C expression and its value. */
+/** The value that the bindings have for each C expression. */
 final class Expectations {
     private Expectations() {}
 
     static Map<String, Long> all() {
         Map<String, Long> all = new LinkedHashMap<>();
-        part0(all);
-        part1(all);
-        part2(all);
-        part3(all);
-        part4(all);
-        part5(all);
-        part6(all);
+        all.put("IBV_ATOMIC_NONE", (long) VerbsConstants.IBV_ATOMIC_NONE);
+        all.put("IBV_LINK_LAYER_ETHERNET", (long) VerbsConstants.IBV_LINK_LAYER_ETHERNET);
+        all.put("IBV_QPT_RC", (long) VerbsConstants.IBV_QPT_RC);
+        all.put("IBV_QPT_UD", (long) VerbsConstants.IBV_QPT_UD);
+        all.put("IBV_QP_ACCESS_FLAGS", (long) VerbsConstants.IBV_QP_ACCESS_FLAGS);
+        all.put("IBV_QP_AV", (long) VerbsConstants.IBV_QP_AV);
+        all.put("IBV_QP_DEST_QPN", (long) VerbsConstants.IBV_QP_DEST_QPN);
+        all.put("IBV_QP_MAX_DEST_RD_ATOMIC", (long) VerbsConstants.IBV_QP_MAX_DEST_RD_ATOMIC);
+        all.put("IBV_QP_MAX_QP_RD_ATOMIC", (long) VerbsConstants.IBV_QP_MAX_QP_RD_ATOMIC);
+        all.put("IBV_QP_MIN_RNR_TIMER", (long) VerbsConstants.IBV_QP_MIN_RNR_TIMER);
+        all.put("IBV_QP_PATH_MTU", (long) VerbsConstants.IBV_QP_PATH_MTU);
+        all.put("IBV_QP_PKEY_INDEX", (long) VerbsConstants.IBV_QP_PKEY_INDEX);
+        all.put("IBV_QP_PORT", (long) VerbsConstants.IBV_QP_PORT);
+        all.put("IBV_QP_QKEY", (long) VerbsConstants.IBV_QP_QKEY);
+        all.put("IBV_QP_RETRY_CNT", (long) VerbsConstants.IBV_QP_RETRY_CNT);
+        all.put("IBV_QP_RNR_RETRY", (long) VerbsConstants.IBV_QP_RNR_RETRY);
+        all.put("IBV_QP_RQ_PSN", (long) VerbsConstants.IBV_QP_RQ_PSN);
+        all.put("IBV_QP_SQ_PSN", (long) VerbsConstants.IBV_QP_SQ_PSN);
+        all.put("IBV_QP_STATE", (long) VerbsConstants.IBV_QP_STATE);
+        all.put("IBV_QP_TIMEOUT", (long) VerbsConstants.IBV_QP_TIMEOUT);
+        all.put("IBV_SEND_FENCE", (long) VerbsConstants.IBV_SEND_FENCE);
+        all.put("IBV_SEND_INLINE", (long) VerbsConstants.IBV_SEND_INLINE);
+        all.put("IBV_SEND_SIGNALED", (long) VerbsConstants.IBV_SEND_SIGNALED);
+        all.put("IBV_SEND_SOLICITED", (long) VerbsConstants.IBV_SEND_SOLICITED);
+        all.put("IBV_WC_GRH", (long) VerbsConstants.IBV_WC_GRH);
+        all.put("IBV_WC_WITH_IMM", (long) VerbsConstants.IBV_WC_WITH_IMM);
+        all.put("POLLIN", (long) VerbsConstants.POLLIN);
+        all.put("offsetof(struct ibv_ah_attr, dlid)", (long) IbvAhAttr.DLID);
+        all.put("offsetof(struct ibv_ah_attr, grh.dgid.raw)", (long) IbvAhAttr.GRH_DGID_RAW);
+        all.put("offsetof(struct ibv_ah_attr, grh.hop_limit)", (long) IbvAhAttr.GRH_HOP_LIMIT);
+        all.put("offsetof(struct ibv_ah_attr, grh.sgid_index)", (long) IbvAhAttr.GRH_SGID_INDEX);
+        all.put("offsetof(struct ibv_ah_attr, is_global)", (long) IbvAhAttr.IS_GLOBAL);
+        all.put("offsetof(struct ibv_ah_attr, port_num)", (long) IbvAhAttr.PORT_NUM);
+        all.put("offsetof(struct ibv_ah_attr, sl)", (long) IbvAhAttr.SL);
+        all.put("offsetof(struct ibv_async_event, element.port_num)", (long) IbvAsyncEvent.ELEMENT_PORT_NUM);
+        all.put("offsetof(struct ibv_async_event, element.qp)", (long) IbvAsyncEvent.ELEMENT_QP);
+        all.put("offsetof(struct ibv_async_event, event_type)", (long) IbvAsyncEvent.EVENT_TYPE);
+        all.put("offsetof(struct ibv_comp_channel, fd)", (long) IbvCompChannel.FD);
+        all.put("offsetof(struct ibv_context, async_fd)", (long) IbvContext.ASYNC_FD);
+        all.put("offsetof(struct ibv_context, ops.poll_cq)", (long) IbvContext.OPS_POLL_CQ);
+        all.put("offsetof(struct ibv_context, ops.post_recv)", (long) IbvContext.OPS_POST_RECV);
+        all.put("offsetof(struct ibv_context, ops.post_send)", (long) IbvContext.OPS_POST_SEND);
+        all.put("offsetof(struct ibv_context, ops.post_srq_recv)", (long) IbvContext.OPS_POST_SRQ_RECV);
+        all.put("offsetof(struct ibv_context, ops.req_notify_cq)", (long) IbvContext.OPS_REQ_NOTIFY_CQ);
+        all.put("offsetof(struct ibv_cq, cqe)", (long) IbvCq.CQE);
+        all.put("offsetof(struct ibv_device_attr, atomic_cap)", (long) IbvDeviceAttr.ATOMIC_CAP);
+        all.put("offsetof(struct ibv_device_attr, fw_ver)", (long) IbvDeviceAttr.FW_VER);
+        all.put("offsetof(struct ibv_device_attr, max_cq)", (long) IbvDeviceAttr.MAX_CQ);
+        all.put("offsetof(struct ibv_device_attr, max_cqe)", (long) IbvDeviceAttr.MAX_CQE);
+        all.put("offsetof(struct ibv_device_attr, max_mr)", (long) IbvDeviceAttr.MAX_MR);
+        all.put("offsetof(struct ibv_device_attr, max_qp)", (long) IbvDeviceAttr.MAX_QP);
+        all.put("offsetof(struct ibv_device_attr, max_qp_rd_atom)", (long) IbvDeviceAttr.MAX_QP_RD_ATOM);
+        all.put("offsetof(struct ibv_device_attr, max_qp_wr)", (long) IbvDeviceAttr.MAX_QP_WR);
+        all.put("offsetof(struct ibv_device_attr, max_sge)", (long) IbvDeviceAttr.MAX_SGE);
+        all.put("offsetof(struct ibv_device_attr, max_srq)", (long) IbvDeviceAttr.MAX_SRQ);
+        all.put("offsetof(struct ibv_device_attr, phys_port_cnt)", (long) IbvDeviceAttr.PHYS_PORT_CNT);
+        all.put("offsetof(struct ibv_mr, lkey)", (long) IbvMr.LKEY);
+        all.put("offsetof(struct ibv_mr, rkey)", (long) IbvMr.RKEY);
+        all.put("offsetof(struct ibv_port_attr, active_mtu)", (long) IbvPortAttr.ACTIVE_MTU);
+        all.put("offsetof(struct ibv_port_attr, gid_tbl_len)", (long) IbvPortAttr.GID_TBL_LEN);
+        all.put("offsetof(struct ibv_port_attr, lid)", (long) IbvPortAttr.LID);
+        all.put("offsetof(struct ibv_port_attr, link_layer)", (long) IbvPortAttr.LINK_LAYER);
+        all.put("offsetof(struct ibv_port_attr, max_msg_sz)", (long) IbvPortAttr.MAX_MSG_SZ);
+        all.put("offsetof(struct ibv_port_attr, state)", (long) IbvPortAttr.STATE);
+        all.put("offsetof(struct ibv_qp, qp_num)", (long) IbvQp.QP_NUM);
+        all.put("offsetof(struct ibv_qp_attr, ah_attr.grh.dgid.raw)", (long) IbvQpAttr.AH_ATTR_GRH_DGID_RAW);
+        all.put("offsetof(struct ibv_qp_attr, dest_qp_num)", (long) IbvQpAttr.DEST_QP_NUM);
+        all.put("offsetof(struct ibv_qp_attr, max_dest_rd_atomic)", (long) IbvQpAttr.MAX_DEST_RD_ATOMIC);
+        all.put("offsetof(struct ibv_qp_attr, max_rd_atomic)", (long) IbvQpAttr.MAX_RD_ATOMIC);
+        all.put("offsetof(struct ibv_qp_attr, min_rnr_timer)", (long) IbvQpAttr.MIN_RNR_TIMER);
+        all.put("offsetof(struct ibv_qp_attr, path_mtu)", (long) IbvQpAttr.PATH_MTU);
+        all.put("offsetof(struct ibv_qp_attr, pkey_index)", (long) IbvQpAttr.PKEY_INDEX);
+        all.put("offsetof(struct ibv_qp_attr, port_num)", (long) IbvQpAttr.PORT_NUM);
+        all.put("offsetof(struct ibv_qp_attr, qkey)", (long) IbvQpAttr.QKEY);
+        all.put("offsetof(struct ibv_qp_attr, qp_access_flags)", (long) IbvQpAttr.QP_ACCESS_FLAGS);
+        all.put("offsetof(struct ibv_qp_attr, qp_state)", (long) IbvQpAttr.QP_STATE);
+        all.put("offsetof(struct ibv_qp_attr, retry_cnt)", (long) IbvQpAttr.RETRY_CNT);
+        all.put("offsetof(struct ibv_qp_attr, rnr_retry)", (long) IbvQpAttr.RNR_RETRY);
+        all.put("offsetof(struct ibv_qp_attr, rq_psn)", (long) IbvQpAttr.RQ_PSN);
+        all.put("offsetof(struct ibv_qp_attr, sq_psn)", (long) IbvQpAttr.SQ_PSN);
+        all.put("offsetof(struct ibv_qp_attr, timeout)", (long) IbvQpAttr.TIMEOUT);
+        all.put("offsetof(struct ibv_qp_init_attr, cap.max_inline_data)", (long) IbvQpInitAttr.CAP_MAX_INLINE_DATA);
+        all.put("offsetof(struct ibv_qp_init_attr, cap.max_recv_sge)", (long) IbvQpInitAttr.CAP_MAX_RECV_SGE);
+        all.put("offsetof(struct ibv_qp_init_attr, cap.max_recv_wr)", (long) IbvQpInitAttr.CAP_MAX_RECV_WR);
+        all.put("offsetof(struct ibv_qp_init_attr, cap.max_send_sge)", (long) IbvQpInitAttr.CAP_MAX_SEND_SGE);
+        all.put("offsetof(struct ibv_qp_init_attr, cap.max_send_wr)", (long) IbvQpInitAttr.CAP_MAX_SEND_WR);
+        all.put("offsetof(struct ibv_qp_init_attr, qp_type)", (long) IbvQpInitAttr.QP_TYPE);
+        all.put("offsetof(struct ibv_qp_init_attr, recv_cq)", (long) IbvQpInitAttr.RECV_CQ);
+        all.put("offsetof(struct ibv_qp_init_attr, send_cq)", (long) IbvQpInitAttr.SEND_CQ);
+        all.put("offsetof(struct ibv_qp_init_attr, srq)", (long) IbvQpInitAttr.SRQ);
+        all.put("offsetof(struct ibv_recv_wr, next)", (long) IbvRecvWr.NEXT);
+        all.put("offsetof(struct ibv_recv_wr, num_sge)", (long) IbvRecvWr.NUM_SGE);
+        all.put("offsetof(struct ibv_recv_wr, sg_list)", (long) IbvRecvWr.SG_LIST);
+        all.put("offsetof(struct ibv_send_wr, imm_data)", (long) IbvSendWr.IMM_DATA);
+        all.put("offsetof(struct ibv_send_wr, next)", (long) IbvSendWr.NEXT);
+        all.put("offsetof(struct ibv_send_wr, num_sge)", (long) IbvSendWr.NUM_SGE);
+        all.put("offsetof(struct ibv_send_wr, opcode)", (long) IbvSendWr.OPCODE);
+        all.put("offsetof(struct ibv_send_wr, send_flags)", (long) IbvSendWr.SEND_FLAGS);
+        all.put("offsetof(struct ibv_send_wr, sg_list)", (long) IbvSendWr.SG_LIST);
+        all.put("offsetof(struct ibv_send_wr, wr.atomic.compare_add)", (long) IbvSendWr.WR_ATOMIC_COMPARE_ADD);
+        all.put("offsetof(struct ibv_send_wr, wr.atomic.rkey)", (long) IbvSendWr.WR_ATOMIC_RKEY);
+        all.put("offsetof(struct ibv_send_wr, wr.atomic.swap)", (long) IbvSendWr.WR_ATOMIC_SWAP);
+        all.put("offsetof(struct ibv_send_wr, wr.rdma.remote_addr)", (long) IbvSendWr.WR_RDMA_REMOTE_ADDR);
+        all.put("offsetof(struct ibv_send_wr, wr.rdma.rkey)", (long) IbvSendWr.WR_RDMA_RKEY);
+        all.put("offsetof(struct ibv_send_wr, wr.ud.ah)", (long) IbvSendWr.WR_UD_AH);
+        all.put("offsetof(struct ibv_send_wr, wr.ud.remote_qkey)", (long) IbvSendWr.WR_UD_REMOTE_QKEY);
+        all.put("offsetof(struct ibv_send_wr, wr.ud.remote_qpn)", (long) IbvSendWr.WR_UD_REMOTE_QPN);
+        all.put("offsetof(struct ibv_sge, length)", (long) IbvSge.LENGTH);
+        all.put("offsetof(struct ibv_sge, lkey)", (long) IbvSge.LKEY);
+        all.put("offsetof(struct ibv_srq_init_attr, attr.max_sge)", (long) IbvSrqInitAttr.ATTR_MAX_SGE);
+        all.put("offsetof(struct ibv_srq_init_attr, attr.max_wr)", (long) IbvSrqInitAttr.ATTR_MAX_WR);
+        all.put("offsetof(struct ibv_wc, byte_len)", (long) IbvWc.BYTE_LEN);
+        all.put("offsetof(struct ibv_wc, imm_data)", (long) IbvWc.IMM_DATA);
+        all.put("offsetof(struct ibv_wc, opcode)", (long) IbvWc.OPCODE);
+        all.put("offsetof(struct ibv_wc, qp_num)", (long) IbvWc.QP_NUM);
+        all.put("offsetof(struct ibv_wc, src_qp)", (long) IbvWc.SRC_QP);
+        all.put("offsetof(struct ibv_wc, status)", (long) IbvWc.STATUS);
+        all.put("offsetof(struct ibv_wc, vendor_err)", (long) IbvWc.VENDOR_ERR);
+        all.put("offsetof(struct ibv_wc, wc_flags)", (long) IbvWc.WC_FLAGS);
+        all.put("offsetof(struct pollfd, events)", (long) Pollfd.EVENTS);
+        all.put("offsetof(struct pollfd, fd)", (long) Pollfd.FD);
+        all.put("sizeof(struct ibv_ah_attr)", (long) IbvAhAttr.BYTES);
+        all.put("sizeof(struct ibv_async_event)", (long) IbvAsyncEvent.BYTES);
+        all.put("sizeof(struct ibv_comp_channel)", (long) IbvCompChannel.BYTES);
+        all.put("sizeof(struct ibv_context)", (long) IbvContext.BYTES);
+        all.put("sizeof(struct ibv_cq)", (long) IbvCq.BYTES);
+        all.put("sizeof(struct ibv_device_attr)", (long) IbvDeviceAttr.BYTES);
+        all.put("sizeof(struct ibv_mr)", (long) IbvMr.BYTES);
+        all.put("sizeof(struct ibv_port_attr)", (long) IbvPortAttr.BYTES);
+        all.put("sizeof(struct ibv_qp)", (long) IbvQp.BYTES);
+        all.put("sizeof(struct ibv_qp_attr)", (long) IbvQpAttr.BYTES);
+        all.put("sizeof(struct ibv_qp_init_attr)", (long) IbvQpInitAttr.BYTES);
+        all.put("sizeof(struct ibv_recv_wr)", (long) IbvRecvWr.BYTES);
+        all.put("sizeof(struct ibv_send_wr)", (long) IbvSendWr.BYTES);
+        all.put("sizeof(struct ibv_sge)", (long) IbvSge.BYTES);
+        all.put("sizeof(struct ibv_srq_init_attr)", (long) IbvSrqInitAttr.BYTES);
+        all.put("sizeof(struct ibv_wc)", (long) IbvWc.BYTES);
+        all.put("sizeof(struct pollfd)", (long) Pollfd.BYTES);
+        all.put("sizeof(union ibv_gid)", (long) IbvGid.BYTES);
         return all;
-    }
-
-    private static void add(Map<String, Long> all, String expression, long value) {
-        all.put(expression, value);
-    }
-
-    private static void part0(Map<String, Long> all) {
-        add(all, "IBV_ACCESS_HUGETLB", IbvAccessFlags.IBV_ACCESS_HUGETLB);
-        add(all, "IBV_ACCESS_LOCAL_WRITE", IbvAccessFlags.IBV_ACCESS_LOCAL_WRITE);
-        add(all, "IBV_ACCESS_MW_BIND", IbvAccessFlags.IBV_ACCESS_MW_BIND);
-        add(all, "IBV_ACCESS_ON_DEMAND", IbvAccessFlags.IBV_ACCESS_ON_DEMAND);
-        add(all, "IBV_ACCESS_RELAXED_ORDERING", IbvAccessFlags.IBV_ACCESS_RELAXED_ORDERING);
-        add(all, "IBV_ACCESS_REMOTE_ATOMIC", IbvAccessFlags.IBV_ACCESS_REMOTE_ATOMIC);
-        add(all, "IBV_ACCESS_REMOTE_READ", IbvAccessFlags.IBV_ACCESS_REMOTE_READ);
-        add(all, "IBV_ACCESS_REMOTE_WRITE", IbvAccessFlags.IBV_ACCESS_REMOTE_WRITE);
-        add(all, "IBV_ACCESS_ZERO_BASED", IbvAccessFlags.IBV_ACCESS_ZERO_BASED);
-        add(all, "IBV_ATOMIC_GLOB", IbvAtomicCap.IBV_ATOMIC_GLOB);
-        add(all, "IBV_ATOMIC_HCA", IbvAtomicCap.IBV_ATOMIC_HCA);
-        add(all, "IBV_ATOMIC_NONE", IbvAtomicCap.IBV_ATOMIC_NONE);
-        add(all, "IBV_EVENT_CLIENT_REREGISTER", IbvEventType.IBV_EVENT_CLIENT_REREGISTER);
-        add(all, "IBV_EVENT_COMM_EST", IbvEventType.IBV_EVENT_COMM_EST);
-        add(all, "IBV_EVENT_CQ_ERR", IbvEventType.IBV_EVENT_CQ_ERR);
-        add(all, "IBV_EVENT_DEVICE_FATAL", IbvEventType.IBV_EVENT_DEVICE_FATAL);
-        add(all, "IBV_EVENT_GID_CHANGE", IbvEventType.IBV_EVENT_GID_CHANGE);
-        add(all, "IBV_EVENT_LID_CHANGE", IbvEventType.IBV_EVENT_LID_CHANGE);
-        add(all, "IBV_EVENT_PATH_MIG", IbvEventType.IBV_EVENT_PATH_MIG);
-        add(all, "IBV_EVENT_PATH_MIG_ERR", IbvEventType.IBV_EVENT_PATH_MIG_ERR);
-        add(all, "IBV_EVENT_PKEY_CHANGE", IbvEventType.IBV_EVENT_PKEY_CHANGE);
-        add(all, "IBV_EVENT_PORT_ACTIVE", IbvEventType.IBV_EVENT_PORT_ACTIVE);
-        add(all, "IBV_EVENT_PORT_ERR", IbvEventType.IBV_EVENT_PORT_ERR);
-        add(all, "IBV_EVENT_QP_ACCESS_ERR", IbvEventType.IBV_EVENT_QP_ACCESS_ERR);
-        add(all, "IBV_EVENT_QP_FATAL", IbvEventType.IBV_EVENT_QP_FATAL);
-        add(all, "IBV_EVENT_QP_LAST_WQE_REACHED", IbvEventType.IBV_EVENT_QP_LAST_WQE_REACHED);
-        add(all, "IBV_EVENT_QP_REQ_ERR", IbvEventType.IBV_EVENT_QP_REQ_ERR);
-        add(all, "IBV_EVENT_SM_CHANGE", IbvEventType.IBV_EVENT_SM_CHANGE);
-        add(all, "IBV_EVENT_SQ_DRAINED", IbvEventType.IBV_EVENT_SQ_DRAINED);
-        add(all, "IBV_EVENT_SRQ_ERR", IbvEventType.IBV_EVENT_SRQ_ERR);
-        add(all, "IBV_EVENT_SRQ_LIMIT_REACHED", IbvEventType.IBV_EVENT_SRQ_LIMIT_REACHED);
-        add(all, "IBV_EVENT_WQ_FATAL", IbvEventType.IBV_EVENT_WQ_FATAL);
-        add(all, "IBV_LINK_LAYER_ETHERNET", VerbsMacros.IBV_LINK_LAYER_ETHERNET);
-        add(all, "IBV_LINK_LAYER_INFINIBAND", VerbsMacros.IBV_LINK_LAYER_INFINIBAND);
-        add(all, "IBV_MTU_1024", IbvMtu.IBV_MTU_1024);
-        add(all, "IBV_MTU_2048", IbvMtu.IBV_MTU_2048);
-        add(all, "IBV_MTU_256", IbvMtu.IBV_MTU_256);
-        add(all, "IBV_MTU_4096", IbvMtu.IBV_MTU_4096);
-        add(all, "IBV_MTU_512", IbvMtu.IBV_MTU_512);
-        add(all, "IBV_PORT_ACTIVE", IbvPortState.IBV_PORT_ACTIVE);
-        add(all, "IBV_PORT_ACTIVE_DEFER", IbvPortState.IBV_PORT_ACTIVE_DEFER);
-        add(all, "IBV_PORT_ARMED", IbvPortState.IBV_PORT_ARMED);
-        add(all, "IBV_PORT_DOWN", IbvPortState.IBV_PORT_DOWN);
-        add(all, "IBV_PORT_INIT", IbvPortState.IBV_PORT_INIT);
-        add(all, "IBV_PORT_NOP", IbvPortState.IBV_PORT_NOP);
-        add(all, "IBV_QPS_ERR", IbvQpState.IBV_QPS_ERR);
-        add(all, "IBV_QPS_INIT", IbvQpState.IBV_QPS_INIT);
-        add(all, "IBV_QPS_RESET", IbvQpState.IBV_QPS_RESET);
-        add(all, "IBV_QPS_RTR", IbvQpState.IBV_QPS_RTR);
-        add(all, "IBV_QPS_RTS", IbvQpState.IBV_QPS_RTS);
-        add(all, "IBV_QPS_SQD", IbvQpState.IBV_QPS_SQD);
-        add(all, "IBV_QPS_SQE", IbvQpState.IBV_QPS_SQE);
-        add(all, "IBV_QPS_UNKNOWN", IbvQpState.IBV_QPS_UNKNOWN);
-        add(all, "IBV_QPT_DRIVER", IbvQpType.IBV_QPT_DRIVER);
-        add(all, "IBV_QPT_RAW_PACKET", IbvQpType.IBV_QPT_RAW_PACKET);
-        add(all, "IBV_QPT_RC", IbvQpType.IBV_QPT_RC);
-        add(all, "IBV_QPT_UC", IbvQpType.IBV_QPT_UC);
-        add(all, "IBV_QPT_UD", IbvQpType.IBV_QPT_UD);
-        add(all, "IBV_QPT_XRC_RECV", IbvQpType.IBV_QPT_XRC_RECV);
-        add(all, "IBV_QPT_XRC_SEND", IbvQpType.IBV_QPT_XRC_SEND);
-        add(all, "IBV_QP_ACCESS_FLAGS", IbvQpAttrMask.IBV_QP_ACCESS_FLAGS);
-        add(all, "IBV_QP_ALT_PATH", IbvQpAttrMask.IBV_QP_ALT_PATH);
-        add(all, "IBV_QP_AV", IbvQpAttrMask.IBV_QP_AV);
-        add(all, "IBV_QP_CAP", IbvQpAttrMask.IBV_QP_CAP);
-        add(all, "IBV_QP_CUR_STATE", IbvQpAttrMask.IBV_QP_CUR_STATE);
-        add(all, "IBV_QP_DEST_QPN", IbvQpAttrMask.IBV_QP_DEST_QPN);
-        add(all, "IBV_QP_EN_SQD_ASYNC_NOTIFY", IbvQpAttrMask.IBV_QP_EN_SQD_ASYNC_NOTIFY);
-        add(all, "IBV_QP_MAX_DEST_RD_ATOMIC", IbvQpAttrMask.IBV_QP_MAX_DEST_RD_ATOMIC);
-        add(all, "IBV_QP_MAX_QP_RD_ATOMIC", IbvQpAttrMask.IBV_QP_MAX_QP_RD_ATOMIC);
-        add(all, "IBV_QP_MIN_RNR_TIMER", IbvQpAttrMask.IBV_QP_MIN_RNR_TIMER);
-        add(all, "IBV_QP_PATH_MIG_STATE", IbvQpAttrMask.IBV_QP_PATH_MIG_STATE);
-        add(all, "IBV_QP_PATH_MTU", IbvQpAttrMask.IBV_QP_PATH_MTU);
-        add(all, "IBV_QP_PKEY_INDEX", IbvQpAttrMask.IBV_QP_PKEY_INDEX);
-        add(all, "IBV_QP_PORT", IbvQpAttrMask.IBV_QP_PORT);
-        add(all, "IBV_QP_QKEY", IbvQpAttrMask.IBV_QP_QKEY);
-        add(all, "IBV_QP_RATE_LIMIT", IbvQpAttrMask.IBV_QP_RATE_LIMIT);
-        add(all, "IBV_QP_RETRY_CNT", IbvQpAttrMask.IBV_QP_RETRY_CNT);
-        add(all, "IBV_QP_RNR_RETRY", IbvQpAttrMask.IBV_QP_RNR_RETRY);
-        add(all, "IBV_QP_RQ_PSN", IbvQpAttrMask.IBV_QP_RQ_PSN);
-        add(all, "IBV_QP_SQ_PSN", IbvQpAttrMask.IBV_QP_SQ_PSN);
-        add(all, "IBV_QP_STATE", IbvQpAttrMask.IBV_QP_STATE);
-        add(all, "IBV_QP_TIMEOUT", IbvQpAttrMask.IBV_QP_TIMEOUT);
-        add(all, "IBV_SEND_FENCE", IbvSendFlags.IBV_SEND_FENCE);
-        add(all, "IBV_SEND_INLINE", IbvSendFlags.IBV_SEND_INLINE);
-        add(all, "IBV_SEND_IP_CSUM", IbvSendFlags.IBV_SEND_IP_CSUM);
-        add(all, "IBV_SEND_SIGNALED", IbvSendFlags.IBV_SEND_SIGNALED);
-        add(all, "IBV_SEND_SOLICITED", IbvSendFlags.IBV_SEND_SOLICITED);
-        add(all, "IBV_WC_ATOMIC_WRITE", IbvWcOpcode.IBV_WC_ATOMIC_WRITE);
-        add(all, "IBV_WC_BAD_RESP_ERR", IbvWcStatus.IBV_WC_BAD_RESP_ERR);
-        add(all, "IBV_WC_BIND_MW", IbvWcOpcode.IBV_WC_BIND_MW);
-        add(all, "IBV_WC_COMP_SWAP", IbvWcOpcode.IBV_WC_COMP_SWAP);
-        add(all, "IBV_WC_DRIVER1", IbvWcOpcode.IBV_WC_DRIVER1);
-        add(all, "IBV_WC_DRIVER2", IbvWcOpcode.IBV_WC_DRIVER2);
-        add(all, "IBV_WC_DRIVER3", IbvWcOpcode.IBV_WC_DRIVER3);
-        add(all, "IBV_WC_FATAL_ERR", IbvWcStatus.IBV_WC_FATAL_ERR);
-        add(all, "IBV_WC_FETCH_ADD", IbvWcOpcode.IBV_WC_FETCH_ADD);
-        add(all, "IBV_WC_GENERAL_ERR", IbvWcStatus.IBV_WC_GENERAL_ERR);
-        add(all, "IBV_WC_GRH", IbvWcFlags.IBV_WC_GRH);
-        add(all, "IBV_WC_INV_EECN_ERR", IbvWcStatus.IBV_WC_INV_EECN_ERR);
-        add(all, "IBV_WC_INV_EEC_STATE_ERR", IbvWcStatus.IBV_WC_INV_EEC_STATE_ERR);
-    }
-
-    private static void part1(Map<String, Long> all) {
-        add(all, "IBV_WC_IP_CSUM_OK", IbvWcFlags.IBV_WC_IP_CSUM_OK);
-        add(all, "IBV_WC_LOCAL_INV", IbvWcOpcode.IBV_WC_LOCAL_INV);
-        add(all, "IBV_WC_LOC_ACCESS_ERR", IbvWcStatus.IBV_WC_LOC_ACCESS_ERR);
-        add(all, "IBV_WC_LOC_EEC_OP_ERR", IbvWcStatus.IBV_WC_LOC_EEC_OP_ERR);
-        add(all, "IBV_WC_LOC_LEN_ERR", IbvWcStatus.IBV_WC_LOC_LEN_ERR);
-        add(all, "IBV_WC_LOC_PROT_ERR", IbvWcStatus.IBV_WC_LOC_PROT_ERR);
-        add(all, "IBV_WC_LOC_QP_OP_ERR", IbvWcStatus.IBV_WC_LOC_QP_OP_ERR);
-        add(all, "IBV_WC_LOC_RDD_VIOL_ERR", IbvWcStatus.IBV_WC_LOC_RDD_VIOL_ERR);
-        add(all, "IBV_WC_MW_BIND_ERR", IbvWcStatus.IBV_WC_MW_BIND_ERR);
-        add(all, "IBV_WC_RDMA_READ", IbvWcOpcode.IBV_WC_RDMA_READ);
-        add(all, "IBV_WC_RDMA_WRITE", IbvWcOpcode.IBV_WC_RDMA_WRITE);
-        add(all, "IBV_WC_RECV", IbvWcOpcode.IBV_WC_RECV);
-        add(all, "IBV_WC_RECV_RDMA_WITH_IMM", IbvWcOpcode.IBV_WC_RECV_RDMA_WITH_IMM);
-        add(all, "IBV_WC_REM_ABORT_ERR", IbvWcStatus.IBV_WC_REM_ABORT_ERR);
-        add(all, "IBV_WC_REM_ACCESS_ERR", IbvWcStatus.IBV_WC_REM_ACCESS_ERR);
-        add(all, "IBV_WC_REM_INV_RD_REQ_ERR", IbvWcStatus.IBV_WC_REM_INV_RD_REQ_ERR);
-        add(all, "IBV_WC_REM_INV_REQ_ERR", IbvWcStatus.IBV_WC_REM_INV_REQ_ERR);
-        add(all, "IBV_WC_REM_OP_ERR", IbvWcStatus.IBV_WC_REM_OP_ERR);
-        add(all, "IBV_WC_RESP_TIMEOUT_ERR", IbvWcStatus.IBV_WC_RESP_TIMEOUT_ERR);
-        add(all, "IBV_WC_RETRY_EXC_ERR", IbvWcStatus.IBV_WC_RETRY_EXC_ERR);
-        add(all, "IBV_WC_RNR_RETRY_EXC_ERR", IbvWcStatus.IBV_WC_RNR_RETRY_EXC_ERR);
-        add(all, "IBV_WC_SEND", IbvWcOpcode.IBV_WC_SEND);
-        add(all, "IBV_WC_SUCCESS", IbvWcStatus.IBV_WC_SUCCESS);
-        add(all, "IBV_WC_TM_ADD", IbvWcOpcode.IBV_WC_TM_ADD);
-        add(all, "IBV_WC_TM_DATA_VALID", IbvWcFlags.IBV_WC_TM_DATA_VALID);
-        add(all, "IBV_WC_TM_DEL", IbvWcOpcode.IBV_WC_TM_DEL);
-        add(all, "IBV_WC_TM_ERR", IbvWcStatus.IBV_WC_TM_ERR);
-        add(all, "IBV_WC_TM_MATCH", IbvWcFlags.IBV_WC_TM_MATCH);
-        add(all, "IBV_WC_TM_NO_TAG", IbvWcOpcode.IBV_WC_TM_NO_TAG);
-        add(all, "IBV_WC_TM_RECV", IbvWcOpcode.IBV_WC_TM_RECV);
-        add(all, "IBV_WC_TM_RNDV_INCOMPLETE", IbvWcStatus.IBV_WC_TM_RNDV_INCOMPLETE);
-        add(all, "IBV_WC_TM_SYNC", IbvWcOpcode.IBV_WC_TM_SYNC);
-        add(all, "IBV_WC_TM_SYNC_REQ", IbvWcFlags.IBV_WC_TM_SYNC_REQ);
-        add(all, "IBV_WC_TSO", IbvWcOpcode.IBV_WC_TSO);
-        add(all, "IBV_WC_WITH_IMM", IbvWcFlags.IBV_WC_WITH_IMM);
-        add(all, "IBV_WC_WITH_INV", IbvWcFlags.IBV_WC_WITH_INV);
-        add(all, "IBV_WC_WR_FLUSH_ERR", IbvWcStatus.IBV_WC_WR_FLUSH_ERR);
-        add(all, "IBV_WR_ATOMIC_CMP_AND_SWP", IbvWrOpcode.IBV_WR_ATOMIC_CMP_AND_SWP);
-        add(all, "IBV_WR_ATOMIC_FETCH_AND_ADD", IbvWrOpcode.IBV_WR_ATOMIC_FETCH_AND_ADD);
-        add(all, "IBV_WR_ATOMIC_WRITE", IbvWrOpcode.IBV_WR_ATOMIC_WRITE);
-        add(all, "IBV_WR_BIND_MW", IbvWrOpcode.IBV_WR_BIND_MW);
-        add(all, "IBV_WR_DRIVER1", IbvWrOpcode.IBV_WR_DRIVER1);
-        add(all, "IBV_WR_LOCAL_INV", IbvWrOpcode.IBV_WR_LOCAL_INV);
-        add(all, "IBV_WR_RDMA_READ", IbvWrOpcode.IBV_WR_RDMA_READ);
-        add(all, "IBV_WR_RDMA_WRITE", IbvWrOpcode.IBV_WR_RDMA_WRITE);
-        add(all, "IBV_WR_RDMA_WRITE_WITH_IMM", IbvWrOpcode.IBV_WR_RDMA_WRITE_WITH_IMM);
-        add(all, "IBV_WR_SEND", IbvWrOpcode.IBV_WR_SEND);
-        add(all, "IBV_WR_SEND_WITH_IMM", IbvWrOpcode.IBV_WR_SEND_WITH_IMM);
-        add(all, "IBV_WR_SEND_WITH_INV", IbvWrOpcode.IBV_WR_SEND_WITH_INV);
-        add(all, "IBV_WR_TSO", IbvWrOpcode.IBV_WR_TSO);
-        add(all, "POLLERR", VerbsMacros.POLLERR);
-        add(all, "POLLHUP", VerbsMacros.POLLHUP);
-        add(all, "POLLIN", VerbsMacros.POLLIN);
-        add(all, "RAI_NUMERICHOST", VerbsMacros.RAI_NUMERICHOST);
-        add(all, "RAI_PASSIVE", VerbsMacros.RAI_PASSIVE);
-        add(all, "RDMA_CM_EVENT_ADDR_CHANGE", RdmaCmEventType.RDMA_CM_EVENT_ADDR_CHANGE);
-        add(all, "RDMA_CM_EVENT_ADDR_ERROR", RdmaCmEventType.RDMA_CM_EVENT_ADDR_ERROR);
-        add(all, "RDMA_CM_EVENT_ADDR_RESOLVED", RdmaCmEventType.RDMA_CM_EVENT_ADDR_RESOLVED);
-        add(all, "RDMA_CM_EVENT_CONNECT_ERROR", RdmaCmEventType.RDMA_CM_EVENT_CONNECT_ERROR);
-        add(all, "RDMA_CM_EVENT_CONNECT_REQUEST", RdmaCmEventType.RDMA_CM_EVENT_CONNECT_REQUEST);
-        add(all, "RDMA_CM_EVENT_CONNECT_RESPONSE", RdmaCmEventType.RDMA_CM_EVENT_CONNECT_RESPONSE);
-        add(all, "RDMA_CM_EVENT_DEVICE_REMOVAL", RdmaCmEventType.RDMA_CM_EVENT_DEVICE_REMOVAL);
-        add(all, "RDMA_CM_EVENT_DISCONNECTED", RdmaCmEventType.RDMA_CM_EVENT_DISCONNECTED);
-        add(all, "RDMA_CM_EVENT_ESTABLISHED", RdmaCmEventType.RDMA_CM_EVENT_ESTABLISHED);
-        add(all, "RDMA_CM_EVENT_MULTICAST_ERROR", RdmaCmEventType.RDMA_CM_EVENT_MULTICAST_ERROR);
-        add(all, "RDMA_CM_EVENT_MULTICAST_JOIN", RdmaCmEventType.RDMA_CM_EVENT_MULTICAST_JOIN);
-        add(all, "RDMA_CM_EVENT_REJECTED", RdmaCmEventType.RDMA_CM_EVENT_REJECTED);
-        add(all, "RDMA_CM_EVENT_ROUTE_ERROR", RdmaCmEventType.RDMA_CM_EVENT_ROUTE_ERROR);
-        add(all, "RDMA_CM_EVENT_ROUTE_RESOLVED", RdmaCmEventType.RDMA_CM_EVENT_ROUTE_RESOLVED);
-        add(all, "RDMA_CM_EVENT_TIMEWAIT_EXIT", RdmaCmEventType.RDMA_CM_EVENT_TIMEWAIT_EXIT);
-        add(all, "RDMA_CM_EVENT_UNREACHABLE", RdmaCmEventType.RDMA_CM_EVENT_UNREACHABLE);
-        add(all, "RDMA_PS_IB", RdmaPortSpace.RDMA_PS_IB);
-        add(all, "RDMA_PS_IPOIB", RdmaPortSpace.RDMA_PS_IPOIB);
-        add(all, "RDMA_PS_TCP", RdmaPortSpace.RDMA_PS_TCP);
-        add(all, "RDMA_PS_UDP", RdmaPortSpace.RDMA_PS_UDP);
-        add(all, "offsetof(struct ibv_ah_attr, dlid)", IbvAhAttr.DLID);
-        add(all, "offsetof(struct ibv_ah_attr, grh.dgid.global.interface_id)", IbvAhAttr.GRH_DGID_GLOBAL_INTERFACE_ID);
-        add(
-                all,
-                "offsetof(struct ibv_ah_attr, grh.dgid.global.subnet_prefix)",
-                IbvAhAttr.GRH_DGID_GLOBAL_SUBNET_PREFIX);
-        add(all, "offsetof(struct ibv_ah_attr, grh.dgid.raw)", IbvAhAttr.GRH_DGID_RAW);
-        add(all, "offsetof(struct ibv_ah_attr, grh.flow_label)", IbvAhAttr.GRH_FLOW_LABEL);
-        add(all, "offsetof(struct ibv_ah_attr, grh.hop_limit)", IbvAhAttr.GRH_HOP_LIMIT);
-        add(all, "offsetof(struct ibv_ah_attr, grh.sgid_index)", IbvAhAttr.GRH_SGID_INDEX);
-        add(all, "offsetof(struct ibv_ah_attr, grh.traffic_class)", IbvAhAttr.GRH_TRAFFIC_CLASS);
-        add(all, "offsetof(struct ibv_ah_attr, is_global)", IbvAhAttr.IS_GLOBAL);
-        add(all, "offsetof(struct ibv_ah_attr, port_num)", IbvAhAttr.PORT_NUM);
-        add(all, "offsetof(struct ibv_ah_attr, sl)", IbvAhAttr.SL);
-        add(all, "offsetof(struct ibv_ah_attr, src_path_bits)", IbvAhAttr.SRC_PATH_BITS);
-        add(all, "offsetof(struct ibv_ah_attr, static_rate)", IbvAhAttr.STATIC_RATE);
-        add(all, "offsetof(struct ibv_async_event, element.cq)", IbvAsyncEvent.ELEMENT_CQ);
-        add(all, "offsetof(struct ibv_async_event, element.port_num)", IbvAsyncEvent.ELEMENT_PORT_NUM);
-        add(all, "offsetof(struct ibv_async_event, element.qp)", IbvAsyncEvent.ELEMENT_QP);
-        add(all, "offsetof(struct ibv_async_event, element.srq)", IbvAsyncEvent.ELEMENT_SRQ);
-        add(all, "offsetof(struct ibv_async_event, element.wq)", IbvAsyncEvent.ELEMENT_WQ);
-        add(all, "offsetof(struct ibv_async_event, event_type)", IbvAsyncEvent.EVENT_TYPE);
-        add(all, "offsetof(struct ibv_comp_channel, context)", IbvCompChannel.CONTEXT);
-        add(all, "offsetof(struct ibv_comp_channel, fd)", IbvCompChannel.FD);
-        add(all, "offsetof(struct ibv_comp_channel, refcnt)", IbvCompChannel.REFCNT);
-        add(all, "offsetof(struct ibv_context, abi_compat)", IbvContext.ABI_COMPAT);
-        add(all, "offsetof(struct ibv_context, async_fd)", IbvContext.ASYNC_FD);
-        add(all, "offsetof(struct ibv_context, cmd_fd)", IbvContext.CMD_FD);
-    }
-
-    private static void part2(Map<String, Long> all) {
-        add(all, "offsetof(struct ibv_context, device)", IbvContext.DEVICE);
-        add(all, "offsetof(struct ibv_context, mutex.__align)", IbvContext.MUTEX___ALIGN);
-        add(all, "offsetof(struct ibv_context, mutex.__data)", IbvContext.MUTEX___DATA);
-        add(all, "offsetof(struct ibv_context, mutex.__size)", IbvContext.MUTEX___SIZE);
-        add(all, "offsetof(struct ibv_context, num_comp_vectors)", IbvContext.NUM_COMP_VECTORS);
-        add(all, "offsetof(struct ibv_context, ops._compat_alloc_pd)", IbvContext.OPS__COMPAT_ALLOC_PD);
-        add(all, "offsetof(struct ibv_context, ops._compat_async_event)", IbvContext.OPS__COMPAT_ASYNC_EVENT);
-        add(all, "offsetof(struct ibv_context, ops._compat_attach_mcast)", IbvContext.OPS__COMPAT_ATTACH_MCAST);
-        add(all, "offsetof(struct ibv_context, ops._compat_cq_event)", IbvContext.OPS__COMPAT_CQ_EVENT);
-        add(all, "offsetof(struct ibv_context, ops._compat_create_ah)", IbvContext.OPS__COMPAT_CREATE_AH);
-        add(all, "offsetof(struct ibv_context, ops._compat_create_cq)", IbvContext.OPS__COMPAT_CREATE_CQ);
-        add(all, "offsetof(struct ibv_context, ops._compat_create_qp)", IbvContext.OPS__COMPAT_CREATE_QP);
-        add(all, "offsetof(struct ibv_context, ops._compat_create_srq)", IbvContext.OPS__COMPAT_CREATE_SRQ);
-        add(all, "offsetof(struct ibv_context, ops._compat_dealloc_pd)", IbvContext.OPS__COMPAT_DEALLOC_PD);
-        add(all, "offsetof(struct ibv_context, ops._compat_dereg_mr)", IbvContext.OPS__COMPAT_DEREG_MR);
-        add(all, "offsetof(struct ibv_context, ops._compat_destroy_ah)", IbvContext.OPS__COMPAT_DESTROY_AH);
-        add(all, "offsetof(struct ibv_context, ops._compat_destroy_cq)", IbvContext.OPS__COMPAT_DESTROY_CQ);
-        add(all, "offsetof(struct ibv_context, ops._compat_destroy_qp)", IbvContext.OPS__COMPAT_DESTROY_QP);
-        add(all, "offsetof(struct ibv_context, ops._compat_destroy_srq)", IbvContext.OPS__COMPAT_DESTROY_SRQ);
-        add(all, "offsetof(struct ibv_context, ops._compat_detach_mcast)", IbvContext.OPS__COMPAT_DETACH_MCAST);
-        add(all, "offsetof(struct ibv_context, ops._compat_modify_qp)", IbvContext.OPS__COMPAT_MODIFY_QP);
-        add(all, "offsetof(struct ibv_context, ops._compat_modify_srq)", IbvContext.OPS__COMPAT_MODIFY_SRQ);
-        add(all, "offsetof(struct ibv_context, ops._compat_query_device)", IbvContext.OPS__COMPAT_QUERY_DEVICE);
-        add(all, "offsetof(struct ibv_context, ops._compat_query_port)", IbvContext.OPS__COMPAT_QUERY_PORT);
-        add(all, "offsetof(struct ibv_context, ops._compat_query_qp)", IbvContext.OPS__COMPAT_QUERY_QP);
-        add(all, "offsetof(struct ibv_context, ops._compat_query_srq)", IbvContext.OPS__COMPAT_QUERY_SRQ);
-        add(all, "offsetof(struct ibv_context, ops._compat_reg_mr)", IbvContext.OPS__COMPAT_REG_MR);
-        add(all, "offsetof(struct ibv_context, ops._compat_rereg_mr)", IbvContext.OPS__COMPAT_REREG_MR);
-        add(all, "offsetof(struct ibv_context, ops._compat_resize_cq)", IbvContext.OPS__COMPAT_RESIZE_CQ);
-        add(all, "offsetof(struct ibv_context, ops.alloc_mw)", IbvContext.OPS_ALLOC_MW);
-        add(all, "offsetof(struct ibv_context, ops.bind_mw)", IbvContext.OPS_BIND_MW);
-        add(all, "offsetof(struct ibv_context, ops.dealloc_mw)", IbvContext.OPS_DEALLOC_MW);
-        add(all, "offsetof(struct ibv_context, ops.poll_cq)", IbvContext.OPS_POLL_CQ);
-        add(all, "offsetof(struct ibv_context, ops.post_recv)", IbvContext.OPS_POST_RECV);
-        add(all, "offsetof(struct ibv_context, ops.post_send)", IbvContext.OPS_POST_SEND);
-        add(all, "offsetof(struct ibv_context, ops.post_srq_recv)", IbvContext.OPS_POST_SRQ_RECV);
-        add(all, "offsetof(struct ibv_context, ops.req_notify_cq)", IbvContext.OPS_REQ_NOTIFY_CQ);
-        add(all, "offsetof(struct ibv_context_ops, _compat_alloc_pd)", IbvContextOps._COMPAT_ALLOC_PD);
-        add(all, "offsetof(struct ibv_context_ops, _compat_async_event)", IbvContextOps._COMPAT_ASYNC_EVENT);
-        add(all, "offsetof(struct ibv_context_ops, _compat_attach_mcast)", IbvContextOps._COMPAT_ATTACH_MCAST);
-        add(all, "offsetof(struct ibv_context_ops, _compat_cq_event)", IbvContextOps._COMPAT_CQ_EVENT);
-        add(all, "offsetof(struct ibv_context_ops, _compat_create_ah)", IbvContextOps._COMPAT_CREATE_AH);
-        add(all, "offsetof(struct ibv_context_ops, _compat_create_cq)", IbvContextOps._COMPAT_CREATE_CQ);
-        add(all, "offsetof(struct ibv_context_ops, _compat_create_qp)", IbvContextOps._COMPAT_CREATE_QP);
-        add(all, "offsetof(struct ibv_context_ops, _compat_create_srq)", IbvContextOps._COMPAT_CREATE_SRQ);
-        add(all, "offsetof(struct ibv_context_ops, _compat_dealloc_pd)", IbvContextOps._COMPAT_DEALLOC_PD);
-        add(all, "offsetof(struct ibv_context_ops, _compat_dereg_mr)", IbvContextOps._COMPAT_DEREG_MR);
-        add(all, "offsetof(struct ibv_context_ops, _compat_destroy_ah)", IbvContextOps._COMPAT_DESTROY_AH);
-        add(all, "offsetof(struct ibv_context_ops, _compat_destroy_cq)", IbvContextOps._COMPAT_DESTROY_CQ);
-        add(all, "offsetof(struct ibv_context_ops, _compat_destroy_qp)", IbvContextOps._COMPAT_DESTROY_QP);
-        add(all, "offsetof(struct ibv_context_ops, _compat_destroy_srq)", IbvContextOps._COMPAT_DESTROY_SRQ);
-        add(all, "offsetof(struct ibv_context_ops, _compat_detach_mcast)", IbvContextOps._COMPAT_DETACH_MCAST);
-        add(all, "offsetof(struct ibv_context_ops, _compat_modify_qp)", IbvContextOps._COMPAT_MODIFY_QP);
-        add(all, "offsetof(struct ibv_context_ops, _compat_modify_srq)", IbvContextOps._COMPAT_MODIFY_SRQ);
-        add(all, "offsetof(struct ibv_context_ops, _compat_query_device)", IbvContextOps._COMPAT_QUERY_DEVICE);
-        add(all, "offsetof(struct ibv_context_ops, _compat_query_port)", IbvContextOps._COMPAT_QUERY_PORT);
-        add(all, "offsetof(struct ibv_context_ops, _compat_query_qp)", IbvContextOps._COMPAT_QUERY_QP);
-        add(all, "offsetof(struct ibv_context_ops, _compat_query_srq)", IbvContextOps._COMPAT_QUERY_SRQ);
-        add(all, "offsetof(struct ibv_context_ops, _compat_reg_mr)", IbvContextOps._COMPAT_REG_MR);
-        add(all, "offsetof(struct ibv_context_ops, _compat_rereg_mr)", IbvContextOps._COMPAT_REREG_MR);
-        add(all, "offsetof(struct ibv_context_ops, _compat_resize_cq)", IbvContextOps._COMPAT_RESIZE_CQ);
-        add(all, "offsetof(struct ibv_context_ops, alloc_mw)", IbvContextOps.ALLOC_MW);
-        add(all, "offsetof(struct ibv_context_ops, bind_mw)", IbvContextOps.BIND_MW);
-        add(all, "offsetof(struct ibv_context_ops, dealloc_mw)", IbvContextOps.DEALLOC_MW);
-        add(all, "offsetof(struct ibv_context_ops, poll_cq)", IbvContextOps.POLL_CQ);
-        add(all, "offsetof(struct ibv_context_ops, post_recv)", IbvContextOps.POST_RECV);
-        add(all, "offsetof(struct ibv_context_ops, post_send)", IbvContextOps.POST_SEND);
-        add(all, "offsetof(struct ibv_context_ops, post_srq_recv)", IbvContextOps.POST_SRQ_RECV);
-        add(all, "offsetof(struct ibv_context_ops, req_notify_cq)", IbvContextOps.REQ_NOTIFY_CQ);
-        add(all, "offsetof(struct ibv_cq, async_events_completed)", IbvCq.ASYNC_EVENTS_COMPLETED);
-        add(all, "offsetof(struct ibv_cq, channel)", IbvCq.CHANNEL);
-        add(all, "offsetof(struct ibv_cq, comp_events_completed)", IbvCq.COMP_EVENTS_COMPLETED);
-        add(all, "offsetof(struct ibv_cq, cond.__align)", IbvCq.COND___ALIGN);
-        add(all, "offsetof(struct ibv_cq, cond.__data)", IbvCq.COND___DATA);
-        add(all, "offsetof(struct ibv_cq, cond.__size)", IbvCq.COND___SIZE);
-        add(all, "offsetof(struct ibv_cq, context)", IbvCq.CONTEXT);
-        add(all, "offsetof(struct ibv_cq, cq_context)", IbvCq.CQ_CONTEXT);
-        add(all, "offsetof(struct ibv_cq, cqe)", IbvCq.CQE);
-        add(all, "offsetof(struct ibv_cq, handle)", IbvCq.HANDLE);
-        add(all, "offsetof(struct ibv_cq, mutex.__align)", IbvCq.MUTEX___ALIGN);
-        add(all, "offsetof(struct ibv_cq, mutex.__data)", IbvCq.MUTEX___DATA);
-        add(all, "offsetof(struct ibv_cq, mutex.__size)", IbvCq.MUTEX___SIZE);
-        add(all, "offsetof(struct ibv_device_attr, atomic_cap)", IbvDeviceAttr.ATOMIC_CAP);
-        add(all, "offsetof(struct ibv_device_attr, device_cap_flags)", IbvDeviceAttr.DEVICE_CAP_FLAGS);
-        add(all, "offsetof(struct ibv_device_attr, fw_ver)", IbvDeviceAttr.FW_VER);
-        add(all, "offsetof(struct ibv_device_attr, hw_ver)", IbvDeviceAttr.HW_VER);
-        add(all, "offsetof(struct ibv_device_attr, local_ca_ack_delay)", IbvDeviceAttr.LOCAL_CA_ACK_DELAY);
-        add(all, "offsetof(struct ibv_device_attr, max_ah)", IbvDeviceAttr.MAX_AH);
-        add(all, "offsetof(struct ibv_device_attr, max_cq)", IbvDeviceAttr.MAX_CQ);
-        add(all, "offsetof(struct ibv_device_attr, max_cqe)", IbvDeviceAttr.MAX_CQE);
-        add(all, "offsetof(struct ibv_device_attr, max_ee)", IbvDeviceAttr.MAX_EE);
-        add(all, "offsetof(struct ibv_device_attr, max_ee_init_rd_atom)", IbvDeviceAttr.MAX_EE_INIT_RD_ATOM);
-        add(all, "offsetof(struct ibv_device_attr, max_ee_rd_atom)", IbvDeviceAttr.MAX_EE_RD_ATOM);
-        add(all, "offsetof(struct ibv_device_attr, max_fmr)", IbvDeviceAttr.MAX_FMR);
-        add(all, "offsetof(struct ibv_device_attr, max_map_per_fmr)", IbvDeviceAttr.MAX_MAP_PER_FMR);
-        add(all, "offsetof(struct ibv_device_attr, max_mcast_grp)", IbvDeviceAttr.MAX_MCAST_GRP);
-        add(all, "offsetof(struct ibv_device_attr, max_mcast_qp_attach)", IbvDeviceAttr.MAX_MCAST_QP_ATTACH);
-        add(all, "offsetof(struct ibv_device_attr, max_mr)", IbvDeviceAttr.MAX_MR);
-        add(all, "offsetof(struct ibv_device_attr, max_mr_size)", IbvDeviceAttr.MAX_MR_SIZE);
-        add(all, "offsetof(struct ibv_device_attr, max_mw)", IbvDeviceAttr.MAX_MW);
-    }
-
-    private static void part3(Map<String, Long> all) {
-        add(all, "offsetof(struct ibv_device_attr, max_pd)", IbvDeviceAttr.MAX_PD);
-        add(all, "offsetof(struct ibv_device_attr, max_pkeys)", IbvDeviceAttr.MAX_PKEYS);
-        add(all, "offsetof(struct ibv_device_attr, max_qp)", IbvDeviceAttr.MAX_QP);
-        add(all, "offsetof(struct ibv_device_attr, max_qp_init_rd_atom)", IbvDeviceAttr.MAX_QP_INIT_RD_ATOM);
-        add(all, "offsetof(struct ibv_device_attr, max_qp_rd_atom)", IbvDeviceAttr.MAX_QP_RD_ATOM);
-        add(all, "offsetof(struct ibv_device_attr, max_qp_wr)", IbvDeviceAttr.MAX_QP_WR);
-        add(all, "offsetof(struct ibv_device_attr, max_raw_ethy_qp)", IbvDeviceAttr.MAX_RAW_ETHY_QP);
-        add(all, "offsetof(struct ibv_device_attr, max_raw_ipv6_qp)", IbvDeviceAttr.MAX_RAW_IPV6_QP);
-        add(all, "offsetof(struct ibv_device_attr, max_rdd)", IbvDeviceAttr.MAX_RDD);
-        add(all, "offsetof(struct ibv_device_attr, max_res_rd_atom)", IbvDeviceAttr.MAX_RES_RD_ATOM);
-        add(all, "offsetof(struct ibv_device_attr, max_sge)", IbvDeviceAttr.MAX_SGE);
-        add(all, "offsetof(struct ibv_device_attr, max_sge_rd)", IbvDeviceAttr.MAX_SGE_RD);
-        add(all, "offsetof(struct ibv_device_attr, max_srq)", IbvDeviceAttr.MAX_SRQ);
-        add(all, "offsetof(struct ibv_device_attr, max_srq_sge)", IbvDeviceAttr.MAX_SRQ_SGE);
-        add(all, "offsetof(struct ibv_device_attr, max_srq_wr)", IbvDeviceAttr.MAX_SRQ_WR);
-        add(
-                all,
-                "offsetof(struct ibv_device_attr, max_total_mcast_qp_attach)",
-                IbvDeviceAttr.MAX_TOTAL_MCAST_QP_ATTACH);
-        add(all, "offsetof(struct ibv_device_attr, node_guid)", IbvDeviceAttr.NODE_GUID);
-        add(all, "offsetof(struct ibv_device_attr, page_size_cap)", IbvDeviceAttr.PAGE_SIZE_CAP);
-        add(all, "offsetof(struct ibv_device_attr, phys_port_cnt)", IbvDeviceAttr.PHYS_PORT_CNT);
-        add(all, "offsetof(struct ibv_device_attr, sys_image_guid)", IbvDeviceAttr.SYS_IMAGE_GUID);
-        add(all, "offsetof(struct ibv_device_attr, vendor_id)", IbvDeviceAttr.VENDOR_ID);
-        add(all, "offsetof(struct ibv_device_attr, vendor_part_id)", IbvDeviceAttr.VENDOR_PART_ID);
-        add(all, "offsetof(struct ibv_grh, dgid.global.interface_id)", IbvGrh.DGID_GLOBAL_INTERFACE_ID);
-        add(all, "offsetof(struct ibv_grh, dgid.global.subnet_prefix)", IbvGrh.DGID_GLOBAL_SUBNET_PREFIX);
-        add(all, "offsetof(struct ibv_grh, dgid.raw)", IbvGrh.DGID_RAW);
-        add(all, "offsetof(struct ibv_grh, hop_limit)", IbvGrh.HOP_LIMIT);
-        add(all, "offsetof(struct ibv_grh, next_hdr)", IbvGrh.NEXT_HDR);
-        add(all, "offsetof(struct ibv_grh, paylen)", IbvGrh.PAYLEN);
-        add(all, "offsetof(struct ibv_grh, sgid.global.interface_id)", IbvGrh.SGID_GLOBAL_INTERFACE_ID);
-        add(all, "offsetof(struct ibv_grh, sgid.global.subnet_prefix)", IbvGrh.SGID_GLOBAL_SUBNET_PREFIX);
-        add(all, "offsetof(struct ibv_grh, sgid.raw)", IbvGrh.SGID_RAW);
-        add(all, "offsetof(struct ibv_grh, version_tclass_flow)", IbvGrh.VERSION_TCLASS_FLOW);
-        add(all, "offsetof(struct ibv_mr, addr)", IbvMr.ADDR);
-        add(all, "offsetof(struct ibv_mr, context)", IbvMr.CONTEXT);
-        add(all, "offsetof(struct ibv_mr, handle)", IbvMr.HANDLE);
-        add(all, "offsetof(struct ibv_mr, length)", IbvMr.LENGTH);
-        add(all, "offsetof(struct ibv_mr, lkey)", IbvMr.LKEY);
-        add(all, "offsetof(struct ibv_mr, pd)", IbvMr.PD);
-        add(all, "offsetof(struct ibv_mr, rkey)", IbvMr.RKEY);
-        add(all, "offsetof(struct ibv_port_attr, active_mtu)", IbvPortAttr.ACTIVE_MTU);
-        add(all, "offsetof(struct ibv_port_attr, active_speed)", IbvPortAttr.ACTIVE_SPEED);
-        add(all, "offsetof(struct ibv_port_attr, active_width)", IbvPortAttr.ACTIVE_WIDTH);
-        add(all, "offsetof(struct ibv_port_attr, bad_pkey_cntr)", IbvPortAttr.BAD_PKEY_CNTR);
-        add(all, "offsetof(struct ibv_port_attr, flags)", IbvPortAttr.FLAGS);
-        add(all, "offsetof(struct ibv_port_attr, gid_tbl_len)", IbvPortAttr.GID_TBL_LEN);
-        add(all, "offsetof(struct ibv_port_attr, init_type_reply)", IbvPortAttr.INIT_TYPE_REPLY);
-        add(all, "offsetof(struct ibv_port_attr, lid)", IbvPortAttr.LID);
-        add(all, "offsetof(struct ibv_port_attr, link_layer)", IbvPortAttr.LINK_LAYER);
-        add(all, "offsetof(struct ibv_port_attr, lmc)", IbvPortAttr.LMC);
-        add(all, "offsetof(struct ibv_port_attr, max_msg_sz)", IbvPortAttr.MAX_MSG_SZ);
-        add(all, "offsetof(struct ibv_port_attr, max_mtu)", IbvPortAttr.MAX_MTU);
-        add(all, "offsetof(struct ibv_port_attr, max_vl_num)", IbvPortAttr.MAX_VL_NUM);
-        add(all, "offsetof(struct ibv_port_attr, phys_state)", IbvPortAttr.PHYS_STATE);
-        add(all, "offsetof(struct ibv_port_attr, pkey_tbl_len)", IbvPortAttr.PKEY_TBL_LEN);
-        add(all, "offsetof(struct ibv_port_attr, port_cap_flags)", IbvPortAttr.PORT_CAP_FLAGS);
-        add(all, "offsetof(struct ibv_port_attr, port_cap_flags2)", IbvPortAttr.PORT_CAP_FLAGS2);
-        add(all, "offsetof(struct ibv_port_attr, qkey_viol_cntr)", IbvPortAttr.QKEY_VIOL_CNTR);
-        add(all, "offsetof(struct ibv_port_attr, sm_lid)", IbvPortAttr.SM_LID);
-        add(all, "offsetof(struct ibv_port_attr, sm_sl)", IbvPortAttr.SM_SL);
-        add(all, "offsetof(struct ibv_port_attr, state)", IbvPortAttr.STATE);
-        add(all, "offsetof(struct ibv_port_attr, subnet_timeout)", IbvPortAttr.SUBNET_TIMEOUT);
-        add(all, "offsetof(struct ibv_qp, cond.__align)", IbvQp.COND___ALIGN);
-        add(all, "offsetof(struct ibv_qp, cond.__data)", IbvQp.COND___DATA);
-        add(all, "offsetof(struct ibv_qp, cond.__size)", IbvQp.COND___SIZE);
-        add(all, "offsetof(struct ibv_qp, context)", IbvQp.CONTEXT);
-        add(all, "offsetof(struct ibv_qp, events_completed)", IbvQp.EVENTS_COMPLETED);
-        add(all, "offsetof(struct ibv_qp, handle)", IbvQp.HANDLE);
-        add(all, "offsetof(struct ibv_qp, mutex.__align)", IbvQp.MUTEX___ALIGN);
-        add(all, "offsetof(struct ibv_qp, mutex.__data)", IbvQp.MUTEX___DATA);
-        add(all, "offsetof(struct ibv_qp, mutex.__size)", IbvQp.MUTEX___SIZE);
-        add(all, "offsetof(struct ibv_qp, pd)", IbvQp.PD);
-        add(all, "offsetof(struct ibv_qp, qp_context)", IbvQp.QP_CONTEXT);
-        add(all, "offsetof(struct ibv_qp, qp_num)", IbvQp.QP_NUM);
-        add(all, "offsetof(struct ibv_qp, qp_type)", IbvQp.QP_TYPE);
-        add(all, "offsetof(struct ibv_qp, recv_cq)", IbvQp.RECV_CQ);
-        add(all, "offsetof(struct ibv_qp, send_cq)", IbvQp.SEND_CQ);
-        add(all, "offsetof(struct ibv_qp, srq)", IbvQp.SRQ);
-        add(all, "offsetof(struct ibv_qp, state)", IbvQp.STATE);
-        add(all, "offsetof(struct ibv_qp_attr, ah_attr.dlid)", IbvQpAttr.AH_ATTR_DLID);
-        add(
-                all,
-                "offsetof(struct ibv_qp_attr, ah_attr.grh.dgid.global.interface_id)",
-                IbvQpAttr.AH_ATTR_GRH_DGID_GLOBAL_INTERFACE_ID);
-        add(
-                all,
-                "offsetof(struct ibv_qp_attr, ah_attr.grh.dgid.global.subnet_prefix)",
-                IbvQpAttr.AH_ATTR_GRH_DGID_GLOBAL_SUBNET_PREFIX);
-        add(all, "offsetof(struct ibv_qp_attr, ah_attr.grh.dgid.raw)", IbvQpAttr.AH_ATTR_GRH_DGID_RAW);
-        add(all, "offsetof(struct ibv_qp_attr, ah_attr.grh.flow_label)", IbvQpAttr.AH_ATTR_GRH_FLOW_LABEL);
-        add(all, "offsetof(struct ibv_qp_attr, ah_attr.grh.hop_limit)", IbvQpAttr.AH_ATTR_GRH_HOP_LIMIT);
-        add(all, "offsetof(struct ibv_qp_attr, ah_attr.grh.sgid_index)", IbvQpAttr.AH_ATTR_GRH_SGID_INDEX);
-        add(all, "offsetof(struct ibv_qp_attr, ah_attr.grh.traffic_class)", IbvQpAttr.AH_ATTR_GRH_TRAFFIC_CLASS);
-        add(all, "offsetof(struct ibv_qp_attr, ah_attr.is_global)", IbvQpAttr.AH_ATTR_IS_GLOBAL);
-        add(all, "offsetof(struct ibv_qp_attr, ah_attr.port_num)", IbvQpAttr.AH_ATTR_PORT_NUM);
-        add(all, "offsetof(struct ibv_qp_attr, ah_attr.sl)", IbvQpAttr.AH_ATTR_SL);
-        add(all, "offsetof(struct ibv_qp_attr, ah_attr.src_path_bits)", IbvQpAttr.AH_ATTR_SRC_PATH_BITS);
-        add(all, "offsetof(struct ibv_qp_attr, ah_attr.static_rate)", IbvQpAttr.AH_ATTR_STATIC_RATE);
-        add(all, "offsetof(struct ibv_qp_attr, alt_ah_attr.dlid)", IbvQpAttr.ALT_AH_ATTR_DLID);
-        add(
-                all,
-                "offsetof(struct ibv_qp_attr, alt_ah_attr.grh.dgid.global.interface_id)",
-                IbvQpAttr.ALT_AH_ATTR_GRH_DGID_GLOBAL_INTERFACE_ID);
-        add(
-                all,
-                "offsetof(struct ibv_qp_attr, alt_ah_attr.grh.dgid.global.subnet_prefix)",
-                IbvQpAttr.ALT_AH_ATTR_GRH_DGID_GLOBAL_SUBNET_PREFIX);
-        add(all, "offsetof(struct ibv_qp_attr, alt_ah_attr.grh.dgid.raw)", IbvQpAttr.ALT_AH_ATTR_GRH_DGID_RAW);
-        add(all, "offsetof(struct ibv_qp_attr, alt_ah_attr.grh.flow_label)", IbvQpAttr.ALT_AH_ATTR_GRH_FLOW_LABEL);
-        add(all, "offsetof(struct ibv_qp_attr, alt_ah_attr.grh.hop_limit)", IbvQpAttr.ALT_AH_ATTR_GRH_HOP_LIMIT);
-        add(all, "offsetof(struct ibv_qp_attr, alt_ah_attr.grh.sgid_index)", IbvQpAttr.ALT_AH_ATTR_GRH_SGID_INDEX);
-        add(
-                all,
-                "offsetof(struct ibv_qp_attr, alt_ah_attr.grh.traffic_class)",
-                IbvQpAttr.ALT_AH_ATTR_GRH_TRAFFIC_CLASS);
-        add(all, "offsetof(struct ibv_qp_attr, alt_ah_attr.is_global)", IbvQpAttr.ALT_AH_ATTR_IS_GLOBAL);
-    }
-
-    private static void part4(Map<String, Long> all) {
-        add(all, "offsetof(struct ibv_qp_attr, alt_ah_attr.port_num)", IbvQpAttr.ALT_AH_ATTR_PORT_NUM);
-        add(all, "offsetof(struct ibv_qp_attr, alt_ah_attr.sl)", IbvQpAttr.ALT_AH_ATTR_SL);
-        add(all, "offsetof(struct ibv_qp_attr, alt_ah_attr.src_path_bits)", IbvQpAttr.ALT_AH_ATTR_SRC_PATH_BITS);
-        add(all, "offsetof(struct ibv_qp_attr, alt_ah_attr.static_rate)", IbvQpAttr.ALT_AH_ATTR_STATIC_RATE);
-        add(all, "offsetof(struct ibv_qp_attr, alt_pkey_index)", IbvQpAttr.ALT_PKEY_INDEX);
-        add(all, "offsetof(struct ibv_qp_attr, alt_port_num)", IbvQpAttr.ALT_PORT_NUM);
-        add(all, "offsetof(struct ibv_qp_attr, alt_timeout)", IbvQpAttr.ALT_TIMEOUT);
-        add(all, "offsetof(struct ibv_qp_attr, cap.max_inline_data)", IbvQpAttr.CAP_MAX_INLINE_DATA);
-        add(all, "offsetof(struct ibv_qp_attr, cap.max_recv_sge)", IbvQpAttr.CAP_MAX_RECV_SGE);
-        add(all, "offsetof(struct ibv_qp_attr, cap.max_recv_wr)", IbvQpAttr.CAP_MAX_RECV_WR);
-        add(all, "offsetof(struct ibv_qp_attr, cap.max_send_sge)", IbvQpAttr.CAP_MAX_SEND_SGE);
-        add(all, "offsetof(struct ibv_qp_attr, cap.max_send_wr)", IbvQpAttr.CAP_MAX_SEND_WR);
-        add(all, "offsetof(struct ibv_qp_attr, cur_qp_state)", IbvQpAttr.CUR_QP_STATE);
-        add(all, "offsetof(struct ibv_qp_attr, dest_qp_num)", IbvQpAttr.DEST_QP_NUM);
-        add(all, "offsetof(struct ibv_qp_attr, en_sqd_async_notify)", IbvQpAttr.EN_SQD_ASYNC_NOTIFY);
-        add(all, "offsetof(struct ibv_qp_attr, max_dest_rd_atomic)", IbvQpAttr.MAX_DEST_RD_ATOMIC);
-        add(all, "offsetof(struct ibv_qp_attr, max_rd_atomic)", IbvQpAttr.MAX_RD_ATOMIC);
-        add(all, "offsetof(struct ibv_qp_attr, min_rnr_timer)", IbvQpAttr.MIN_RNR_TIMER);
-        add(all, "offsetof(struct ibv_qp_attr, path_mig_state)", IbvQpAttr.PATH_MIG_STATE);
-        add(all, "offsetof(struct ibv_qp_attr, path_mtu)", IbvQpAttr.PATH_MTU);
-        add(all, "offsetof(struct ibv_qp_attr, pkey_index)", IbvQpAttr.PKEY_INDEX);
-        add(all, "offsetof(struct ibv_qp_attr, port_num)", IbvQpAttr.PORT_NUM);
-        add(all, "offsetof(struct ibv_qp_attr, qkey)", IbvQpAttr.QKEY);
-        add(all, "offsetof(struct ibv_qp_attr, qp_access_flags)", IbvQpAttr.QP_ACCESS_FLAGS);
-        add(all, "offsetof(struct ibv_qp_attr, qp_state)", IbvQpAttr.QP_STATE);
-        add(all, "offsetof(struct ibv_qp_attr, rate_limit)", IbvQpAttr.RATE_LIMIT);
-        add(all, "offsetof(struct ibv_qp_attr, retry_cnt)", IbvQpAttr.RETRY_CNT);
-        add(all, "offsetof(struct ibv_qp_attr, rnr_retry)", IbvQpAttr.RNR_RETRY);
-        add(all, "offsetof(struct ibv_qp_attr, rq_psn)", IbvQpAttr.RQ_PSN);
-        add(all, "offsetof(struct ibv_qp_attr, sq_draining)", IbvQpAttr.SQ_DRAINING);
-        add(all, "offsetof(struct ibv_qp_attr, sq_psn)", IbvQpAttr.SQ_PSN);
-        add(all, "offsetof(struct ibv_qp_attr, timeout)", IbvQpAttr.TIMEOUT);
-        add(all, "offsetof(struct ibv_qp_init_attr, cap.max_inline_data)", IbvQpInitAttr.CAP_MAX_INLINE_DATA);
-        add(all, "offsetof(struct ibv_qp_init_attr, cap.max_recv_sge)", IbvQpInitAttr.CAP_MAX_RECV_SGE);
-        add(all, "offsetof(struct ibv_qp_init_attr, cap.max_recv_wr)", IbvQpInitAttr.CAP_MAX_RECV_WR);
-        add(all, "offsetof(struct ibv_qp_init_attr, cap.max_send_sge)", IbvQpInitAttr.CAP_MAX_SEND_SGE);
-        add(all, "offsetof(struct ibv_qp_init_attr, cap.max_send_wr)", IbvQpInitAttr.CAP_MAX_SEND_WR);
-        add(all, "offsetof(struct ibv_qp_init_attr, qp_context)", IbvQpInitAttr.QP_CONTEXT);
-        add(all, "offsetof(struct ibv_qp_init_attr, qp_type)", IbvQpInitAttr.QP_TYPE);
-        add(all, "offsetof(struct ibv_qp_init_attr, recv_cq)", IbvQpInitAttr.RECV_CQ);
-        add(all, "offsetof(struct ibv_qp_init_attr, send_cq)", IbvQpInitAttr.SEND_CQ);
-        add(all, "offsetof(struct ibv_qp_init_attr, sq_sig_all)", IbvQpInitAttr.SQ_SIG_ALL);
-        add(all, "offsetof(struct ibv_qp_init_attr, srq)", IbvQpInitAttr.SRQ);
-        add(all, "offsetof(struct ibv_recv_wr, next)", IbvRecvWr.NEXT);
-        add(all, "offsetof(struct ibv_recv_wr, num_sge)", IbvRecvWr.NUM_SGE);
-        add(all, "offsetof(struct ibv_recv_wr, sg_list)", IbvRecvWr.SG_LIST);
-        add(all, "offsetof(struct ibv_recv_wr, wr_id)", IbvRecvWr.WR_ID);
-        add(all, "offsetof(struct ibv_send_wr, bind_mw.bind_info.addr)", IbvSendWr.BIND_MW_BIND_INFO_ADDR);
-        add(all, "offsetof(struct ibv_send_wr, bind_mw.bind_info.length)", IbvSendWr.BIND_MW_BIND_INFO_LENGTH);
-        add(all, "offsetof(struct ibv_send_wr, bind_mw.bind_info.mr)", IbvSendWr.BIND_MW_BIND_INFO_MR);
-        add(
-                all,
-                "offsetof(struct ibv_send_wr, bind_mw.bind_info.mw_access_flags)",
-                IbvSendWr.BIND_MW_BIND_INFO_MW_ACCESS_FLAGS);
-        add(all, "offsetof(struct ibv_send_wr, bind_mw.mw)", IbvSendWr.BIND_MW_MW);
-        add(all, "offsetof(struct ibv_send_wr, bind_mw.rkey)", IbvSendWr.BIND_MW_RKEY);
-        add(all, "offsetof(struct ibv_send_wr, imm_data)", IbvSendWr.IMM_DATA);
-        add(all, "offsetof(struct ibv_send_wr, invalidate_rkey)", IbvSendWr.INVALIDATE_RKEY);
-        add(all, "offsetof(struct ibv_send_wr, next)", IbvSendWr.NEXT);
-        add(all, "offsetof(struct ibv_send_wr, num_sge)", IbvSendWr.NUM_SGE);
-        add(all, "offsetof(struct ibv_send_wr, opcode)", IbvSendWr.OPCODE);
-        add(all, "offsetof(struct ibv_send_wr, qp_type.xrc.remote_srqn)", IbvSendWr.QP_TYPE_XRC_REMOTE_SRQN);
-        add(all, "offsetof(struct ibv_send_wr, send_flags)", IbvSendWr.SEND_FLAGS);
-        add(all, "offsetof(struct ibv_send_wr, sg_list)", IbvSendWr.SG_LIST);
-        add(all, "offsetof(struct ibv_send_wr, tso.hdr)", IbvSendWr.TSO_HDR);
-        add(all, "offsetof(struct ibv_send_wr, tso.hdr_sz)", IbvSendWr.TSO_HDR_SZ);
-        add(all, "offsetof(struct ibv_send_wr, tso.mss)", IbvSendWr.TSO_MSS);
-        add(all, "offsetof(struct ibv_send_wr, wr.atomic.compare_add)", IbvSendWr.WR_ATOMIC_COMPARE_ADD);
-        add(all, "offsetof(struct ibv_send_wr, wr.atomic.remote_addr)", IbvSendWr.WR_ATOMIC_REMOTE_ADDR);
-        add(all, "offsetof(struct ibv_send_wr, wr.atomic.rkey)", IbvSendWr.WR_ATOMIC_RKEY);
-        add(all, "offsetof(struct ibv_send_wr, wr.atomic.swap)", IbvSendWr.WR_ATOMIC_SWAP);
-        add(all, "offsetof(struct ibv_send_wr, wr.rdma.remote_addr)", IbvSendWr.WR_RDMA_REMOTE_ADDR);
-        add(all, "offsetof(struct ibv_send_wr, wr.rdma.rkey)", IbvSendWr.WR_RDMA_RKEY);
-        add(all, "offsetof(struct ibv_send_wr, wr.ud.ah)", IbvSendWr.WR_UD_AH);
-        add(all, "offsetof(struct ibv_send_wr, wr.ud.remote_qkey)", IbvSendWr.WR_UD_REMOTE_QKEY);
-        add(all, "offsetof(struct ibv_send_wr, wr.ud.remote_qpn)", IbvSendWr.WR_UD_REMOTE_QPN);
-        add(all, "offsetof(struct ibv_send_wr, wr_id)", IbvSendWr.WR_ID);
-        add(all, "offsetof(struct ibv_sge, addr)", IbvSge.ADDR);
-        add(all, "offsetof(struct ibv_sge, length)", IbvSge.LENGTH);
-        add(all, "offsetof(struct ibv_sge, lkey)", IbvSge.LKEY);
-        add(all, "offsetof(struct ibv_srq_init_attr, attr.max_sge)", IbvSrqInitAttr.ATTR_MAX_SGE);
-        add(all, "offsetof(struct ibv_srq_init_attr, attr.max_wr)", IbvSrqInitAttr.ATTR_MAX_WR);
-        add(all, "offsetof(struct ibv_srq_init_attr, attr.srq_limit)", IbvSrqInitAttr.ATTR_SRQ_LIMIT);
-        add(all, "offsetof(struct ibv_srq_init_attr, srq_context)", IbvSrqInitAttr.SRQ_CONTEXT);
-        add(all, "offsetof(struct ibv_wc, byte_len)", IbvWc.BYTE_LEN);
-        add(all, "offsetof(struct ibv_wc, dlid_path_bits)", IbvWc.DLID_PATH_BITS);
-        add(all, "offsetof(struct ibv_wc, imm_data)", IbvWc.IMM_DATA);
-        add(all, "offsetof(struct ibv_wc, invalidated_rkey)", IbvWc.INVALIDATED_RKEY);
-        add(all, "offsetof(struct ibv_wc, opcode)", IbvWc.OPCODE);
-        add(all, "offsetof(struct ibv_wc, pkey_index)", IbvWc.PKEY_INDEX);
-        add(all, "offsetof(struct ibv_wc, qp_num)", IbvWc.QP_NUM);
-        add(all, "offsetof(struct ibv_wc, sl)", IbvWc.SL);
-        add(all, "offsetof(struct ibv_wc, slid)", IbvWc.SLID);
-        add(all, "offsetof(struct ibv_wc, src_qp)", IbvWc.SRC_QP);
-        add(all, "offsetof(struct ibv_wc, status)", IbvWc.STATUS);
-        add(all, "offsetof(struct ibv_wc, vendor_err)", IbvWc.VENDOR_ERR);
-        add(all, "offsetof(struct ibv_wc, wc_flags)", IbvWc.WC_FLAGS);
-        add(all, "offsetof(struct ibv_wc, wr_id)", IbvWc.WR_ID);
-        add(all, "offsetof(struct pollfd, events)", Pollfd.EVENTS);
-        add(all, "offsetof(struct pollfd, fd)", Pollfd.FD);
-        add(all, "offsetof(struct pollfd, revents)", Pollfd.REVENTS);
-        add(all, "offsetof(struct rdma_addrinfo, ai_connect)", RdmaAddrinfo.AI_CONNECT);
-        add(all, "offsetof(struct rdma_addrinfo, ai_connect_len)", RdmaAddrinfo.AI_CONNECT_LEN);
-    }
-
-    private static void part5(Map<String, Long> all) {
-        add(all, "offsetof(struct rdma_addrinfo, ai_dst_addr)", RdmaAddrinfo.AI_DST_ADDR);
-        add(all, "offsetof(struct rdma_addrinfo, ai_dst_canonname)", RdmaAddrinfo.AI_DST_CANONNAME);
-        add(all, "offsetof(struct rdma_addrinfo, ai_dst_len)", RdmaAddrinfo.AI_DST_LEN);
-        add(all, "offsetof(struct rdma_addrinfo, ai_family)", RdmaAddrinfo.AI_FAMILY);
-        add(all, "offsetof(struct rdma_addrinfo, ai_flags)", RdmaAddrinfo.AI_FLAGS);
-        add(all, "offsetof(struct rdma_addrinfo, ai_next)", RdmaAddrinfo.AI_NEXT);
-        add(all, "offsetof(struct rdma_addrinfo, ai_port_space)", RdmaAddrinfo.AI_PORT_SPACE);
-        add(all, "offsetof(struct rdma_addrinfo, ai_qp_type)", RdmaAddrinfo.AI_QP_TYPE);
-        add(all, "offsetof(struct rdma_addrinfo, ai_route)", RdmaAddrinfo.AI_ROUTE);
-        add(all, "offsetof(struct rdma_addrinfo, ai_route_len)", RdmaAddrinfo.AI_ROUTE_LEN);
-        add(all, "offsetof(struct rdma_addrinfo, ai_src_addr)", RdmaAddrinfo.AI_SRC_ADDR);
-        add(all, "offsetof(struct rdma_addrinfo, ai_src_canonname)", RdmaAddrinfo.AI_SRC_CANONNAME);
-        add(all, "offsetof(struct rdma_addrinfo, ai_src_len)", RdmaAddrinfo.AI_SRC_LEN);
-        add(all, "offsetof(struct rdma_cm_event, event)", RdmaCmEvent.EVENT);
-        add(all, "offsetof(struct rdma_cm_event, id)", RdmaCmEvent.ID);
-        add(all, "offsetof(struct rdma_cm_event, listen_id)", RdmaCmEvent.LISTEN_ID);
-        add(all, "offsetof(struct rdma_cm_event, param.conn.flow_control)", RdmaCmEvent.PARAM_CONN_FLOW_CONTROL);
-        add(all, "offsetof(struct rdma_cm_event, param.conn.initiator_depth)", RdmaCmEvent.PARAM_CONN_INITIATOR_DEPTH);
-        add(all, "offsetof(struct rdma_cm_event, param.conn.private_data)", RdmaCmEvent.PARAM_CONN_PRIVATE_DATA);
-        add(
-                all,
-                "offsetof(struct rdma_cm_event, param.conn.private_data_len)",
-                RdmaCmEvent.PARAM_CONN_PRIVATE_DATA_LEN);
-        add(all, "offsetof(struct rdma_cm_event, param.conn.qp_num)", RdmaCmEvent.PARAM_CONN_QP_NUM);
-        add(
-                all,
-                "offsetof(struct rdma_cm_event, param.conn.responder_resources)",
-                RdmaCmEvent.PARAM_CONN_RESPONDER_RESOURCES);
-        add(all, "offsetof(struct rdma_cm_event, param.conn.retry_count)", RdmaCmEvent.PARAM_CONN_RETRY_COUNT);
-        add(all, "offsetof(struct rdma_cm_event, param.conn.rnr_retry_count)", RdmaCmEvent.PARAM_CONN_RNR_RETRY_COUNT);
-        add(all, "offsetof(struct rdma_cm_event, param.conn.srq)", RdmaCmEvent.PARAM_CONN_SRQ);
-        add(all, "offsetof(struct rdma_cm_event, param.ud.ah_attr.dlid)", RdmaCmEvent.PARAM_UD_AH_ATTR_DLID);
-        add(
-                all,
-                "offsetof(struct rdma_cm_event, param.ud.ah_attr.grh.dgid.global.interface_id)",
-                RdmaCmEvent.PARAM_UD_AH_ATTR_GRH_DGID_GLOBAL_INTERFACE_ID);
-        add(
-                all,
-                "offsetof(struct rdma_cm_event, param.ud.ah_attr.grh.dgid.global.subnet_prefix)",
-                RdmaCmEvent.PARAM_UD_AH_ATTR_GRH_DGID_GLOBAL_SUBNET_PREFIX);
-        add(
-                all,
-                "offsetof(struct rdma_cm_event, param.ud.ah_attr.grh.dgid.raw)",
-                RdmaCmEvent.PARAM_UD_AH_ATTR_GRH_DGID_RAW);
-        add(
-                all,
-                "offsetof(struct rdma_cm_event, param.ud.ah_attr.grh.flow_label)",
-                RdmaCmEvent.PARAM_UD_AH_ATTR_GRH_FLOW_LABEL);
-        add(
-                all,
-                "offsetof(struct rdma_cm_event, param.ud.ah_attr.grh.hop_limit)",
-                RdmaCmEvent.PARAM_UD_AH_ATTR_GRH_HOP_LIMIT);
-        add(
-                all,
-                "offsetof(struct rdma_cm_event, param.ud.ah_attr.grh.sgid_index)",
-                RdmaCmEvent.PARAM_UD_AH_ATTR_GRH_SGID_INDEX);
-        add(
-                all,
-                "offsetof(struct rdma_cm_event, param.ud.ah_attr.grh.traffic_class)",
-                RdmaCmEvent.PARAM_UD_AH_ATTR_GRH_TRAFFIC_CLASS);
-        add(all, "offsetof(struct rdma_cm_event, param.ud.ah_attr.is_global)", RdmaCmEvent.PARAM_UD_AH_ATTR_IS_GLOBAL);
-        add(all, "offsetof(struct rdma_cm_event, param.ud.ah_attr.port_num)", RdmaCmEvent.PARAM_UD_AH_ATTR_PORT_NUM);
-        add(all, "offsetof(struct rdma_cm_event, param.ud.ah_attr.sl)", RdmaCmEvent.PARAM_UD_AH_ATTR_SL);
-        add(
-                all,
-                "offsetof(struct rdma_cm_event, param.ud.ah_attr.src_path_bits)",
-                RdmaCmEvent.PARAM_UD_AH_ATTR_SRC_PATH_BITS);
-        add(
-                all,
-                "offsetof(struct rdma_cm_event, param.ud.ah_attr.static_rate)",
-                RdmaCmEvent.PARAM_UD_AH_ATTR_STATIC_RATE);
-        add(all, "offsetof(struct rdma_cm_event, param.ud.private_data)", RdmaCmEvent.PARAM_UD_PRIVATE_DATA);
-        add(all, "offsetof(struct rdma_cm_event, param.ud.private_data_len)", RdmaCmEvent.PARAM_UD_PRIVATE_DATA_LEN);
-        add(all, "offsetof(struct rdma_cm_event, param.ud.qkey)", RdmaCmEvent.PARAM_UD_QKEY);
-        add(all, "offsetof(struct rdma_cm_event, param.ud.qp_num)", RdmaCmEvent.PARAM_UD_QP_NUM);
-        add(all, "offsetof(struct rdma_cm_event, status)", RdmaCmEvent.STATUS);
-        add(all, "offsetof(struct rdma_cm_id, channel)", RdmaCmId.CHANNEL);
-        add(all, "offsetof(struct rdma_cm_id, context)", RdmaCmId.CONTEXT);
-        add(all, "offsetof(struct rdma_cm_id, event)", RdmaCmId.EVENT);
-        add(all, "offsetof(struct rdma_cm_id, pd)", RdmaCmId.PD);
-        add(all, "offsetof(struct rdma_cm_id, port_num)", RdmaCmId.PORT_NUM);
-        add(all, "offsetof(struct rdma_cm_id, ps)", RdmaCmId.PS);
-        add(all, "offsetof(struct rdma_cm_id, qp)", RdmaCmId.QP);
-        add(all, "offsetof(struct rdma_cm_id, qp_type)", RdmaCmId.QP_TYPE);
-        add(all, "offsetof(struct rdma_cm_id, recv_cq)", RdmaCmId.RECV_CQ);
-        add(all, "offsetof(struct rdma_cm_id, recv_cq_channel)", RdmaCmId.RECV_CQ_CHANNEL);
-        add(
-                all,
-                "offsetof(struct rdma_cm_id, route.addr.addr.ibaddr.dgid.global.interface_id)",
-                RdmaCmId.ROUTE_ADDR_ADDR_IBADDR_DGID_GLOBAL_INTERFACE_ID);
-        add(
-                all,
-                "offsetof(struct rdma_cm_id, route.addr.addr.ibaddr.dgid.global.subnet_prefix)",
-                RdmaCmId.ROUTE_ADDR_ADDR_IBADDR_DGID_GLOBAL_SUBNET_PREFIX);
-        add(
-                all,
-                "offsetof(struct rdma_cm_id, route.addr.addr.ibaddr.dgid.raw)",
-                RdmaCmId.ROUTE_ADDR_ADDR_IBADDR_DGID_RAW);
-        add(all, "offsetof(struct rdma_cm_id, route.addr.addr.ibaddr.pkey)", RdmaCmId.ROUTE_ADDR_ADDR_IBADDR_PKEY);
-        add(
-                all,
-                "offsetof(struct rdma_cm_id, route.addr.addr.ibaddr.sgid.global.interface_id)",
-                RdmaCmId.ROUTE_ADDR_ADDR_IBADDR_SGID_GLOBAL_INTERFACE_ID);
-        add(
-                all,
-                "offsetof(struct rdma_cm_id, route.addr.addr.ibaddr.sgid.global.subnet_prefix)",
-                RdmaCmId.ROUTE_ADDR_ADDR_IBADDR_SGID_GLOBAL_SUBNET_PREFIX);
-        add(
-                all,
-                "offsetof(struct rdma_cm_id, route.addr.addr.ibaddr.sgid.raw)",
-                RdmaCmId.ROUTE_ADDR_ADDR_IBADDR_SGID_RAW);
-        add(all, "offsetof(struct rdma_cm_id, route.addr.dst_addr)", RdmaCmId.ROUTE_ADDR_DST_ADDR);
-        add(all, "offsetof(struct rdma_cm_id, route.addr.dst_sin)", RdmaCmId.ROUTE_ADDR_DST_SIN);
-        add(all, "offsetof(struct rdma_cm_id, route.addr.dst_sin6)", RdmaCmId.ROUTE_ADDR_DST_SIN6);
-        add(all, "offsetof(struct rdma_cm_id, route.addr.dst_storage)", RdmaCmId.ROUTE_ADDR_DST_STORAGE);
-        add(all, "offsetof(struct rdma_cm_id, route.addr.src_addr)", RdmaCmId.ROUTE_ADDR_SRC_ADDR);
-        add(all, "offsetof(struct rdma_cm_id, route.addr.src_sin)", RdmaCmId.ROUTE_ADDR_SRC_SIN);
-        add(all, "offsetof(struct rdma_cm_id, route.addr.src_sin6)", RdmaCmId.ROUTE_ADDR_SRC_SIN6);
-        add(all, "offsetof(struct rdma_cm_id, route.addr.src_storage)", RdmaCmId.ROUTE_ADDR_SRC_STORAGE);
-        add(all, "offsetof(struct rdma_cm_id, route.num_paths)", RdmaCmId.ROUTE_NUM_PATHS);
-        add(all, "offsetof(struct rdma_cm_id, route.path_rec)", RdmaCmId.ROUTE_PATH_REC);
-        add(all, "offsetof(struct rdma_cm_id, send_cq)", RdmaCmId.SEND_CQ);
-        add(all, "offsetof(struct rdma_cm_id, send_cq_channel)", RdmaCmId.SEND_CQ_CHANNEL);
-        add(all, "offsetof(struct rdma_cm_id, srq)", RdmaCmId.SRQ);
-        add(all, "offsetof(struct rdma_cm_id, verbs)", RdmaCmId.VERBS);
-        add(all, "offsetof(struct rdma_conn_param, flow_control)", RdmaConnParam.FLOW_CONTROL);
-        add(all, "offsetof(struct rdma_conn_param, initiator_depth)", RdmaConnParam.INITIATOR_DEPTH);
-        add(all, "offsetof(struct rdma_conn_param, private_data)", RdmaConnParam.PRIVATE_DATA);
-        add(all, "offsetof(struct rdma_conn_param, private_data_len)", RdmaConnParam.PRIVATE_DATA_LEN);
-        add(all, "offsetof(struct rdma_conn_param, qp_num)", RdmaConnParam.QP_NUM);
-        add(all, "offsetof(struct rdma_conn_param, responder_resources)", RdmaConnParam.RESPONDER_RESOURCES);
-        add(all, "offsetof(struct rdma_conn_param, retry_count)", RdmaConnParam.RETRY_COUNT);
-        add(all, "offsetof(struct rdma_conn_param, rnr_retry_count)", RdmaConnParam.RNR_RETRY_COUNT);
-        add(all, "offsetof(struct rdma_conn_param, srq)", RdmaConnParam.SRQ);
-        add(all, "offsetof(struct rdma_event_channel, fd)", RdmaEventChannel.FD);
-        add(all, "offsetof(union ibv_gid, global.interface_id)", IbvGid.GLOBAL_INTERFACE_ID);
-        add(all, "offsetof(union ibv_gid, global.subnet_prefix)", IbvGid.GLOBAL_SUBNET_PREFIX);
-        add(all, "offsetof(union ibv_gid, raw)", IbvGid.RAW);
-        add(all, "sizeof(struct ibv_ah_attr)", IbvAhAttr.BYTES);
-        add(all, "sizeof(struct ibv_async_event)", IbvAsyncEvent.BYTES);
-        add(all, "sizeof(struct ibv_comp_channel)", IbvCompChannel.BYTES);
-        add(all, "sizeof(struct ibv_context)", IbvContext.BYTES);
-        add(all, "sizeof(struct ibv_context_ops)", IbvContextOps.BYTES);
-        add(all, "sizeof(struct ibv_cq)", IbvCq.BYTES);
-        add(all, "sizeof(struct ibv_device_attr)", IbvDeviceAttr.BYTES);
-        add(all, "sizeof(struct ibv_grh)", IbvGrh.BYTES);
-        add(all, "sizeof(struct ibv_mr)", IbvMr.BYTES);
-        add(all, "sizeof(struct ibv_port_attr)", IbvPortAttr.BYTES);
-        add(all, "sizeof(struct ibv_qp)", IbvQp.BYTES);
-        add(all, "sizeof(struct ibv_qp_attr)", IbvQpAttr.BYTES);
-        add(all, "sizeof(struct ibv_qp_init_attr)", IbvQpInitAttr.BYTES);
-    }
-
-    private static void part6(Map<String, Long> all) {
-        add(all, "sizeof(struct ibv_recv_wr)", IbvRecvWr.BYTES);
-        add(all, "sizeof(struct ibv_send_wr)", IbvSendWr.BYTES);
-        add(all, "sizeof(struct ibv_sge)", IbvSge.BYTES);
-        add(all, "sizeof(struct ibv_srq_init_attr)", IbvSrqInitAttr.BYTES);
-        add(all, "sizeof(struct ibv_wc)", IbvWc.BYTES);
-        add(all, "sizeof(struct pollfd)", Pollfd.BYTES);
-        add(all, "sizeof(struct rdma_addrinfo)", RdmaAddrinfo.BYTES);
-        add(all, "sizeof(struct rdma_cm_event)", RdmaCmEvent.BYTES);
-        add(all, "sizeof(struct rdma_cm_id)", RdmaCmId.BYTES);
-        add(all, "sizeof(struct rdma_conn_param)", RdmaConnParam.BYTES);
-        add(all, "sizeof(struct rdma_event_channel)", RdmaEventChannel.BYTES);
-        add(all, "sizeof(union ibv_gid)", IbvGid.BYTES);
     }
 }

@@ -12,6 +12,8 @@ import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.WorkRequest;
+import dev.rackcall.verbs.soft.wire.FrameLayout;
+import dev.rackcall.verbs.soft.wire.SoftGid;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
@@ -185,11 +187,11 @@ class FaultPlanTest {
             queuePair.toReadyToSend(ReadyToSend.defaults().withRetries(10, 2));
             queuePair.postSend(request.write(0, 0).inline(1).id(5));
             try (Socket peer = silent.accept()) {
-                byte[] hello = peer.getInputStream().readNBytes(FrameLayout.GREETING_BYTES);
-                assertThat(hello).hasSize(FrameLayout.GREETING_BYTES);
+                byte[] hello = peer.getInputStream().readNBytes(FrameLayout.HELLO_BYTES);
+                assertThat(hello).hasSize(FrameLayout.HELLO_BYTES);
                 peer.getOutputStream()
-                        .write(RawPeer.toArray(RawPeer.greeting(FrameLayout.MAGIC, FrameLayout.VERSION, a.gid())
-                                .put(FrameLayout.GREETING_SOURCE, gid.toBytes())));
+                        .write(RawPeer.toArray(RawPeer.hello(FrameLayout.MAGIC, FrameLayout.VERSION, a.gid())
+                                .put(FrameLayout.HELLO_SOURCE, gid.toBytes())));
                 Bench.Done done = a.next();
                 assertThat(done.id()).isEqualTo(5);
                 assertThat(done.status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);

@@ -8,6 +8,9 @@ import dev.rackcall.verbs.Connected;
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
+import dev.rackcall.verbs.soft.wire.FrameLayout;
+import dev.rackcall.verbs.soft.wire.Hello;
+import dev.rackcall.verbs.soft.wire.Refusal;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Random;
@@ -39,18 +42,18 @@ class HostilePeerTest {
         }
     }
 
-    private RawPeer greeted() throws IOException {
+    private RawPeer connected() throws IOException {
         RawPeer peer = new RawPeer(victim);
-        peer.send(RawPeer.greeting(FrameLayout.MAGIC, FrameLayout.VERSION, victim));
-        assertThat(peer.read(FrameLayout.GREETING_BYTES).getInt(FrameLayout.GREETING_ANSWER))
-                .isEqualTo(Greeting.Answer.WELCOME.ordinal());
+        peer.send(RawPeer.hello(FrameLayout.MAGIC, FrameLayout.VERSION, victim));
+        assertThat(peer.read(FrameLayout.HELLO_BYTES).getInt(FrameLayout.HELLO_ANSWER))
+                .isEqualTo(Hello.Answer.ACCEPTED.ordinal());
         return peer;
     }
 
     @Test
     void shouldCloseOnAnotherProtocol() throws Exception {
         try (RawPeer peer = new RawPeer(victim)) {
-            peer.send(RawPeer.greeting(0x20544547, 0x20484854, victim));
+            peer.send(RawPeer.hello(0x20544547, 0x20484854, victim));
             assertThat(peer.isClosed()).isTrue();
         }
     }
@@ -58,10 +61,10 @@ class HostilePeerTest {
     @Test
     void shouldTellAnotherVersionWhy() throws Exception {
         try (RawPeer peer = new RawPeer(victim)) {
-            peer.send(RawPeer.greeting(FrameLayout.MAGIC, 99, victim));
-            ByteBuffer answer = peer.read(FrameLayout.GREETING_BYTES);
-            assertThat(answer.getInt(FrameLayout.GREETING_VERSION)).isEqualTo(FrameLayout.VERSION);
-            assertThat(answer.getInt(FrameLayout.GREETING_ANSWER)).isEqualTo(Greeting.Answer.OTHER_VERSION.ordinal());
+            peer.send(RawPeer.hello(FrameLayout.MAGIC, 99, victim));
+            ByteBuffer answer = peer.read(FrameLayout.HELLO_BYTES);
+            assertThat(answer.getInt(FrameLayout.HELLO_VERSION)).isEqualTo(FrameLayout.VERSION);
+            assertThat(answer.getInt(FrameLayout.HELLO_ANSWER)).isEqualTo(Hello.Answer.OTHER_VERSION.ordinal());
             assertThat(peer.isClosed()).isTrue();
         }
     }
@@ -69,18 +72,18 @@ class HostilePeerTest {
     @Test
     void shouldTellThatAnotherDeviceListens() throws Exception {
         try (RawPeer peer = new RawPeer(victim)) {
-            peer.send(RawPeer.greeting(
+            peer.send(RawPeer.hello(
                     FrameLayout.MAGIC, FrameLayout.VERSION, new Gid(victim.high(), victim.low() ^ 1L << 40)));
-            assertThat(peer.read(FrameLayout.GREETING_BYTES).getInt(FrameLayout.GREETING_ANSWER))
-                    .isEqualTo(Greeting.Answer.OTHER_DEVICE.ordinal());
+            assertThat(peer.read(FrameLayout.HELLO_BYTES).getInt(FrameLayout.HELLO_ANSWER))
+                    .isEqualTo(Hello.Answer.OTHER_DEVICE.ordinal());
             assertThat(peer.isClosed()).isTrue();
         }
     }
 
     @Test
-    void shouldNotWaitForEverForAGreeting() throws Exception {
+    void shouldNotWaitForEverForAHello() throws Exception {
         try (RawPeer peer = new RawPeer(victim)) {
-            peer.sendPart(RawPeer.greeting(FrameLayout.MAGIC, FrameLayout.VERSION, victim), 20);
+            peer.sendPart(RawPeer.hello(FrameLayout.MAGIC, FrameLayout.VERSION, victim), 20);
             assertThat(peer.isClosed()).isTrue();
         }
     }
@@ -88,7 +91,7 @@ class HostilePeerTest {
     @Test
     void shouldCloseOnFramesOfImpossibleLength() throws Exception {
         for (int length : new int[] {0, -1, 71, FrameLayout.MAX_FRAME + 1, Integer.MAX_VALUE}) {
-            try (RawPeer peer = greeted()) {
+            try (RawPeer peer = connected()) {
                 ByteBuffer frame =
                         ByteBuffer.allocate(FrameLayout.REQUEST_BYTES).order(java.nio.ByteOrder.LITTLE_ENDIAN);
                 peer.send(frame.putInt(0, length));
@@ -99,7 +102,7 @@ class HostilePeerTest {
 
     @Test
     void shouldCloseOnAnUnknownKind() throws Exception {
-        try (RawPeer peer = greeted()) {
+        try (RawPeer peer = connected()) {
             peer.send(RawPeer.request(FrameLayout.REQUEST_BYTES, 15));
             assertThat(peer.isClosed()).isTrue();
         }
@@ -107,7 +110,7 @@ class HostilePeerTest {
 
     @Test
     void shouldRefuseAStrangerAtSomebodysQueuePair() throws Exception {
-        try (RawPeer peer = greeted()) {
+        try (RawPeer peer = connected()) {
             ByteBuffer write = RawPeer.request(FrameLayout.REQUEST_BYTES + 8, 0)
                     .putInt(FrameLayout.DESTINATION, pair.qb.number())
                     .putInt(FrameLayout.SOURCE, pair.qa.number())
@@ -130,7 +133,7 @@ class HostilePeerTest {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         for (int round = 0; round < 20; round++) {
-            try (RawPeer peer = greeted()) {
+            try (RawPeer peer = connected()) {
                 for (int i = 0; i < 200; i++) {
                     peer.send(randomFrame(random));
                 }
@@ -159,7 +162,7 @@ class HostilePeerTest {
 
     @Test
     void shouldAnswerAFloodOnlyAsFastAsItIsRead() throws Exception {
-        try (RawPeer peer = greeted()) {
+        try (RawPeer peer = connected()) {
             ByteBuffer read = RawPeer.request(FrameLayout.REQUEST_BYTES, 4).putInt(FrameLayout.SOURCE, 5);
             for (int i = 0; i < 20_000; i++) {
                 peer.send(read);
@@ -176,11 +179,11 @@ class HostilePeerTest {
         try (Bench small = new Bench(SoftDevice.of("small", SoftOptions.local().withMaxPeers(1)));
                 RawPeer first = new RawPeer(small.gid());
                 RawPeer second = new RawPeer(small.gid())) {
-            first.send(RawPeer.greeting(FrameLayout.MAGIC, FrameLayout.VERSION, small.gid()));
-            second.send(RawPeer.greeting(FrameLayout.MAGIC, FrameLayout.VERSION, small.gid()));
-            int one = first.read(FrameLayout.GREETING_BYTES).getInt(FrameLayout.GREETING_ANSWER);
-            int two = second.read(FrameLayout.GREETING_BYTES).getInt(FrameLayout.GREETING_ANSWER);
-            assertThat(new int[] {one, two}).contains(Greeting.Answer.TOO_MANY_PEERS.ordinal());
+            first.send(RawPeer.hello(FrameLayout.MAGIC, FrameLayout.VERSION, small.gid()));
+            second.send(RawPeer.hello(FrameLayout.MAGIC, FrameLayout.VERSION, small.gid()));
+            int one = first.read(FrameLayout.HELLO_BYTES).getInt(FrameLayout.HELLO_ANSWER);
+            int two = second.read(FrameLayout.HELLO_BYTES).getInt(FrameLayout.HELLO_ANSWER);
+            assertThat(new int[] {one, two}).contains(Hello.Answer.TOO_MANY_PEERS.ordinal());
         }
     }
 }

@@ -13,6 +13,8 @@ import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.WorkRequest;
+import dev.rackcall.verbs.soft.wire.FrameLayout;
+import dev.rackcall.verbs.soft.wire.SoftGid;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
@@ -63,13 +65,13 @@ class HostileTargetTest {
 
     private Socket accepted() throws IOException {
         Socket peer = listening.accept();
-        assertThat(peer.getInputStream().readNBytes(FrameLayout.GREETING_BYTES)).hasSize(FrameLayout.GREETING_BYTES);
+        assertThat(peer.getInputStream().readNBytes(FrameLayout.HELLO_BYTES)).hasSize(FrameLayout.HELLO_BYTES);
         return peer;
     }
 
-    private byte[] greeting(int version, Gid source) {
-        return RawPeer.toArray(RawPeer.greeting(FrameLayout.MAGIC, version, victim.gid())
-                .put(FrameLayout.GREETING_SOURCE, source.toBytes()));
+    private byte[] hello(int version, Gid source) {
+        return RawPeer.toArray(RawPeer.hello(FrameLayout.MAGIC, version, victim.gid())
+                .put(FrameLayout.HELLO_SOURCE, source.toBytes()));
     }
 
     private void read() {
@@ -81,7 +83,7 @@ class HostileTargetTest {
     void shouldNotTalkToAnotherVersionOrDevice() throws Exception {
         read();
         try (Socket peer = accepted()) {
-            peer.getOutputStream().write(greeting(FrameLayout.VERSION + 1, gid));
+            peer.getOutputStream().write(hello(FrameLayout.VERSION + 1, gid));
             assertThat(victim.next().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
         }
         queuePair.toReset();
@@ -90,7 +92,7 @@ class HostileTargetTest {
         queuePair.toReadyToSend(Bench.PATIENT);
         read();
         try (Socket peer = accepted()) {
-            peer.getOutputStream().write(greeting(FrameLayout.VERSION, new Gid(3, 4)));
+            peer.getOutputStream().write(hello(FrameLayout.VERSION, new Gid(3, 4)));
             assertThat(victim.next().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
         }
     }
@@ -101,7 +103,7 @@ class HostileTargetTest {
         Random random = new Random(seed);
         read();
         try (Socket peer = accepted()) {
-            peer.getOutputStream().write(greeting(FrameLayout.VERSION, gid));
+            peer.getOutputStream().write(hello(FrameLayout.VERSION, gid));
             assertThat(peer.getInputStream().readNBytes(FrameLayout.REQUEST_BYTES))
                     .hasSize(FrameLayout.REQUEST_BYTES);
             for (int i = 0; i < 100; i++) {

@@ -1,6 +1,8 @@
 package dev.rackcall.verbs.soft;
 
 import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.soft.wire.FrameLayout;
+import dev.rackcall.verbs.soft.wire.SoftGid;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.Socket;
@@ -19,8 +21,8 @@ final class RawPeer implements AutoCloseable {
         socket.setSoTimeout(PATIENCE_MILLIS);
     }
 
-    static ByteBuffer greeting(int magic, int version, Gid target) {
-        return ByteBuffer.allocate(FrameLayout.GREETING_BYTES)
+    static ByteBuffer hello(int magic, int version, Gid target) {
+        return ByteBuffer.allocate(FrameLayout.HELLO_BYTES)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putInt(magic)
                 .putInt(version)

@@ -3,6 +3,7 @@ package dev.rackcall.verbs.soft;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.testkit.TestCertificate;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Bench;
 import dev.rackcall.verbs.CompletionStatus;
@@ -11,11 +12,14 @@ import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.WorkRequest;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,20 +29,29 @@ class TlsTest {
     @TempDir
     private static Path folder;
 
-    private static Certificates certificates;
+    private static final Map<String, TestCertificate> CERTIFICATES = new HashMap<>();
 
     private final WorkRequest request = WorkRequest.create(1, 64);
 
     @BeforeAll
-    static void makeCertificates() throws Exception {
-        certificates = new Certificates(folder);
+    static void makeCertificates() {
         for (String name : new String[] {"a", "b", "stranger"}) {
-            certificates.make(name);
+            CERTIFICATES.put(name, TestCertificate.make(folder, name));
         }
     }
 
+    private static TlsOptions options(String name, String... trusted) throws IOException {
+        StringBuilder authority = new StringBuilder();
+        for (String other : trusted) {
+            authority.append(Files.readString(CERTIFICATES.get(other).certificate()));
+        }
+        Path file = Files.writeString(folder.resolve(name + ".trust"), authority);
+        return new TlsOptions(
+                CERTIFICATES.get(name).certificate(), CERTIFICATES.get(name).key(), file);
+    }
+
     private static Bench bench(String name, String... trusted) throws Exception {
-        return new Bench(SoftDevice.of(name, SoftOptions.local().withTls(certificates.options(name, trusted))));
+        return new Bench(SoftDevice.of(name, SoftOptions.local().withTls(options(name, trusted))));
     }
 
     private static Connected connected(Bench a, Bench b) {
@@ -117,7 +130,8 @@ class TlsTest {
     @Test
     void shouldSayWhatIsWrongWithItsFiles() throws Exception {
         Path junk = Files.writeString(folder.resolve("junk.pem"), "junk");
-        SoftOptions options = SoftOptions.local().withTls(new TlsOptions(junk, junk, certificates.certificate("a")));
+        SoftOptions options = SoftOptions.local()
+                .withTls(new TlsOptions(junk, junk, CERTIFICATES.get("a").certificate()));
         assertThatThrownBy(() -> SoftDevice.of("junk", options).open())
                 .isInstanceOf(VerbsException.class)
                 .hasMessageContaining("junk.pem")

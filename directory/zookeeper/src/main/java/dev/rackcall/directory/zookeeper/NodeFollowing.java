@@ -1,6 +1,6 @@
 package dev.rackcall.directory.zookeeper;
 
-import dev.rackcall.directory.spi.DirectoryStore;
+import dev.rackcall.directory.DirectoryStore;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

@@ -3,7 +3,7 @@ package dev.rackcall.directory.zookeeper;
 import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryOptions;
-import dev.rackcall.directory.spi.DirectoryStore;
+import dev.rackcall.directory.DirectoryStore;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;

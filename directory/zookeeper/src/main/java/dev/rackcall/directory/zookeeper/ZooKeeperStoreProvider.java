@@ -3,8 +3,8 @@ package dev.rackcall.directory.zookeeper;
 import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryOptions;
-import dev.rackcall.directory.spi.DirectoryStore;
-import dev.rackcall.directory.spi.StoreProvider;
+import dev.rackcall.directory.DirectoryStore;
+import dev.rackcall.directory.StoreProvider;
 import java.net.URI;
 import java.util.regex.Pattern;
 

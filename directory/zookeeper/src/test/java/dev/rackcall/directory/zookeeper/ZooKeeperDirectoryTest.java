@@ -12,12 +12,12 @@ import dev.rackcall.directory.DirectoryException;
 import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryOptions;
 import dev.rackcall.directory.Endpoint;
+import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingCluster;
 import org.apache.curator.test.TestingServer;
@@ -77,14 +77,6 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
         return new Losable(over(store), () -> store.zooKeeper().getTestable().injectSessionExpiration());
     }
 
-    private static void await(String what, BooleanSupplier condition) throws InterruptedException {
-        long end = System.nanoTime() + PATIENCE.toNanos();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("in vain waited for: " + what).isLessThan(end);
-            Thread.sleep(5);
-        }
-    }
-
     @Test
     void shouldLoseNothingWithAServerOfTheEnsemble() throws Exception {
         // Longer than a new leader's election takes, so that no lease is lost meanwhile.
@@ -101,9 +93,9 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
             ensemble.killServer(lost);
 
             server.announce(CART, Endpoint.of("b", "host-b", 1));
-            await("both endpoints", () -> view.endpoints().size() == 2 && view.isCurrent());
+            Await.until("both endpoints", () -> view.endpoints().size() == 2 && view.isCurrent());
             announcement.update(Endpoint.of("a", "host-a", 1).withLoad(3));
-            await("the load", () -> view.endpoints().getFirst().load() == 3);
+            Await.until("the load", () -> view.endpoints().getFirst().load() == 3);
             ensemble.restartServer(lost);
         }
     }
@@ -121,15 +113,15 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
 
             alone.stop();
 
-            await("the loss to be noticed", () -> !view.isCurrent());
+            Await.until("the loss to be noticed", () -> !view.isCurrent());
             assertThat(view.endpoints()).hasSize(1);
             assertThatThrownBy(() -> client.announce(CART, Endpoint.of("b", "host-b", 1)))
                     .isInstanceOf(DirectoryException.class)
                     .hasMessageContaining(alone.getConnectString());
             alone.restart();
-            await("the view to be current", view::isCurrent);
-            await("the endpoint", () -> view.endpoints().size() == 1 && server.isLeaseHeld());
-            await("new announcements", () -> announces(client));
+            Await.until("the view to be current", view::isCurrent);
+            Await.until("the endpoint", () -> view.endpoints().size() == 1 && server.isLeaseHeld());
+            Await.until("new announcements", () -> announces(client));
         }
     }
 
@@ -144,7 +136,7 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
                 ChannelView view = client.follow(CART)) {
             Announcement announcement = server.announce(CART, Endpoint.of("a", "host-a", 1));
             server.announce(CART, Endpoint.of("b", "host-b", 1));
-            await("both", () -> view.endpoints().size() == 2);
+            Await.until("both", () -> view.endpoints().size() == 2);
             alone.stop();
 
             assertThatThrownBy(announcement::close)
@@ -155,7 +147,7 @@ class ZooKeeperDirectoryTest extends DirectoryContractTest {
 
             // Only "a" is to go. With a new lease "b" is announced again, but a test that relied on that would show
             // nothing.
-            await(
+            Await.until(
                     "its withdrawal",
                     () -> view.endpoints().stream().map(Endpoint::id).toList().equals(List.of("b")));
         }

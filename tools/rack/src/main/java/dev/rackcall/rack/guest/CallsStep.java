@@ -2,7 +2,7 @@ package dev.rackcall.rack.guest;
 
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
-import dev.rackcall.shm.Pool;
+import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.waiting.WaitStrategy;
 
 /** B calls A: two kernels, one memory, nothing else between them. */

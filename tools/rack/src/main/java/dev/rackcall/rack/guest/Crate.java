@@ -1,7 +1,7 @@
 package dev.rackcall.rack.guest;
 
-import dev.rackcall.shm.Shared;
-import dev.rackcall.shm.SharedList;
+import dev.rackcall.shm.types.Shared;
+import dev.rackcall.shm.types.SharedList;
 import java.util.Optional;
 
 /** Something with a pointer, a text and a list: what one guest builds and another reads. */

@@ -9,7 +9,7 @@ public final class GuestMain {
 
     /** {@code GuestMain NAME STEP,STEP,...} */
     public static void main(String[] args) {
-        RdmaSettings.greetingTimeout(Guest.BOUND);
+        RdmaSettings.helloTimeout(Guest.BOUND);
         Guest guest = new Guest(args[0]);
         boolean good = true;
         for (String word : Arrays.asList(args[1].split(",", -1))) {

@@ -1,8 +1,8 @@
 package dev.rackcall.rack.guest;
 
 import dev.rackcall.sandbox.ProtectionKeys;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,13 +2,13 @@ package dev.rackcall.rack.guest;
 
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaTable;
-import dev.rackcall.shm.Pool;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
-import dev.rackcall.shm.SharedList;
-import dev.rackcall.shm.SharedObject;
-import dev.rackcall.shm.SharedType;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.types.SharedList;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
@@ -50,7 +50,7 @@ final class MemoryStep implements GuestStep {
     private static void readWhatAnotherBuilt(Guest guest, Arena arena) {
         Scope scope = arena.newScope();
         Crate top = scope.create(Crate.class).id(CRATES).label("top of " + guest.name());
-        SharedList<Crate> inside = scope.list(Crate.class);
+        SharedList<Crate> inside = SharedList.create(scope, Crate.class);
         Crate above = top;
         for (int i = CRATES - 1; i >= 0; i--) {
             Crate crate = scope.create(Crate.class).id(i).label("crate " + i + " of " + guest.name());

@@ -1,9 +1,9 @@
 package dev.rackcall.rack.guest;
 
-import dev.rackcall.shm.Pool;
-import dev.rackcall.shm.PoolCommons;
-import dev.rackcall.shm.os.Mapping;
-import dev.rackcall.shm.os.SharedFile;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.pool.PoolCommons;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.WorkRequest;

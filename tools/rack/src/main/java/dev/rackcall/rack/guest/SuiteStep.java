@@ -38,10 +38,10 @@ enum SuiteStep implements GuestStep {
                 "-Drackcall.rdma.host=" + guest.address(),
                 "-Drackcall.rdma.port=" + RdmaEnd.DEVICE,
                 calls(guest),
-                "+dev.rackcall.rpc.RdmaCallContractTest#shouldRefuseNullsAtTheCaller",
-                "dev.rackcall.rpc.RdmaCallContractTest",
-                "dev.rackcall.rpc.RdmaSharedCallTest",
-                "dev.rackcall.rpc.RealPortCheck");
+                "+dev.rackcall.rdma.RdmaCallContractTest#shouldRefuseNullsAtTheCaller",
+                "dev.rackcall.rdma.RdmaCallContractTest",
+                "dev.rackcall.rdma.RdmaSharedCallTest",
+                "dev.rackcall.rdma.RealPortCheck");
     }
 
     /** Of agents of the suite's process: others would be two more JVMs on one emulated processor. */
@@ -49,9 +49,9 @@ enum SuiteStep implements GuestStep {
         return List.of(
                 "-Drackcall.queue.device=" + RdmaEnd.DEVICE,
                 calls(guest),
-                "+dev.rackcall.rpc.QueueCallContractTest#shouldRefuseNullsAtTheCaller",
-                "dev.rackcall.rpc.QueueCallContractTest",
-                "dev.rackcall.rpc.QueueSharedCallTest");
+                "+dev.rackcall.rdma.QueueCallContractTest#shouldRefuseNullsAtTheCaller",
+                "dev.rackcall.rdma.QueueCallContractTest",
+                "dev.rackcall.rdma.QueueSharedCallTest");
     }
 
     private static String calls(Guest guest) {

@@ -31,8 +31,7 @@ public final class SuiteMain {
     private SuiteMain() {}
 
     public static void main(String[] args) {
-        RdmaSettings.greetingTimeout(Guest.BOUND);
-        QueueSettings.greetingTimeout(Guest.BOUND);
+        RdmaSettings.helloTimeout(Guest.BOUND);
         List<ClassSelector> selectors = new ArrayList<>();
         for (String arg : args) {
             if (arg.startsWith("-D")) {

@@ -3,6 +3,8 @@ package dev.rackcall.rpc.shm;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE_INTERESTING;
 
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import java.lang.foreign.MemorySegment;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressTest;

@@ -2,6 +2,7 @@ package dev.rackcall.rpc.shm;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import java.lang.foreign.MemorySegment;
 
 /** What the races about a slot write and look for. */

@@ -1,0 +1,83 @@
+package dev.rackcall.cli;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** A command that the launcher carries out, because it needs the sources. These classes list such commands in the help. */
+abstract class SourceTreeCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    /** The arguments, to be repeated in the message. */
+    abstract List<String> arguments();
+
+    @Override
+    public Integer call() {
+        String command = spec.name() + " " + String.join(" ", arguments());
+        spec.commandLine()
+                .getErr()
+                .println("rackcall: " + spec.name()
+                        + " needs the source tree; in a clone of the repository run: ./rackcall " + command.strip());
+        return 1;
+    }
+
+    /** {@code rackcall test}. */
+    @Command(name = "test", description = "Builds everything, runs the checks and all tests, prints the totals.")
+    static final class Test extends SourceTreeCommand {
+        @Option(
+                names = "--long",
+                description =
+                        "Only the long runs: 200 kills, 100,000 hostile cases, a million rewritten arguments. It comes first.")
+        private boolean longRuns;
+
+        @Parameters(
+                arity = "0..*",
+                paramLabel = "MAVEN-ARGUMENT",
+                description = "Passed to Maven, for example: -pl rpc-core")
+        private List<String> mavenArguments = List.of();
+
+        @Override
+        List<String> arguments() {
+            return longRuns
+                    ? Stream.concat(Stream.of("--long"), mavenArguments.stream())
+                            .toList()
+                    : mavenArguments;
+        }
+    }
+
+    /** {@code rackcall stress}. */
+    @Command(
+            name = "stress",
+            description =
+                    "Runs races of the lock-free structures with jcstress, two minutes by default; the last line sums up.")
+    static final class Stress extends SourceTreeCommand {
+        @Parameters(
+                arity = "0..*",
+                paramLabel = "OPTION",
+                description = "--seconds N for all races together; --tests REGEX for those with such a name")
+        private List<String> options = List.of();
+
+        @Override
+        List<String> arguments() {
+            return options;
+        }
+    }
+
+    /** {@code rackcall install}. */
+    @Command(
+            name = "install",
+            description =
+                    "Puts rpc-core and rpc-processor into the local Maven repository, with sources and Javadoc, for applications to compile against.")
+    static final class Install extends SourceTreeCommand {
+        @Override
+        List<String> arguments() {
+            return List.of();
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package dev.rackcall.shm.os.file;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import dev.rackcall.shm.os.CallState;
+import dev.rackcall.shm.os.Errno;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * What statx(2) says of a file; the structure is the same on every architecture.
+ *
+ * @param mode type and permission bits
+ * @param bytes its length
+ * @param allocatedBytes that have memory, or the disk, behind them
+ * @param blockBytes preferred block: the page size on hugetlbfs
+ */
+public record FileStatus(
+        int mode,
+        int uid,
+        long inode,
+        long device,
+        long bytes,
+        long allocatedBytes,
+        int links,
+        int blockBytes,
+        String rawDevice) {
+    static final int STATX_BYTES = 256;
+    /** In which blocks are counted, whatever they are. */
+    private static final int SECTOR_BYTES = 512;
+
+    static final long BLKSIZE = 4;
+    static final long NLINK = 16;
+    static final long UID = 20;
+    static final long MODE = 28;
+    static final long INO = 32;
+    static final long SIZE = 40;
+    static final long BLOCKS = 48;
+    static final long RDEV_MAJOR = 128;
+    static final long RDEV_MINOR = 132;
+    static final long DEV_MAJOR = 136;
+    static final long DEV_MINOR = 140;
+
+    private static final int TYPE_MASK = 0xf000;
+    private static final int REGULAR = 0x8000;
+    private static final int CHARACTER_DEVICE = 0x2000;
+
+    static FileStatus of(int fd, String name) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment statx = arena.allocate(STATX_BYTES, 8);
+            CallState state = CallState.current();
+            int result = LibcFiles.statx(
+                    state.errnoSegment(),
+                    fd,
+                    arena.allocateFrom(""),
+                    LibcFiles.AT_EMPTY_PATH,
+                    LibcFiles.STATX_BASIC_STATS,
+                    statx);
+            if (result != 0) {
+                throw state.failure("statx of " + name);
+            }
+            return read(statx);
+        }
+    }
+
+    /** Empty if there is no such file; a symbolic link is not followed. */
+    public static Optional<FileStatus> of(Path path) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment statx = arena.allocate(STATX_BYTES, 8);
+            CallState state = CallState.current();
+            int result = LibcFiles.statx(
+                    state.errnoSegment(),
+                    LibcFiles.AT_FDCWD,
+                    arena.allocateFrom(path.toString()),
+                    LibcFiles.AT_SYMLINK_NOFOLLOW,
+                    LibcFiles.STATX_BASIC_STATS,
+                    statx);
+            if (result == 0) {
+                return Optional.of(read(statx));
+            }
+            int errno = state.errno();
+            if (errno == Errno.ENOENT || errno == Errno.ENOTDIR) {
+                return Optional.empty();
+            }
+            throw state.failure("statx of " + path);
+        }
+    }
+
+    private static FileStatus read(MemorySegment statx) {
+        return new FileStatus(
+                Short.toUnsignedInt(statx.get(JAVA_SHORT, MODE)),
+                statx.get(JAVA_INT, UID),
+                statx.get(JAVA_LONG, INO),
+                Integer.toUnsignedLong(statx.get(JAVA_INT, DEV_MAJOR)) << 32
+                        | Integer.toUnsignedLong(statx.get(JAVA_INT, DEV_MINOR)),
+                statx.get(JAVA_LONG, SIZE),
+                statx.get(JAVA_LONG, BLOCKS) * SECTOR_BYTES,
+                statx.get(JAVA_INT, NLINK),
+                statx.get(JAVA_INT, BLKSIZE),
+                statx.get(JAVA_INT, RDEV_MAJOR) + ":" + statx.get(JAVA_INT, RDEV_MINOR));
+    }
+
+    boolean isRegular() {
+        return (mode & TYPE_MASK) == REGULAR;
+    }
+
+    boolean isCharacterDevice() {
+        return (mode & TYPE_MASK) == CHARACTER_DEVICE;
+    }
+
+    int permissions() {
+        return mode & 0777;
+    }
+
+    public boolean isSameFile(FileStatus other) {
+        return inode == other.inode && device == other.device;
+    }
+}

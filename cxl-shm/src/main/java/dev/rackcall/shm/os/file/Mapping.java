@@ -1,0 +1,79 @@
+package dev.rackcall.shm.os.file;
+
+import dev.rackcall.shm.os.ByteSize;
+import dev.rackcall.shm.os.CallState;
+import dev.rackcall.shm.os.OsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A whole file in this process's memory. After {@link #close} every access to {@link #memory} and its slices, by any thread, is an
+ * {@link IllegalStateException} and never a crash. Opening and closing costs about 15 us: map once, never per call.
+ */
+public final class Mapping implements AutoCloseable {
+    private final Arena lifetime;
+    private final MemorySegment memory;
+
+    private Mapping(Arena lifetime, MemorySegment memory) {
+        this.lifetime = lifetime;
+        this.memory = memory;
+    }
+
+    static Mapping of(int fd, long offset, long bytes, boolean sparse, String name) {
+        return of(fd, offset, bytes, sparse, name, LibcMemory.PROT_READ | LibcMemory.PROT_WRITE);
+    }
+
+    static Mapping readOnly(int fd, long offset, long bytes, String name) {
+        return of(fd, offset, bytes, true, name, LibcMemory.PROT_READ);
+    }
+
+    private static Mapping of(int fd, long offset, long bytes, boolean sparse, String name, int protection) {
+        CallState state = CallState.current();
+        // Without NORESERVE a mapping of huge pages would claim the whole quota at once; reserve() does that piece by
+        // piece.
+        int flags = LibcMemory.MAP_SHARED | (sparse ? LibcMemory.MAP_NORESERVE : 0);
+        long address = LibcMemory.mmap(state.errnoSegment(), 0, bytes, protection, flags, fd, offset);
+        if (address == LibcMemory.MAP_FAILED) {
+            throw new OsException(
+                    "mapping " + ByteSize.describe(bytes) + " of " + name,
+                    state.errno(),
+                    "check ulimit -v and vm.max_map_count");
+        }
+        Arena lifetime = Arena.ofShared();
+        MemorySegment memory = MemorySegment.ofAddress(address).reinterpret(bytes, lifetime, Mapping::unmap);
+        return new Mapping(lifetime, (protection & LibcMemory.PROT_WRITE) == 0 ? memory.asReadOnly() : memory);
+    }
+
+    private static void unmap(MemorySegment memory) {
+        LibcMemory.munmap(CallState.current().errnoSegment(), memory.address(), memory.byteSize());
+    }
+
+    /** All bytes of the file; alive until {@link #close}. */
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    /**
+     * Unmaps. Idempotent; may be called from any thread while others read, who then get an {@link IllegalStateException}.
+     *
+     * @throws IllegalStateException if somebody has handed a part of it to the kernel just now; see {@link Unmapping}
+     */
+    @Override
+    public synchronized void close() {
+        if (memory.scope().isAlive()) {
+            lifetime.close();
+        }
+    }
+
+    /** As {@link #close}; returns false instead of throwing if it stays mapped. */
+    synchronized boolean tryClose() {
+        try {
+            close();
+        } catch (IllegalStateException e) {
+            if (!memory.scope().isAlive()) {
+                throw e;
+            }
+        }
+        return !memory.scope().isAlive();
+    }
+}

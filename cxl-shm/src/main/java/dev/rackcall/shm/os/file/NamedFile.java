@@ -1,0 +1,123 @@
+package dev.rackcall.shm.os.file;
+
+import dev.rackcall.shm.os.CallState;
+import dev.rackcall.shm.os.Errno;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.Uid;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+
+/**
+ * What concerns the name of a {@link SharedFile}: it gets it only when it is whole, so that a process which is killed while it makes one leaves
+ * nothing behind, and loses it only while it still is its own.
+ */
+public final class NamedFile {
+    private static final int OTHERS = 077;
+
+    private NamedFile() {}
+
+    /**
+     * A new file of {@code bytes}, rounded up to whole pages, for {@code path}, which does not lead to it before {@link #publish}.
+     *
+     * @throws OsException if the directory is missing, not writable, or on a file system that cannot hold such files
+     */
+    public static SharedFile create(Path path, long bytes) {
+        SharedFile.checkedLength(path.toString(), bytes);
+        Path directory = path.toAbsolutePath().getParent();
+        int fd = OpenFile.tryOpen(directory, LibcFiles.O_RDWR | LibcFiles.O_TMPFILE, 0600);
+        if (fd < 0) {
+            throw cannotCreate(path, directory, -fd);
+        }
+        try {
+            long pageBytes = SharedFile.pageBytes(FileStatus.of(fd, path.toString()));
+            long length = SharedFile.roundUp(bytes, pageBytes);
+            SharedFile file = new SharedFile(fd, path.toString(), SharedFile.Kind.FILE, length, pageBytes);
+            file.truncate(length);
+            return file;
+        } catch (RuntimeException e) {
+            Descriptor.close(fd);
+            throw e;
+        }
+    }
+
+    private static OsException cannotCreate(Path path, Path directory, int errno) {
+        String advice = switch (errno) {
+            case Errno.ENOENT, Errno.ENOTDIR -> "there is no directory " + directory + ": make it first";
+            case Errno.EACCES, Errno.EPERM, Errno.EROFS ->
+                "this user may not write into " + directory + ": choose another directory";
+            case Errno.EOPNOTSUPP, Errno.EISDIR, Errno.EINVAL ->
+                "the file system of " + directory + " cannot hold shared memory: use /dev/shm or a hugetlbfs";
+            default -> "choose another directory";
+        };
+        return new OsException("cannot create " + path, errno, advice);
+    }
+
+    /** Gives the file its name; false if the name is taken. */
+    public static boolean publish(SharedFile file) {
+        try (Arena arena = Arena.ofConfined()) {
+            CallState state = CallState.current();
+            int result = LibcFiles.linkat(
+                    state.errnoSegment(),
+                    LibcFiles.AT_FDCWD,
+                    arena.allocateFrom("/proc/self/fd/" + file.fd()),
+                    LibcFiles.AT_FDCWD,
+                    arena.allocateFrom(path(file).toString()),
+                    LibcFiles.AT_SYMLINK_FOLLOW);
+            if (result == 0) {
+                return true;
+            }
+            if (state.errno() == Errno.EEXIST) {
+                return false;
+            }
+            throw new OsException("cannot name " + path(file), state.errno(), "is /proc mounted here?");
+        }
+    }
+
+    /** Whether its path still leads to this file. */
+    public static boolean isPublished(SharedFile file) {
+        FileStatus opened = FileStatus.of(file.fd(), file.toString());
+        return FileStatus.of(path(file)).filter(opened::isSameFile).isPresent();
+    }
+
+    /** Removes the name, if it still is this file's; the memory stays until its last user has gone. */
+    public static void remove(SharedFile file) {
+        if (isPublished(file)) {
+            OpenFile.unlink(path(file));
+        }
+    }
+
+    /**
+     * Refuses a file that others could write.
+     *
+     * @throws OsException if it is another user's, or its mode lets others in
+     */
+    public static void requirePrivate(SharedFile file) {
+        FileStatus status = FileStatus.of(file.fd(), file.toString());
+        if (status.uid() != Uid.current()) {
+            throw new OsException(
+                    path(file) + " belongs to user " + status.uid() + ", not to user " + Uid.current(),
+                    Errno.EACCES,
+                    "run both processes as one user");
+        }
+        if ((status.permissions() & OTHERS) != 0) {
+            throw new OsException(
+                    path(file) + " has mode 0" + Integer.toOctalString(status.permissions())
+                            + ", so that other users can reach it",
+                    Errno.EACCES,
+                    "chmod 600 " + path(file));
+        }
+    }
+
+    /**
+     * The same file, opened once more: with locks of its own, which a descriptor that was only passed on does not have.
+     *
+     * @throws OsException if this user may not open it
+     */
+    public static SharedFile reopen(SharedFile file) {
+        return SharedFile.adopt(OpenFile.open(Path.of("/proc/self/fd/" + file.fd()), LibcFiles.O_RDWR, 0));
+    }
+
+    private static Path path(SharedFile file) {
+        return file.path().orElseThrow(() -> new IllegalArgumentException(file + " has no name"));
+    }
+}

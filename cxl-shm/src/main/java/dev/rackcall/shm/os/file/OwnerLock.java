@@ -1,0 +1,117 @@
+package dev.rackcall.shm.os.file;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import dev.rackcall.shm.os.CallState;
+import dev.rackcall.shm.os.Errno;
+import dev.rackcall.shm.os.OsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * A lock file that says who owns something named, and that the kernel releases when the owner dies, however it dies. The lock is on the
+ * open file (F_OFD_SETLK), so two owners within one process exclude each other too. The file holds the owner's text for people, and is
+ * removed at {@link #close}; after a crash the next owner takes the old file over.
+ */
+public final class OwnerLock implements AutoCloseable {
+    private static final long LOCKED_BYTE = 0;
+    /** Each attempt that fails here has met an owner that was just leaving. */
+    private static final int MAX_ATTEMPTS = 64;
+
+    private final Path path;
+    private final Descriptor descriptor;
+
+    private OwnerLock(Path path, int fd) {
+        this.path = path;
+        this.descriptor = new Descriptor(fd, "lock " + path);
+    }
+
+    /** As {@link #tryAcquire(Path, String)}, with this process's pid as text. */
+    public static Optional<OwnerLock> tryAcquire(Path path) {
+        return tryAcquire(path, "");
+    }
+
+    /**
+     * Becomes the owner, unless somebody is.
+     *
+     * @param instance written behind the pid, for example an instance id
+     * @throws OsException if the file cannot be opened or written
+     */
+    public static Optional<OwnerLock> tryAcquire(Path path, String instance) {
+        for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+            int fd = OpenFile.open(path, LibcFiles.O_RDWR | LibcFiles.O_CREAT | LibcFiles.O_NOFOLLOW, 0600);
+            try {
+                if (!RecordLock.tryLock(fd, LOCKED_BYTE, path.toString())) {
+                    Descriptor.close(fd);
+                    return Optional.empty();
+                }
+                // The owner before may have removed the file between our open and our lock: that lock is worth nothing.
+                if (isStillNamed(fd, path)) {
+                    OwnerLock lock = new OwnerLock(path, fd);
+                    lock.write(
+                            "pid " + ProcessHandle.current().pid() + (instance.isEmpty() ? "" : " " + instance) + "\n");
+                    return Optional.of(lock);
+                }
+                Descriptor.close(fd);
+            } catch (RuntimeException e) {
+                Descriptor.close(fd);
+                throw e;
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static boolean isStillNamed(int fd, Path path) {
+        FileStatus opened = FileStatus.of(fd, path.toString());
+        return FileStatus.of(path).filter(opened::isSameFile).isPresent();
+    }
+
+    private void write(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        CallState state = CallState.current();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment segment = arena.allocateFrom(JAVA_BYTE, bytes);
+            if (LibcFiles.ftruncate(state.errnoSegment(), descriptor.fd(), 0) != 0
+                    || LibcFiles.pwrite(state.errnoSegment(), descriptor.fd(), segment, bytes.length, 0)
+                            != bytes.length) {
+                throw new OsException("writing " + path, state.errno(), "is its file system full?");
+            }
+        }
+    }
+
+    /** Whether somebody, also in this process, owns it now. A file without an owner counts as free. */
+    public static boolean isHeld(Path path) {
+        int fd = OpenFile.tryOpen(path, LibcFiles.O_RDONLY | LibcFiles.O_NOFOLLOW, 0);
+        if (fd == -Errno.ENOENT) {
+            return false;
+        }
+        if (fd < 0) {
+            throw OpenFile.failure(path, -fd);
+        }
+        try {
+            return RecordLock.isHeldElsewhere(fd, LOCKED_BYTE, path.toString());
+        } finally {
+            Descriptor.close(fd);
+        }
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    /** Removes the file, then lets go. Idempotent. */
+    @Override
+    public synchronized void close() {
+        if (descriptor.tryEnter()) {
+            // While the lock is held nobody else can own the name, so this removes our own file and no successor's.
+            if (isStillNamed(descriptor.fd(), path)) {
+                OpenFile.unlink(path);
+            }
+            descriptor.close();
+            descriptor.exit();
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package dev.rackcall.shm.os.socket;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.rackcall.shm.os.CallState;
+import dev.rackcall.shm.os.Errno;
+import dev.rackcall.shm.os.file.Descriptor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.function.LongConsumer;
+
+/** A socket as a doorbell: messages of one byte that mean nothing, or of eight that are a number. Never blocks, allocates nothing. */
+final class SocketRings {
+    private static final int FLAGS = LibcSockets.MSG_DONTWAIT | LibcSockets.MSG_NOSIGNAL;
+    /** A peer that rings without end must not keep drain() busy without end. */
+    static final int MAX_DRAIN = 1024;
+
+    private static final MemorySegment DOORBELL = Arena.global().allocate(JAVA_BYTE);
+
+    private SocketRings() {}
+
+    static int send(Descriptor descriptor) {
+        return send(descriptor, DOORBELL, 1);
+    }
+
+    static int send(Descriptor descriptor, long number) {
+        MemorySegment scratch = CallState.current().scratch();
+        scratch.set(JAVA_LONG, 0, number);
+        return send(descriptor, scratch, Long.BYTES);
+    }
+
+    /** Returns 0 or why it was not sent, EPIPE if this end is closed. */
+    private static int send(Descriptor descriptor, MemorySegment bytes, long length) {
+        if (!descriptor.tryEnter()) {
+            return Errno.EPIPE;
+        }
+        try {
+            CallState state = CallState.current();
+            while (LibcSockets.send(state.errnoSegment(), descriptor.fd(), bytes, length, FLAGS) < 0) {
+                if (state.errno() != Errno.EINTR) {
+                    return state.errno();
+                }
+            }
+            return 0;
+        } finally {
+            descriptor.exit();
+        }
+    }
+
+    /** See {@link UnixSocket#drain(LongConsumer)}. */
+    static int drain(Descriptor descriptor, LongConsumer numbers) {
+        if (!descriptor.tryEnter()) {
+            return -1;
+        }
+        try {
+            CallState state = CallState.current();
+            for (int count = 0; count < MAX_DRAIN; ) {
+                long length = LibcSockets.recv(
+                        state.errnoSegment(), descriptor.fd(), state.scratch(), Long.BYTES, LibcSockets.MSG_DONTWAIT);
+                if (length > 0) {
+                    count++;
+                    if (length == Long.BYTES) {
+                        numbers.accept(state.scratch().get(JAVA_LONG, 0));
+                    }
+                } else if (length < 0 && state.errno() == Errno.EAGAIN) {
+                    return count;
+                } else if (length == 0 || state.errno() != Errno.EINTR) {
+                    return count == 0 ? -1 : count;
+                }
+            }
+            return MAX_DRAIN;
+        } finally {
+            descriptor.exit();
+        }
+    }
+}

@@ -1,0 +1,14 @@
+package dev.rackcall.shm.pool;
+
+/** A pool cannot be made, joined or used. The message says which one, why, with which values, and what to do next. */
+public final class PoolException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    PoolException(String message) {
+        super(message);
+    }
+
+    PoolException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,178 @@
+package dev.rackcall.shm.pool;
+
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaSpec;
+import dev.rackcall.shm.Ref;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * The first page of a pool; its arena follows.
+ *
+ * <pre>
+ *   0  magic       "RKPOOL01"                   written last
+ *   8  version, arena id                        two ints
+ *  16  bytes       of the pool, this page included
+ *  24  instance    a new random number whenever nobody was left of those who used it
+ *  32  participants  the highest number that anybody had; only grows
+ *  36  sharing     0: one host uses it; 1: several
+ *  40  maker       1 + number of the host that makes it, if several are to use it
+ *  64  boots       for each of 64 hosts the boot that uses it, 0: none
+ * 1024 roots       for those who find each other by the pool
+ * </pre>
+ *
+ * Participant n holds a lock on the byte {@code LOCKS + n} of the file, far behind its end; byte {@code LOCKS} is the gate through which
+ * they come and go.
+ */
+final class PoolLayout {
+    static final int VERSION = 2;
+    static final int HOSTS = 64;
+    /** Where the arena starts. */
+    static final long ARENA = Arena.PAGE_BYTES;
+
+    static final long MIN_BYTES = ARENA + 4 * Arena.PAGE_BYTES;
+    static final long MAX_BYTES = Ref.MAX_OFFSET + 1;
+    static final long LOCKS = 1L << 60;
+
+    /** "RKPOOL01" in ASCII, little-endian. */
+    private static final long MAGIC = 0x31304c4f4f504b52L;
+
+    private static final long MAGIC_OFFSET = 0;
+    private static final long VERSION_OFFSET = 8;
+    private static final long ARENA_ID_OFFSET = 12;
+    private static final long BYTES_OFFSET = 16;
+    private static final long INSTANCE_OFFSET = 24;
+    private static final long PARTICIPANTS_OFFSET = 32;
+    private static final long SHARING_OFFSET = 36;
+    private static final long MAKER_OFFSET = 40;
+    private static final long BOOTS_OFFSET = 64;
+    static final long ROOTS = 1024;
+    static final long ROOTS_BYTES = ARENA - ROOTS;
+
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+
+    private PoolLayout() {}
+
+    static void initialise(MemorySegment memory, int arenaId, long instance) {
+        memory.set(ValueLayout.JAVA_INT, VERSION_OFFSET, VERSION);
+        memory.set(ValueLayout.JAVA_INT, ARENA_ID_OFFSET, arenaId);
+        memory.set(ValueLayout.JAVA_LONG, BYTES_OFFSET, memory.byteSize());
+        memory.set(ValueLayout.JAVA_LONG, INSTANCE_OFFSET, instance);
+        // Release: pairs with the acquire in complaint; a header with this word is whole.
+        LONG.setRelease(memory, MAGIC_OFFSET, MAGIC);
+    }
+
+    /** Whether there is nothing at all, as on a device that was never used. */
+    static boolean isBlank(MemorySegment memory) {
+        return memory.asSlice(0, ARENA).mismatch(MemorySegment.ofArray(new byte[(int) ARENA])) < 0;
+    }
+
+    /** As {@link #isBlank}, or what a maker of one host left who was killed before it was whole. Behind the gate. */
+    static boolean isUnmade(MemorySegment memory) {
+        byte[] page = memory.asSlice(0, ARENA).toArray(ValueLayout.JAVA_BYTE);
+        Arrays.fill(page, (int) VERSION_OFFSET, (int) SHARING_OFFSET, (byte) 0);
+        return Arrays.mismatch(page, new byte[page.length]) < 0;
+    }
+
+    static long newInstance() {
+        return ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+    }
+
+    /** What is wrong with the header and what to do, or null if nothing is. */
+    static String complaint(MemorySegment memory) {
+        // Acquire: pairs with the release in initialise.
+        if ((long) LONG.getAcquire(memory, MAGIC_OFFSET) != MAGIC) {
+            return "it has no pool header, so it is no pool or was damaged; remove it or choose another one";
+        }
+        int version = memory.get(ValueLayout.JAVA_INT, VERSION_OFFSET);
+        if (version != VERSION) {
+            return "its layout version is " + version + " and this release has " + VERSION
+                    + "; use one release on all sides, or remove it";
+        }
+        long bytes = memory.get(ValueLayout.JAVA_LONG, BYTES_OFFSET);
+        int arenaId = arenaId(memory);
+        if (bytes != memory.byteSize() || arenaId < 1 || arenaId > ArenaSpec.MAX_ID) {
+            return "its header is damaged: it says " + bytes + " bytes and arena " + arenaId + ", there are "
+                    + memory.byteSize() + " bytes; remove it";
+        }
+        return null;
+    }
+
+    static int arenaId(MemorySegment memory) {
+        return memory.get(ValueLayout.JAVA_INT, ARENA_ID_OFFSET);
+    }
+
+    /** Pairs with {@link #instance(MemorySegment, long)}. */
+    static long instance(MemorySegment memory) {
+        return (long) LONG.getAcquire(memory, INSTANCE_OFFSET);
+    }
+
+    static void instance(MemorySegment memory, long instance) {
+        LONG.setRelease(memory, INSTANCE_OFFSET, instance);
+    }
+
+    /** Pairs with the release in {@link #raiseParticipants}; whatever stands there, it is a possible number. */
+    static int participants(MemorySegment memory) {
+        return Math.clamp((int) INT.getAcquire(memory, PARTICIPANTS_OFFSET), 0, ArenaSpec.MAX_PARTICIPANT);
+    }
+
+    /** By compare-and-set, since the gate keeps out others of this host only. */
+    static void raiseParticipants(MemorySegment memory, int number) {
+        int seen = (int) INT.getVolatile(memory, PARTICIPANTS_OFFSET);
+        while (seen < number && !INT.compareAndSet(memory, PARTICIPANTS_OFFSET, seen, number)) {
+            seen = (int) INT.getVolatile(memory, PARTICIPANTS_OFFSET);
+        }
+    }
+
+    // ---- several hosts
+
+    /** Before {@link #initialise}, whose release orders it. */
+    static void sharedByHosts(MemorySegment memory) {
+        memory.set(ValueLayout.JAVA_INT, SHARING_OFFSET, 1);
+    }
+
+    /** Only once {@link #complaint} has found nothing. */
+    static boolean isSharedByHosts(MemorySegment memory) {
+        return memory.get(ValueLayout.JAVA_INT, SHARING_OFFSET) != 0;
+    }
+
+    /** Whether {@code host} is the one that makes the pool, which is nobody's yet. */
+    static boolean becomeMaker(MemorySegment memory, int host) {
+        return INT.compareAndSet(memory, MAKER_OFFSET, 0, host + 1);
+    }
+
+    /** The host that makes or made it; negative: none. */
+    static int maker(MemorySegment memory) {
+        return (int) INT.getVolatile(memory, MAKER_OFFSET) - 1;
+    }
+
+    /** Whether the pool is whole. */
+    static boolean isMade(MemorySegment memory) {
+        // Acquire: pairs with the release in initialise.
+        return (long) LONG.getAcquire(memory, MAGIC_OFFSET) == MAGIC;
+    }
+
+    /** The boot that has the number of {@code host} now, after this one has tried to take it if it was free. */
+    static long takeHost(MemorySegment memory, int host, long boot) {
+        long present = (long) LONG.compareAndExchange(memory, bootOffset(host), 0L, boot);
+        return present == 0 ? boot : present;
+    }
+
+    /** The boot that has that number; 0: none. */
+    static long boot(MemorySegment memory, int host) {
+        return (long) LONG.getVolatile(memory, bootOffset(host));
+    }
+
+    /** Its participants have nothing any more. */
+    static void freeHost(MemorySegment memory, int host) {
+        LONG.setVolatile(memory, bootOffset(host), 0L);
+    }
+
+    private static long bootOffset(int host) {
+        return BOOTS_OFFSET + (long) host * Long.BYTES;
+    }
+}

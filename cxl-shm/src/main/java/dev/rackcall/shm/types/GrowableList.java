@@ -1,0 +1,145 @@
+package dev.rackcall.shm.types;
+
+import dev.rackcall.shm.Ref;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+/**
+ * What all lists share: a size, and an array of elements that is replaced by one of twice its length when it is full.
+ *
+ * <p>Size and array are read from memory each time, so that all flyweights onto one list agree. The array is checked when its Ref
+ * changes; the size is checked against the array's length, which the flyweight keeps in the Java heap.
+ *
+ * @param <A> the array of elements
+ */
+abstract class GrowableList<A extends SharedSequence> extends SharedObject {
+    private static final int FIRST_CAPACITY = 8;
+
+    private final Type<?, A> type;
+    private final A elements;
+    private long elementsRef;
+
+    GrowableList(Type<?, A> type) {
+        super(type);
+        this.type = type;
+        this.elements = type.elementsType.flyweight();
+    }
+
+    /**
+     * Number of elements.
+     *
+     * @throws SharedDataException if it is negative or more than the array of elements holds
+     */
+    public final int size() {
+        MemorySegment memory = memory();
+        long ref = memory.get(ObjectLayout.LONG, base() + ListLayout.ELEMENTS);
+        if (ref != elementsRef) {
+            type.elementsType.move(elements, attachedSpace(), scope(), ref);
+            elementsRef = ref;
+        }
+        int size = memory.get(ObjectLayout.INT, base() + ListLayout.SIZE);
+        if (size < 0 || size > room()) {
+            throw new SharedDataException(
+                    this + " says it has " + size + " elements; its array has room for " + room());
+        }
+        return size;
+    }
+
+    public final boolean isEmpty() {
+        return size() == 0;
+    }
+
+    /** Removes an element; those behind it move forward. */
+    public final void removeAt(int index) {
+        int size = size();
+        Objects.checkIndex(index, size);
+        elements.copyElements(index + 1, elements, index, size - index - 1);
+        size(size - 1);
+    }
+
+    /** Forgets all elements; the list keeps its room. */
+    public final void clear() {
+        size(0);
+    }
+
+    @Override
+    final void placed(int bytes) {
+        elementsRef = Ref.NULL;
+    }
+
+    /** The array, with that element known to be inside the list. */
+    final A elementsUpTo(int index) {
+        Objects.checkIndex(index, size());
+        return elements;
+    }
+
+    /** Makes room at the end and counts it; returns the index that the caller fills. */
+    final int append() {
+        int size = size();
+        reserve(size);
+        size(size + 1);
+        return size;
+    }
+
+    /** Makes room before {@code index} and counts it; the caller fills it. */
+    final void insert(int index) {
+        int size = size();
+        Objects.checkIndex(index, size + 1);
+        reserve(size);
+        elements.copyElements(index, elements, index + 1, size - index);
+        size(size + 1);
+    }
+
+    /** The array as {@link #size}, {@link #append} or {@link #insert} last saw it: a peer cannot change it under an operation. */
+    final A elements() {
+        return elements;
+    }
+
+    private int room() {
+        return elementsRef == Ref.NULL ? 0 : elements.length();
+    }
+
+    private void size(int size) {
+        writable().set(ObjectLayout.INT, base() + ListLayout.SIZE, size);
+    }
+
+    private void reserve(int size) {
+        int room = room();
+        if (size < room) {
+            return;
+        }
+        int wanted = Math.max(FIRST_CAPACITY, (int) Math.min(Integer.MAX_VALUE, room * 2L));
+        A larger = type.elementsType.createOf(allocatingScope(type.name()), wanted);
+        if (size > 0) {
+            elements.copyElements(0, larger, 0, size);
+        }
+        elementsRef = refOf(larger);
+        type.elementsType.move(elements, attachedSpace(), scope(), elementsRef);
+        writable().set(ObjectLayout.LONG, base() + ListLayout.ELEMENTS, elementsRef);
+    }
+
+    /** The type of a list. */
+    abstract static class Type<T extends GrowableList<A>, A extends SharedSequence> extends SharedType<T> {
+        private final SharedSequence.Type<A> elementsType;
+
+        Type(Class<? super T> type, String name, SharedSequence.Type<A> elementsType) {
+            this(type, name, elementsType, name + "{size:int@8, elements:->" + elementsType.name() + "@16}:24");
+        }
+
+        private Type(Class<? super T> type, String name, SharedSequence.Type<A> elementsType, String description) {
+            super(
+                    type,
+                    name,
+                    ObjectLayout.typeId(description),
+                    ObjectLayout.fingerprint(description),
+                    ListLayout.BYTES,
+                    description);
+            this.elementsType = elementsType;
+        }
+
+        @Override
+        protected final void references(ReferenceFields fields) {
+            fields.reference(ListLayout.ELEMENTS, elementsType);
+        }
+    }
+}

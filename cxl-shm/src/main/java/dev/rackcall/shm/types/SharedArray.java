@@ -1,0 +1,106 @@
+package dev.rackcall.shm.types;
+
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.Scope;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * References to shared objects in an arena, fixed in number; null at first. Not thread-safe.
+ *
+ * @param <T> a shared type or container
+ */
+public final class SharedArray<T> extends SharedSequence {
+    private final SharedType<T> elementType;
+
+    private SharedArray(ArrayType<T> type) {
+        super(type);
+        this.elementType = type.elementType;
+    }
+
+    /** The type of arrays of that. Set-up only; keep the result. */
+    public static <T> SharedType<SharedArray<T>> typeOf(SharedType<T> elementType) {
+        return arrayTypeOf(elementType);
+    }
+
+    static <T> Type<SharedArray<T>> arrayTypeOf(SharedType<T> elementType) {
+        return new ArrayType<>(elementType);
+    }
+
+    /** {@code length} null references in a scope. */
+    public static <T> SharedArray<T> create(Scope scope, SharedType<T> elementType, int length) {
+        return new ArrayType<>(elementType).createOf(scope, length);
+    }
+
+    static <T> SharedType<T> elementType(SharedType<SharedArray<T>> type) {
+        return ((ArrayType<T>) type).elementType;
+    }
+
+    /**
+     * A new flyweight on an element.
+     *
+     * @throws RefException if the element is null or leads nowhere
+     */
+    public T get(int index) {
+        long ref = bits(index);
+        if (ref == Ref.NULL) {
+            throw new RefException("element " + index + " of " + this + " is null; test with isNull(index)");
+        }
+        return elementType.attach(attachedSpace(), scope(), ref);
+    }
+
+    /**
+     * Puts a flyweight onto an element, allocating nothing.
+     *
+     * @return false if the element is null; the flyweight stays where it was
+     * @throws RefException if the element leads nowhere
+     */
+    public boolean get(int index, T into) {
+        return elementType.move(into, attachedSpace(), scope(), bits(index));
+    }
+
+    public Ref<T> ref(int index) {
+        return new Ref<>(bits(index));
+    }
+
+    public boolean isNull(int index) {
+        return bits(index) == Ref.NULL;
+    }
+
+    public void set(int index, T value) {
+        bits(index, refOf(elementType.checked(value, "element")));
+    }
+
+    public void setNull(int index) {
+        bits(index, Ref.NULL);
+    }
+
+    long bits(int index) {
+        return memory().get(ObjectLayout.LONG, at(index));
+    }
+
+    void bits(int index, long ref) {
+        writable().set(ObjectLayout.LONG, at(index), ref);
+    }
+
+    private static final class ArrayType<T> extends Type<SharedArray<T>> {
+        private final SharedType<T> elementType;
+
+        private ArrayType(SharedType<T> elementType) {
+            super(SharedArray.class, "SharedArray<" + elementType.name() + ">", Long.BYTES);
+            this.elementType = elementType;
+        }
+
+        @Override
+        public SharedArray<T> flyweight() {
+            return new SharedArray<>(this);
+        }
+
+        @Override
+        void forward(GraphCopy copy, MemorySegment memory, long base, int objectBytes) {
+            for (long at = ObjectLayout.HEADER_BYTES; at < objectBytes; at += Long.BYTES) {
+                copy.forward(memory, base + at, elementType);
+            }
+        }
+    }
+}

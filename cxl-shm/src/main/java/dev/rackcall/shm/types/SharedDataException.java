@@ -1,0 +1,13 @@
+package dev.rackcall.shm.types;
+
+/**
+ * Shared memory holds what no well-behaved peer writes: a length beyond its array, an ordinal that no constant has, a graph larger than
+ * allowed. The message names the object, the value and the limit. Nothing outside the arena was read.
+ */
+public final class SharedDataException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    public SharedDataException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,60 @@
+package dev.rackcall.shm.types;
+
+import dev.rackcall.shm.Scope;
+
+/** A growing list of {@code int} in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries. */
+public final class SharedIntList extends GrowableList<SharedIntArray> {
+    public static final SharedType<SharedIntList> TYPE = new ListType();
+
+    private SharedIntList(Type<SharedIntList, SharedIntArray> type) {
+        super(type);
+    }
+
+    /** An empty list in a scope. */
+    public static SharedIntList create(Scope scope) {
+        return TYPE.create(scope);
+    }
+
+    /**
+     * @throws IndexOutOfBoundsException unless {@code 0 <= index < size()}
+     * @throws SharedDataException if the list is damaged
+     */
+    public int get(int index) {
+        return elementsUpTo(index).get(index);
+    }
+
+    public void set(int index, int value) {
+        elementsUpTo(index).set(index, value);
+    }
+
+    public void add(int value) {
+        int index = append();
+        elements().set(index, value);
+    }
+
+    /** Inserts before {@code index}, which may be {@code size()}. */
+    public void add(int index, int value) {
+        insert(index);
+        elements().set(index, value);
+    }
+
+    /** A copy on the Java heap. */
+    public int[] toArray() {
+        int[] copy = new int[size()];
+        if (copy.length > 0) {
+            elements().copyTo(0, copy, 0, copy.length);
+        }
+        return copy;
+    }
+
+    private static final class ListType extends Type<SharedIntList, SharedIntArray> {
+        private ListType() {
+            super(SharedIntList.class, "SharedIntList", SharedIntArray.ARRAY_TYPE);
+        }
+
+        @Override
+        public SharedIntList flyweight() {
+            return new SharedIntList(this);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package dev.rackcall.shm.types;
+
+import dev.rackcall.shm.Scope;
+
+/** A growing list of {@code long} in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries. */
+public final class SharedLongList extends GrowableList<SharedLongArray> {
+    public static final SharedType<SharedLongList> TYPE = new ListType();
+
+    private SharedLongList(Type<SharedLongList, SharedLongArray> type) {
+        super(type);
+    }
+
+    /** An empty list in a scope. */
+    public static SharedLongList create(Scope scope) {
+        return TYPE.create(scope);
+    }
+
+    /**
+     * @throws IndexOutOfBoundsException unless {@code 0 <= index < size()}
+     * @throws SharedDataException if the list is damaged
+     */
+    public long get(int index) {
+        return elementsUpTo(index).get(index);
+    }
+
+    public void set(int index, long value) {
+        elementsUpTo(index).set(index, value);
+    }
+
+    public void add(long value) {
+        int index = append();
+        elements().set(index, value);
+    }
+
+    /** Inserts before {@code index}, which may be {@code size()}. */
+    public void add(int index, long value) {
+        insert(index);
+        elements().set(index, value);
+    }
+
+    /** A copy on the Java heap. */
+    public long[] toArray() {
+        long[] copy = new long[size()];
+        if (copy.length > 0) {
+            elements().copyTo(0, copy, 0, copy.length);
+        }
+        return copy;
+    }
+
+    private static final class ListType extends Type<SharedLongList, SharedLongArray> {
+        private ListType() {
+            super(SharedLongList.class, "SharedLongList", SharedLongArray.ARRAY_TYPE);
+        }
+
+        @Override
+        public SharedLongList flyweight() {
+            return new SharedLongList(this);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package dev.rackcall.shm.types;
+
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.Scope;
+import java.util.Optional;
+
+/**
+ * A map from {@code long} to shared objects in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries.
+ *
+ * @param <V> a shared type or container
+ */
+public final class SharedLongMap<V> extends SharedMap<V> {
+    /** Receives the entries of a map. */
+    @FunctionalInterface
+    public interface EntryConsumer<V> {
+        void accept(long key, V value);
+    }
+
+    private SharedLongMap(MapType<V> type) {
+        super(type);
+    }
+
+    /** The type of maps to that. Set-up only; keep the result. */
+    public static <V> SharedType<SharedLongMap<V>> typeOf(SharedType<V> valueType) {
+        return new MapType<>(valueType);
+    }
+
+    /** As {@link #create(Scope, SharedType)}, of a {@link Shared} interface. */
+    public static <V> SharedLongMap<V> create(Scope scope, Class<V> values) {
+        return create(scope, SharedType.of(values));
+    }
+
+    /** An empty map in a scope. */
+    public static <V> SharedLongMap<V> create(Scope scope, SharedType<V> valueType) {
+        return new MapType<>(valueType).create(scope);
+    }
+
+    /**
+     * A new flyweight on the value of a key.
+     *
+     * @throws RefException if the value leads nowhere
+     * @throws SharedDataException if the map is damaged
+     */
+    public Optional<V> get(long key) {
+        int slot = slotOf(key);
+        return slot < 0
+                ? Optional.empty()
+                : Optional.of(valueType().attach(attachedSpace(), scope(), slots().value(slot)));
+    }
+
+    /**
+     * Puts a flyweight onto the value of a key, allocating nothing.
+     *
+     * @return false if the key is absent; the flyweight stays where it was
+     */
+    public boolean get(long key, V into) {
+        int slot = slotOf(key);
+        return slot >= 0 && valueType().move(into, attachedSpace(), scope(), slots().value(slot));
+    }
+
+    public boolean containsKey(long key) {
+        return slotOf(key) >= 0;
+    }
+
+    /**
+     * Adds or replaces.
+     *
+     * @return whether the key is new
+     */
+    public boolean put(long key, V value) {
+        long valueRef = refOf(valueType().checked(value, "value"));
+        long hash = hash(key);
+        int size = size();
+        int slot = find(hash, null);
+        if (slot >= 0) {
+            slots().value(slot, valueRef);
+            return false;
+        }
+        int taken = take(hash, slot, size);
+        slots().key(taken, key);
+        slots().value(taken, valueRef);
+        return true;
+    }
+
+    /** @return whether the key was there */
+    public boolean remove(long key) {
+        return remove(hash(key), null);
+    }
+
+    /** A walk over the entries, in no particular order. The map must not change meanwhile. */
+    public Cursor<V> cursor() {
+        return new Cursor<>(this);
+    }
+
+    /** Calls {@code action} for each entry, with a new flyweight that it may keep. The map must not change meanwhile. */
+    public void forEach(EntryConsumer<? super V> action) {
+        for (Cursor<V> cursor = cursor(); cursor.next(); ) {
+            action.accept(cursor.key(), cursor.value());
+        }
+    }
+
+    private int slotOf(long key) {
+        return size() == 0 ? -1 : find(hash(key), null);
+    }
+
+    private long hash(long key) {
+        return KeyHash.mix(key ^ seed());
+    }
+
+    /** Hashes of two keys are equal only if the keys are, so they are all there is to compare. */
+    @Override
+    boolean matches(int slot, long hash, Object key) {
+        return hashAt(slots(), slot) == hash;
+    }
+
+    @Override
+    long hashAt(MapSlots table, int slot) {
+        return hash(table.key(slot));
+    }
+
+    /** A walk over the entries of a map. Allocates only the flyweights that are asked for. */
+    public static final class Cursor<V> {
+        private final SharedLongMap<V> map;
+        private final SlotCursor slots;
+
+        private Cursor(SharedLongMap<V> map) {
+            this.map = map;
+            this.slots = new SlotCursor(map);
+        }
+
+        /**
+         * Goes to the next entry.
+         *
+         * @return false at the end
+         * @throws java.util.ConcurrentModificationException if the map's table was replaced
+         */
+        public boolean next() {
+            return slots.next();
+        }
+
+        /** This entry's key. */
+        public long key() {
+            return slots.key();
+        }
+
+        /** A new flyweight on this entry's value. */
+        public V value() {
+            return map.valueType().attach(map.attachedSpace(), map.scope(), slots.value());
+        }
+
+        /**
+         * Puts a flyweight onto this entry's value.
+         *
+         * @throws RefException if the entry was removed meanwhile, or the value leads nowhere
+         */
+        public void value(V into) {
+            if (!map.valueType().move(into, map.attachedSpace(), map.scope(), slots.value())) {
+                throw new RefException("the entry of " + map + " that the walk is at was removed");
+            }
+        }
+    }
+
+    private static final class MapType<V> extends Type<SharedLongMap<V>, V> {
+        private MapType(SharedType<V> valueType) {
+            super(
+                    SharedLongMap.class,
+                    "SharedLongMap<" + valueType.name() + ">",
+                    MapSlots.withLongKeys(valueType),
+                    valueType);
+        }
+
+        @Override
+        public SharedLongMap<V> flyweight() {
+            return new SharedLongMap<>(this);
+        }
+    }
+}

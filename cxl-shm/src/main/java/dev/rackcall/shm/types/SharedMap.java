@@ -1,0 +1,254 @@
+package dev.rackcall.shm.types;
+
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.Scope;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What {@link SharedStringMap} and {@link SharedLongMap} share: a hash table with linear probing in an arena. Fields are declared as
+ * one of those two. Not thread-safe; growing allocates in the scope that the flyweight carries.
+ *
+ * <p>Every search ends: it visits at most {@value #MAX_PROBES} slots, which seeded hashes never need, and then reports a damaged map.
+ *
+ * @param <V> a shared type or container
+ */
+public abstract class SharedMap<V> extends SharedObject {
+    /**
+     * At three quarters full, linear probing over n slots has runs of up to about ln(n) / 0.038 slots: 540 for a billion.
+     * (Knuth, The Art of Computer Programming 3, 6.4.)
+     */
+    static final int MAX_PROBES = 4096;
+
+    private static final int FIRST_CAPACITY = 8;
+    private static final int MAX_CAPACITY = 1 << 26;
+
+    private final Type<?, V> type;
+    private final MapSlots slots;
+    private long slotsRef;
+
+    SharedMap(Type<?, V> type) {
+        super(type);
+        this.type = type;
+        this.slots = type.slotsType.flyweight();
+    }
+
+    /**
+     * Number of entries.
+     *
+     * @throws SharedDataException if it is negative or more than the table holds
+     */
+    public final int size() {
+        MemorySegment memory = memory();
+        long ref = memory.get(ObjectLayout.LONG, base() + MapLayout.TABLE);
+        if (ref != slotsRef) {
+            adopt(ref);
+        }
+        int size = memory.get(ObjectLayout.INT, base() + MapLayout.SIZE);
+        if (size < 0 || size > capacity()) {
+            throw new SharedDataException(
+                    this + " says it has " + size + " entries; its table has " + capacity() + " slots");
+        }
+        return size;
+    }
+
+    public final boolean isEmpty() {
+        return size() == 0;
+    }
+
+    /** Removes all entries; the map keeps its table. */
+    public final void clear() {
+        size();
+        size(0);
+        if (slotsRef != Ref.NULL) {
+            slots.freeAll();
+        }
+    }
+
+    @Override
+    final void placed(int bytes) {
+        slotsRef = Ref.NULL;
+    }
+
+    /** Whether the slot holds the key; {@code key} is what the subclass passed to {@link #find}. */
+    abstract boolean matches(int slot, long hash, Object key);
+
+    /** The hash of the key in a slot, which decides where it belongs. */
+    abstract long hashAt(MapSlots table, int slot);
+
+    final long seed() {
+        return memory().get(ObjectLayout.LONG, base() + MapLayout.SEED);
+    }
+
+    final SharedType<V> valueType() {
+        return type.valueType;
+    }
+
+    /** The table as {@link #size} last saw it: a peer cannot change it under an operation. */
+    final MapSlots slots() {
+        return slots;
+    }
+
+    final long slotsRef() {
+        return slotsRef;
+    }
+
+    /** 0 before the first entry. */
+    final int capacity() {
+        return slotsRef == Ref.NULL ? 0 : slots.length();
+    }
+
+    /** The slot that holds the key, or the complement of a free one where it belongs. Call {@link #size} first. */
+    final int find(long hash, Object key) {
+        int capacity = capacity();
+        if (capacity == 0) {
+            return -1;
+        }
+        int slot = (int) hash & (capacity - 1);
+        for (int probes = Math.min(capacity, MAX_PROBES); probes > 0; probes--) {
+            if (slots.isFree(slot)) {
+                return ~slot;
+            }
+            if (matches(slot, hash, key)) {
+                return slot;
+            }
+            slot = (slot + 1) & (capacity - 1);
+        }
+        throw tooManyProbes();
+    }
+
+    /** A free slot for a key that is not in the map, which is counted as taken. The caller fills it. */
+    final int take(long hash, int notFound, int size) {
+        int slot = ~notFound;
+        if ((size + 1) * 4L > capacity() * 3L) {
+            grow();
+            slot = freeSlot(slots, hash);
+        }
+        size(size + 1);
+        return slot;
+    }
+
+    /** Removes the entry of a key; false if there is none. */
+    final boolean remove(long hash, Object key) {
+        int size = size();
+        int slot = find(hash, key);
+        if (slot < 0) {
+            return false;
+        }
+        free(slot);
+        size(size - 1);
+        return true;
+    }
+
+    /** Frees a slot and moves back those behind it that are not where they belong (Knuth's Algorithm 6.4 R). */
+    private void free(int slot) {
+        int mask = capacity() - 1;
+        int hole = slot;
+        int next = slot;
+        for (int probes = Math.min(capacity(), MAX_PROBES); probes > 0; probes--) {
+            next = (next + 1) & mask;
+            if (slots.isFree(next)) {
+                slots.free(hole);
+                return;
+            }
+            int home = (int) hashAt(slots, next) & mask;
+            if (((next - home) & mask) >= ((next - hole) & mask)) {
+                slots.move(next, slots, hole);
+                hole = next;
+            }
+        }
+        throw tooManyProbes();
+    }
+
+    private void grow() {
+        int capacity = capacity();
+        if (capacity >= MAX_CAPACITY) {
+            throw new IllegalStateException(
+                    this + " is full: " + MAX_CAPACITY + " slots are the most that a map can have");
+        }
+        Scope scope = allocatingScope(type.name());
+        MapSlots larger = type.slotsType.createOf(scope, Math.max(FIRST_CAPACITY, capacity * 2));
+        for (int slot = 0; slot < capacity; slot++) {
+            if (!slots.isFree(slot)) {
+                slots.move(slot, larger, freeSlot(larger, hashAt(slots, slot)));
+            }
+        }
+        long ref = refOf(larger);
+        writable().set(ObjectLayout.LONG, base() + MapLayout.TABLE, ref);
+        adopt(ref);
+    }
+
+    private int freeSlot(MapSlots table, long hash) {
+        int mask = table.length() - 1;
+        int slot = (int) hash & mask;
+        for (int probes = Math.min(table.length(), MAX_PROBES); probes > 0; probes--) {
+            if (table.isFree(slot)) {
+                return slot;
+            }
+            slot = (slot + 1) & mask;
+        }
+        throw tooManyProbes();
+    }
+
+    private void adopt(long ref) {
+        slotsRef = Ref.NULL;
+        if (type.slotsType.move(slots, attachedSpace(), scope(), ref)) {
+            int capacity = slots.length();
+            if (Integer.bitCount(capacity) != 1 || capacity > MAX_CAPACITY) {
+                throw new SharedDataException(this + " has a table of " + capacity
+                        + " slots; tables have a power of two, up to " + MAX_CAPACITY);
+            }
+        }
+        slotsRef = ref;
+    }
+
+    private void size(int size) {
+        writable().set(ObjectLayout.INT, base() + MapLayout.SIZE, size);
+    }
+
+    private SharedDataException tooManyProbes() {
+        return new SharedDataException(this + " is damaged: " + MAX_PROBES + " slots, or all " + capacity()
+                + ", were searched without finding a free one");
+    }
+
+    /** The type of a map. */
+    abstract static class Type<T extends SharedMap<V>, V> extends SharedType<T> {
+        private final SharedSequence.Type<MapSlots> slotsType;
+        private final SharedType<V> valueType;
+
+        Type(Class<? super T> type, String name, SharedSequence.Type<MapSlots> slotsType, SharedType<V> valueType) {
+            this(
+                    type,
+                    name,
+                    slotsType,
+                    valueType,
+                    name + "{size:int@8, table:->" + slotsType.name() + "@16, seed:long@24}:32");
+        }
+
+        private Type(
+                Class<? super T> type,
+                String name,
+                SharedSequence.Type<MapSlots> slotsType,
+                SharedType<V> valueType,
+                String description) {
+            super(
+                    type,
+                    name,
+                    ObjectLayout.typeId(description),
+                    ObjectLayout.fingerprint(description),
+                    MapLayout.BYTES,
+                    description);
+            this.slotsType = slotsType;
+            this.valueType = valueType;
+        }
+
+        @Override
+        protected final void references(ReferenceFields fields) {
+            fields.reference(MapLayout.TABLE, slotsType);
+        }
+
+        @Override
+        final void created(MemorySegment memory, long base) {
+            memory.set(ObjectLayout.LONG, base + MapLayout.SEED, KeyHash.newSeed());
+        }
+    }
+}

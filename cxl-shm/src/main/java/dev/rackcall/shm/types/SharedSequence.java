@@ -1,0 +1,90 @@
+package dev.rackcall.shm.types;
+
+import dev.rackcall.shm.Scope;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+/**
+ * Elements of one size behind each other, fixed in number: text, bytes and arrays. The number follows from the size in the header,
+ * which is checked once, when the flyweight is put onto the object, and kept in the Java heap, out of a peer's reach.
+ */
+public abstract class SharedSequence extends SharedObject {
+    private final int elementBytes;
+    private int length;
+
+    SharedSequence(Type<?> type) {
+        super(type);
+        this.elementBytes = type.elementBytes;
+    }
+
+    /** Number of elements; of bytes for text. */
+    public final int length() {
+        memory();
+        return length;
+    }
+
+    @Override
+    final void placed(int bytes) {
+        length = (bytes - ObjectLayout.HEADER_BYTES) / elementBytes;
+    }
+
+    /** Where an element lies in {@link #memory}. */
+    final long at(int index) {
+        return base() + ObjectLayout.HEADER_BYTES + (long) Objects.checkIndex(index, length) * elementBytes;
+    }
+
+    /** Where the first element lies, or would lie. */
+    final long start() {
+        return base() + ObjectLayout.HEADER_BYTES;
+    }
+
+    final long bytesFor(int elements) {
+        return ObjectLayout.HEADER_BYTES + (long) elements * elementBytes;
+    }
+
+    /** Copies {@code count} elements between two sequences of one type, or inside one; indices are the caller's to check. */
+    final void copyElements(int from, SharedSequence target, int to, int count) {
+        MemorySegment.copy(
+                memory(),
+                start() + (long) from * elementBytes,
+                target.writable(),
+                target.start() + (long) to * elementBytes,
+                (long) count * elementBytes);
+    }
+
+    /** The type of a sequence: any size fits that holds whole elements. */
+    abstract static class Type<T extends SharedSequence> extends SharedType<T> {
+        private final int elementBytes;
+
+        Type(Class<? super T> type, String name, int elementBytes) {
+            this(type, name, elementBytes, name + "[" + elementBytes + " bytes each]");
+        }
+
+        Type(Class<? super T> type, String name, int elementBytes, String description) {
+            super(
+                    type,
+                    name,
+                    ObjectLayout.typeId(description),
+                    ObjectLayout.fingerprint(description),
+                    ObjectLayout.HEADER_BYTES,
+                    description);
+            this.elementBytes = elementBytes;
+        }
+
+        final T createOf(Scope scope, int length) {
+            if (length < 0) {
+                throw new IllegalArgumentException("a " + name() + " of negative length " + length + " was asked");
+            }
+            return create(scope, ObjectLayout.HEADER_BYTES + (long) length * elementBytes);
+        }
+
+        @Override
+        final boolean isSize(int objectBytes) {
+            return objectBytes >= ObjectLayout.HEADER_BYTES
+                    && (objectBytes - ObjectLayout.HEADER_BYTES) % elementBytes == 0;
+        }
+
+        @Override
+        protected void references(ReferenceFields fields) {}
+    }
+}

@@ -1,0 +1,229 @@
+package dev.rackcall.shm.types;
+
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.Scope;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+
+/**
+ * A map from text to shared objects in an arena. Keys are {@link SharedString}s; looking one up by a Java string makes none. Not
+ * thread-safe; new entries and growing allocate in the scope that the flyweight carries.
+ *
+ * @param <V> a shared type or container
+ */
+public final class SharedStringMap<V> extends SharedMap<V> {
+    private final SharedString stored = SharedString.TYPE.flyweight();
+
+    private SharedStringMap(MapType<V> type) {
+        super(type);
+    }
+
+    /** The type of maps to that. Set-up only; keep the result. */
+    public static <V> SharedType<SharedStringMap<V>> typeOf(SharedType<V> valueType) {
+        return new MapType<>(valueType);
+    }
+
+    /** As {@link #create(Scope, SharedType)}, of a {@link Shared} interface. */
+    public static <V> SharedStringMap<V> create(Scope scope, Class<V> values) {
+        return create(scope, SharedType.of(values));
+    }
+
+    /** An empty map in a scope. */
+    public static <V> SharedStringMap<V> create(Scope scope, SharedType<V> valueType) {
+        return new MapType<>(valueType).create(scope);
+    }
+
+    /**
+     * A new flyweight on the value of a key.
+     *
+     * @throws RefException if a key or the value leads nowhere
+     * @throws SharedDataException if the map is damaged
+     */
+    public Optional<V> get(String key) {
+        return value(slotOf(utf8(key)));
+    }
+
+    /** As {@link #get(String)}; makes no Java string. */
+    public Optional<V> get(SharedString key) {
+        return value(slotOf(key));
+    }
+
+    /**
+     * Puts a flyweight onto the value of a key.
+     *
+     * @return false if the key is absent; the flyweight stays where it was
+     */
+    public boolean get(String key, V into) {
+        return value(slotOf(utf8(key)), into);
+    }
+
+    /** As {@link #get(String, Object)}; makes no Java string and allocates nothing. */
+    public boolean get(SharedString key, V into) {
+        return value(slotOf(key), into);
+    }
+
+    public boolean containsKey(String key) {
+        return slotOf(utf8(key)) >= 0;
+    }
+
+    public boolean containsKey(SharedString key) {
+        return slotOf(key) >= 0;
+    }
+
+    /**
+     * Adds or replaces; a new key is copied into the scope that this flyweight carries.
+     *
+     * @return whether the key is new
+     */
+    public boolean put(String key, V value) {
+        byte[] utf8 = utf8(key);
+        return put(KeyHash.of(utf8, seed()), utf8, null, value);
+    }
+
+    /**
+     * Adds or replaces; the map refers to that very key, which must live as long as the map.
+     *
+     * @return whether the key is new
+     */
+    public boolean put(SharedString key, V value) {
+        return put(key.contentHash(seed()), key, key, value);
+    }
+
+    /** @return whether the key was there */
+    public boolean remove(String key) {
+        byte[] utf8 = utf8(key);
+        return remove(KeyHash.of(utf8, seed()), utf8);
+    }
+
+    /** @return whether the key was there */
+    public boolean remove(SharedString key) {
+        return remove(key.contentHash(seed()), key);
+    }
+
+    /** A walk over the entries, in no particular order. The map must not change meanwhile. */
+    public Cursor<V> cursor() {
+        return new Cursor<>(this);
+    }
+
+    /** Calls {@code action} for each entry, with new flyweights that it may keep. The map must not change meanwhile. */
+    public void forEach(BiConsumer<? super SharedString, ? super V> action) {
+        for (Cursor<V> cursor = cursor(); cursor.next(); ) {
+            action.accept(cursor.key(), cursor.value());
+        }
+    }
+
+    private boolean put(long hash, Object sought, SharedString key, V value) {
+        long valueRef = refOf(valueType().checked(value, "value"));
+        int size = size();
+        int slot = find(hash, sought);
+        if (slot >= 0) {
+            slots().value(slot, valueRef);
+            return false;
+        }
+        SharedString text = key == null ? SharedString.create(allocatingScope("key"), (byte[]) sought) : key;
+        int taken = take(hash, slot, size);
+        slots().key(taken, refOf(text));
+        slots().hash(taken, hash);
+        slots().value(taken, valueRef);
+        return true;
+    }
+
+    private Optional<V> value(int slot) {
+        return slot < 0
+                ? Optional.empty()
+                : Optional.of(valueType().attach(attachedSpace(), scope(), slots().value(slot)));
+    }
+
+    private boolean value(int slot, V into) {
+        return slot >= 0 && valueType().move(into, attachedSpace(), scope(), slots().value(slot));
+    }
+
+    private int slotOf(byte[] utf8) {
+        return size() == 0 ? -1 : find(KeyHash.of(utf8, seed()), utf8);
+    }
+
+    private int slotOf(SharedString key) {
+        return size() == 0 ? -1 : find(key.contentHash(seed()), key);
+    }
+
+    @Override
+    boolean matches(int slot, long hash, Object key) {
+        if (slots().hash(slot) != hash) {
+            return false;
+        }
+        stored.bind(attachedSpace(), scope(), slots().key(slot));
+        return key instanceof SharedString text ? stored.contentEquals(text) : stored.contentEquals(0, (byte[]) key);
+    }
+
+    @Override
+    long hashAt(MapSlots table, int slot) {
+        return table.hash(slot);
+    }
+
+    private static byte[] utf8(String key) {
+        return key.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** A walk over the entries of a map. Allocates only the flyweights that are asked for. */
+    public static final class Cursor<V> {
+        private final SharedStringMap<V> map;
+        private final SlotCursor slots;
+
+        private Cursor(SharedStringMap<V> map) {
+            this.map = map;
+            this.slots = new SlotCursor(map);
+        }
+
+        /**
+         * Goes to the next entry.
+         *
+         * @return false at the end
+         * @throws java.util.ConcurrentModificationException if the map's table was replaced
+         */
+        public boolean next() {
+            return slots.next();
+        }
+
+        /** A new flyweight on this entry's key. */
+        public SharedString key() {
+            return SharedString.TYPE.attach(map.attachedSpace(), map.scope(), slots.key());
+        }
+
+        /** Puts a flyweight onto this entry's key. */
+        public void key(SharedString into) {
+            into.bind(map.attachedSpace(), map.scope(), slots.key());
+        }
+
+        /** A new flyweight on this entry's value. */
+        public V value() {
+            return map.valueType().attach(map.attachedSpace(), map.scope(), slots.value());
+        }
+
+        /**
+         * Puts a flyweight onto this entry's value.
+         *
+         * @throws RefException if the entry was removed meanwhile, or the value leads nowhere
+         */
+        public void value(V into) {
+            if (!map.valueType().move(into, map.attachedSpace(), map.scope(), slots.value())) {
+                throw new RefException("the entry of " + map + " that the walk is at was removed");
+            }
+        }
+    }
+
+    private static final class MapType<V> extends Type<SharedStringMap<V>, V> {
+        private MapType(SharedType<V> valueType) {
+            super(
+                    SharedStringMap.class,
+                    "SharedStringMap<" + valueType.name() + ">",
+                    MapSlots.withStringKeys(valueType),
+                    valueType);
+        }
+
+        @Override
+        public SharedStringMap<V> flyweight() {
+            return new SharedStringMap<>(this);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+package dev.rackcall.shm.types;
+
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SharedFactory;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A shared type at run time: makes objects, and puts flyweights onto objects after checking that they are what they should be.
+ * Immutable and thread-safe. The annotation processor writes one for each {@link Shared} interface, {@code <Name>_Shared.TYPE}.
+ *
+ * @param <T> the interface or container
+ */
+public abstract class SharedType<T> extends SharedFactory<T> {
+    /** Names for messages. Holds no classes, so it keeps no class loader alive. */
+    private static final Map<Integer, String> NAMES = new ConcurrentHashMap<>();
+
+    private final Class<? super T> type;
+    private final String name;
+    private final int typeId;
+    private final long fingerprint;
+    private final int bytes;
+    private final String description;
+    private volatile ReferenceFields references;
+
+    /** For generated code. */
+    protected SharedType(
+            Class<? super T> type, String name, int typeId, long fingerprint, int bytes, String description) {
+        this.type = type;
+        this.name = name;
+        this.typeId = typeId;
+        this.fingerprint = fingerprint;
+        this.bytes = bytes;
+        this.description = description;
+        NAMES.putIfAbsent(typeId, name);
+    }
+
+    /**
+     * The type of a {@link Shared} interface or of a container without type arguments, such as {@link SharedString}. Set-up only;
+     * keep the result.
+     *
+     * @throws IllegalArgumentException if there is no generated class for it; the message says what to add to the build
+     */
+    public static <T> SharedType<T> of(Class<T> type) {
+        return (SharedType<T>) SharedFactory.of(type);
+    }
+
+    @Override
+    public final Class<? super T> type() {
+        return type;
+    }
+
+    /** The interface's qualified name, or the container's name with its elements' in angle brackets. */
+    public final String name() {
+        return name;
+    }
+
+    /** The number in the header of every object of this type: a hash of its layout, never 0. */
+    public final int typeId() {
+        return typeId;
+    }
+
+    /** A hash over the layouts of this type and of all that it can reach; equal at both ends of a connection. */
+    public final long fingerprint() {
+        return fingerprint;
+    }
+
+    /** Bytes of an object with its header; of an empty one if objects differ in size. */
+    public final int bytes() {
+        return bytes;
+    }
+
+    /** The layout of this type and then of every shared type that it can reach, one line each, for people. */
+    public final String description() {
+        return description;
+    }
+
+    /**
+     * A new object, all zero, in that scope.
+     *
+     * @throws ScopeException if the scope is closed or belongs to another thread
+     */
+    @Override
+    public final T create(Scope scope) {
+        return create(scope, bytes);
+    }
+
+    final T create(Scope scope, long objectBytes) {
+        if (objectBytes > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("a " + name + " of " + objectBytes
+                    + " bytes was asked; one object holds up to " + Integer.MAX_VALUE);
+        }
+        T created = flyweight();
+        ((SharedObject) created).create(scope, scope.allocate(objectBytes), (int) objectBytes);
+        return created;
+    }
+
+    /**
+     * A flyweight on the object that a Ref leads to. It carries no scope, so setters that allocate will throw.
+     *
+     * @throws RefException if the Ref is null, may not be followed, or leads to something else than a whole object of this type
+     */
+    public final T attach(RefSpace space, long ref) {
+        return attach(space, null, ref);
+    }
+
+    /**
+     * A flyweight on the object that a Ref leads to, which allocates in {@code scope} when a setter needs memory.
+     *
+     * @throws RefException as {@link #attach(RefSpace, long)}
+     */
+    public final T attach(Scope scope, Ref<T> ref) {
+        return attach(scope.space(), scope, ref.bits());
+    }
+
+    final T attach(RefSpace space, Scope scope, long ref) {
+        T attached = flyweight();
+        ((SharedObject) attached).bind(space, scope, ref);
+        return attached;
+    }
+
+    /** A flyweight on no object yet, for {@link #move}. Any access before that is an {@link IllegalStateException}. */
+    public abstract T flyweight();
+
+    /**
+     * Puts a flyweight onto another object, allocating nothing. It stays where it was if this throws or returns false.
+     *
+     * @return false if the Ref is null
+     * @throws RefException as {@link #attach(RefSpace, long)}, but not for null
+     */
+    public final boolean move(T flyweight, RefSpace space, long ref) {
+        return move(flyweight, space, null, ref);
+    }
+
+    /**
+     * Puts a flyweight onto another object of the space that it is in. It keeps its scope.
+     *
+     * @return false if the Ref is null
+     * @throws RefException as {@link #attach(RefSpace, long)}, but not for null
+     */
+    public final boolean move(T flyweight, Ref<T> ref) {
+        SharedObject object = checked(flyweight, "flyweight");
+        return move(flyweight, object.attachedSpace(), object.scope(), ref.bits());
+    }
+
+    final boolean move(T flyweight, RefSpace space, Scope scope, long ref) {
+        if (ref == Ref.NULL) {
+            return false;
+        }
+        checked(flyweight, "flyweight").bind(space, scope, ref);
+        return true;
+    }
+
+    /** Called once, when an object of this type is first copied: names every field that holds a reference. */
+    protected abstract void references(ReferenceFields fields);
+
+    final ReferenceFields references() {
+        ReferenceFields known = references;
+        if (known == null) {
+            known = new ReferenceFields();
+            references(known);
+            references = known;
+        }
+        return known;
+    }
+
+    /** Replaces the references in a copied record by those of the copies that they lead to. */
+    void forward(GraphCopy copy, MemorySegment memory, long base, int objectBytes) {
+        ReferenceFields fields = references();
+        for (int i = 0; i < fields.count(); i++) {
+            copy.forward(memory, base + fields.offset(i), fields.type(i));
+        }
+    }
+
+    /** Called on a new object, all zero behind its header. */
+    void created(MemorySegment memory, long base) {}
+
+    /** Whether a header of this type may say so many bytes. */
+    boolean isSize(int objectBytes) {
+        return objectBytes == bytes;
+    }
+
+    /**
+     * The size of the object at that place.
+     *
+     * @throws RefException unless a whole object of this type lies there
+     */
+    final int checkedBytes(RefSpace.Window window, long at, long ref) {
+        return checkedBytes(window.memory(), at, window.end(), ref);
+    }
+
+    /** As above, of an object that must end before {@code end}. */
+    final int checkedBytes(MemorySegment memory, long at, long end, long ref) {
+        long available = end - at;
+        if (at < 0 || (at & (ObjectLayout.ALIGNMENT - 1)) != 0 || available < ObjectLayout.HEADER_BYTES) {
+            throw new RefException(Ref.describe(ref) + " cannot lead to a " + name + ": objects begin at multiples of "
+                    + ObjectLayout.ALIGNMENT + " inside the arena of " + memory.byteSize() + " bytes");
+        }
+        long header = memory.get(ObjectLayout.LONG, at);
+        int objectBytes = ObjectLayout.bytes(header);
+        if (ObjectLayout.typeId(header) != typeId) {
+            throw new RefException(Ref.describe(ref) + " does not lead to a " + name + " (type "
+                    + Integer.toHexString(typeId) + ") but to " + describeType(ObjectLayout.typeId(header)));
+        }
+        if (!isSize(objectBytes) || objectBytes > available) {
+            throw new RefException(Ref.describe(ref) + " leads to a damaged " + name + ": its header says "
+                    + objectBytes + " bytes, " + available + " are left where it lies");
+        }
+        return objectBytes;
+    }
+
+    /** The value as a shared object of this type, for storing a reference to it. */
+    final SharedObject checked(Object value, String what) {
+        if (value == null) {
+            throw new NullPointerException(what + ": null instead of a " + name);
+        }
+        SharedObject object = SharedObject.of(value);
+        if (object.type().typeId != typeId) {
+            throw new IllegalArgumentException(what + ": a " + object.type().name + " instead of a " + name);
+        }
+        return object;
+    }
+
+    private static String describeType(int typeId) {
+        if (typeId == 0) {
+            return "memory that holds no object";
+        }
+        String known = NAMES.get(typeId);
+        return known == null
+                ? "type " + Integer.toHexString(typeId) + ", which this process has not seen; were both ends built from"
+                        + " the same interfaces?"
+                : "a " + known + " (type " + Integer.toHexString(typeId) + ")";
+    }
+
+    @Override
+    public final String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,7 @@
+package dev.rackcall.shm.sample;
+
+public enum Color {
+    RED,
+    GREEN,
+    BLUE
+}

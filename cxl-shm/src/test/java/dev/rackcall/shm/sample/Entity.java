@@ -1,0 +1,7 @@
+package dev.rackcall.shm.sample;
+
+public interface Entity {
+    long id();
+
+    Entity id(long value);
+}

@@ -1,7 +1,0 @@
-package dev.rackcall.shm.types;
-
-public enum Color {
-    RED,
-    GREEN,
-    BLUE
-}

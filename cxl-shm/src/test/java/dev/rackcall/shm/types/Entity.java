@@ -1,7 +1,0 @@
-package dev.rackcall.shm.types;
-
-public interface Entity {
-    long id();
-
-    Entity id(long value);
-}

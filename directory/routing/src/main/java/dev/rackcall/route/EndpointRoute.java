@@ -1,0 +1,347 @@
+package dev.rackcall.route;
+
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.directory.MemoryClaim;
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.Route.Kind;
+import dev.rackcall.rpc.Route.State;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.Transports;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.shm.pool.Pool;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One way to one endpoint: says what stands in the way, connects, and remembers how that went. One thread at a time changes it; others read what is
+ * volatile.
+ */
+final class EndpointRoute {
+    private static final long FIRST_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long LAST_RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /** Devices seldom come and go, and to look for them costs. */
+    private static final long DEVICES_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /** A connection that ends sooner counts as an attempt that has failed. */
+    private static final long PROVEN_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** After a connection that has ended for want of something, which the next one would want as well when it is used. Other ways are taken meanwhile, if there are any. */
+    private static final long FIRST_WANT_NANOS = LAST_RETRY_NANOS;
+
+    private static final long LAST_WANT_NANOS = TimeUnit.MINUTES.toNanos(5);
+    /** Of a connection: for requests and for replies. */
+    private static final int ARENAS = 2;
+
+    /** Why calls no longer go by a pool that the channel has left. */
+    static final String LEFT_POOL = "this channel has left that pool";
+
+    private final Endpoint endpoint;
+    private final Kind kind;
+    private final Optional<URI> address;
+    /** Who would carry there. Empty for memory, and without the modules for it. */
+    private final Optional<CarrierProvider> carrier;
+
+    private final ClientSpec channel;
+    private final ChannelPool pool;
+
+    private volatile Optional<Subchannel> line = Optional.empty();
+    private volatile State state = State.NOT_NEEDED;
+    private volatile String reason = "it was not tried yet";
+    private volatile Optional<RpcException> failure = Optional.empty();
+    private volatile DeviceCheck devices = new DeviceCheck(System.nanoTime() - 2 * DEVICES_NANOS, Optional.empty());
+    /** The pool of its line. */
+    private volatile Optional<Pool> connectedBy = Optional.empty();
+
+    private long connectedAt;
+    /** By which pool a connection is being made just now. */
+    private volatile Optional<Pool> attempt = Optional.empty();
+
+    private volatile long retryAt = System.nanoTime();
+    private long retryNanos = FIRST_RETRY_NANOS;
+    private long wantNanos = FIRST_WANT_NANOS;
+    private boolean wanting;
+
+    private EndpointRoute(Endpoint endpoint, Kind kind, Optional<URI> address, ClientSpec channel, ChannelPool pool) {
+        this.endpoint = endpoint;
+        this.kind = kind;
+        this.address = address;
+        this.carrier = address.flatMap(CarrierProvider::of);
+        this.channel = channel;
+        this.pool = pool;
+    }
+
+    /** All ways to an endpoint, best first; one of each kind at least. */
+    static List<EndpointRoute> to(Endpoint endpoint, ClientSpec channel, ChannelPool pool) {
+        List<EndpointRoute> ways = new ArrayList<>();
+        ways.add(new EndpointRoute(endpoint, Kind.PROCESS, Optional.empty(), channel, pool));
+        ways.add(new EndpointRoute(endpoint, Kind.HOST, Optional.empty(), channel, pool));
+        ways.add(new EndpointRoute(endpoint, Kind.POOL, Optional.empty(), channel, pool));
+        // Virtual queues first: a connection is there sooner than a queue pair is made for it, and needs none of its
+        // own. A call over them takes longer, on the software device 2 to 3 times as long (docs/directory.md).
+        for (Kind kind : List.of(Kind.RDMA_QUEUES, Kind.RDMA, Kind.TCP_QUEUES, Kind.TCP)) {
+            List<URI> addresses = NetworkRoutes.addresses(endpoint, kind);
+            if (addresses.isEmpty()) {
+                ways.add(new EndpointRoute(endpoint, kind, Optional.empty(), channel, pool));
+            }
+            addresses.forEach(each -> ways.add(new EndpointRoute(endpoint, kind, Optional.of(each), channel, pool)));
+        }
+        return List.copyOf(ways);
+    }
+
+    Kind kind() {
+        return kind;
+    }
+
+    Optional<Subchannel> line() {
+        return line;
+    }
+
+    Optional<RpcException> failure() {
+        return failure;
+    }
+
+    /** What one of the ends lacks; empty if it can be tried. Asks the file system at most. */
+    Optional<String> obstacle() {
+        return switch (kind) {
+            case PROCESS ->
+                Announcer.ownFolder(endpoint.id()).isPresent()
+                        ? Optional.empty()
+                        : Optional.of("its server runs in another process");
+            case HOST -> hostObstacle();
+            case POOL -> poolObstacle();
+            case RDMA_QUEUES, RDMA, TCP_QUEUES, TCP -> remoteObstacle();
+        };
+    }
+
+    private Optional<String> hostObstacle() {
+        Optional<String> theirs = announced(MemoryNames.HOST);
+        if (theirs.isEmpty()) {
+            return Optional.of("its server serves no memory of its host");
+        }
+        Optional<String> mine = MemoryNames.host(channel.directory());
+        if (mine.isEmpty()) {
+            return Optional.of("this process has no runtime directory " + channel.directory());
+        }
+        return mine.equals(theirs)
+                ? Optional.empty()
+                : Optional.of("its server leaves its sockets on another host, or in another runtime directory than "
+                        + channel.directory());
+    }
+
+    private Optional<String> poolObstacle() {
+        Optional<String> theirs = announced(MemoryNames.POOL);
+        if (theirs.isEmpty()) {
+            return Optional.of("its server serves no pool");
+        }
+        return pool.obstacle(theirs.get());
+    }
+
+    private Optional<String> announced(String prefix) {
+        return endpoint.pools().stream().filter(pool -> pool.startsWith(prefix)).findFirst();
+    }
+
+    private Optional<String> remoteObstacle() {
+        if (address.isEmpty()) {
+            return Optional.of(NetworkRoutes.notAnnounced(endpoint, kind));
+        }
+        if (carrier.isEmpty()) {
+            return Optional.of(NetworkRoutes.withoutProvider(kind));
+        }
+        Optional<String> lacking = carrier.get().obstacle(address.get());
+        if (lacking.isPresent()) {
+            return lacking;
+        }
+        DeviceCheck last = devices;
+        if (System.nanoTime() - last.at() > DEVICES_NANOS) {
+            last = new DeviceCheck(System.nanoTime(), NetworkRoutes.unlike(kind, carrier.get(), address.get()));
+            devices = last;
+        }
+        return last.missing();
+    }
+
+    /** What was missing here when it was looked at. */
+    private record DeviceCheck(long at, Optional<String> missing) {}
+
+    boolean isConnected() {
+        return line.isPresent() && line.get().isUsable();
+    }
+
+    /** Whether its line goes by a pool that the channel has left. */
+    boolean isOutdated() {
+        return kind == Kind.POOL && !connectedBy.equals(pool.current());
+    }
+
+    boolean isDue() {
+        return System.nanoTime() - retryAt >= 0;
+    }
+
+    /** Says why it is not used. */
+    void impossible(String why) {
+        state = State.IMPOSSIBLE;
+        reason = why;
+        failure = Optional.empty();
+    }
+
+    void notNeeded(String why) {
+        if (state != State.FAILED) {
+            state = State.NOT_NEEDED;
+            reason = why;
+        }
+    }
+
+    /** Gives up the line that it has, if any; whoever calls sees to its end. Under the routes' lock. */
+    Optional<Subchannel> detach() {
+        Optional<Subchannel> last = line;
+        line = Optional.empty();
+        return last;
+    }
+
+    /**
+     * The line has ended by itself.
+     *
+     * @param cause what is known of the reason
+     */
+    void lost(Optional<Status> cause) {
+        failed(Status.Code.UNAVAILABLE
+                .with(
+                        "its connection has ended%s",
+                        cause.map(why -> ": " + why.description()).orElse(""))
+                .asException());
+        long now = System.nanoTime();
+        long lasted = now - connectedAt;
+        wanting = cause.filter(why -> why.code() == Status.Code.RESOURCE_EXHAUSTED)
+                .isPresent();
+        if (wanting) {
+            // It is easily connected again, and would end again with the next call that wants as much.
+            wantNanos = lasted > LAST_WANT_NANOS ? FIRST_WANT_NANOS : wantNanos;
+            retryAt = now + wantNanos;
+            wantNanos = Math.min(2 * wantNanos, LAST_WANT_NANOS);
+        } else if (lasted > PROVEN_NANOS) {
+            retryNanos = FIRST_RETRY_NANOS;
+            retryAt = now;
+        }
+    }
+
+    /** Whether it is to be left alone for a while as long as there is another: it can be connected, and soon ends for want of something. */
+    boolean isShunned() {
+        return wanting && !isDue();
+    }
+
+    /** Tries, for as long as that at most. */
+    boolean connect(ChannelRoutes routes, Duration atMost) {
+        if (state != State.FAILED) {
+            reason = "it is being tried, and its server has not answered yet";
+            state = State.TRYING;
+        }
+        wanting = false;
+        Optional<MemoryClaim> memory = Optional.empty();
+        try {
+            Optional<Pool> by = pool.current();
+            attempt = by;
+            // Again: whoever has changed it since then may have looked for attempts by it before this was one.
+            if (kind == Kind.POOL && !by.equals(pool.current())) {
+                throw leftPool();
+            }
+            ClientSpec spec = spec(by).within(atMost);
+            if (kind.isMemory()) {
+                memory = routes.claim(ARENAS * spec.arenaQuota());
+            }
+            ClientConnection connection = Transports.connect(spec);
+            Subchannel fresh = new Subchannel(this, connection, memory);
+            routes.adopt(fresh);
+            connectedAt = System.nanoTime();
+            connectedBy = by;
+            line = Optional.of(fresh);
+            state = State.USED;
+            reason = "the best way that works";
+            failure = Optional.empty();
+            return true;
+        } catch (RpcException e) {
+            Subchannel.giveBack(memory);
+            failed(e);
+            return false;
+        } catch (RuntimeException e) {
+            Subchannel.giveBack(memory);
+            failed(Status.Code.UNAVAILABLE.with("connecting failed: %s", e).asException(e));
+            return false;
+        } finally {
+            // After the line.
+            attempt = Optional.empty();
+        }
+    }
+
+    private static RpcException leftPool() {
+        return Status.Code.UNAVAILABLE
+                .with("this channel has just left its pool")
+                .asException();
+    }
+
+    private void failed(RpcException e) {
+        state = State.FAILED;
+        reason = e.status().description();
+        failure = Optional.of(e);
+        retryAt = System.nanoTime() + retryNanos;
+        retryNanos = Math.min(2 * retryNanos, LAST_RETRY_NANOS);
+    }
+
+    private ClientSpec spec(Optional<Pool> by) {
+        return switch (kind) {
+            case PROCESS ->
+                channel.reachedBy(
+                        Announcer.ownFolder(endpoint.id()).orElse(channel.directory()),
+                        Optional.empty(),
+                        Optional.empty());
+            case HOST -> channel.reachedBy(channel.directory(), Optional.empty(), Optional.empty());
+            case POOL -> {
+                if (by.isEmpty()) {
+                    // Without one it would be the host's memory.
+                    throw leftPool();
+                }
+                yield channel.reachedBy(channel.directory(), by, Optional.empty());
+            }
+            case RDMA_QUEUES, RDMA, TCP_QUEUES, TCP ->
+                channel.reachedBy(channel.directory(), Optional.empty(), address);
+        };
+    }
+
+    Route describe() {
+        // The attempt first: it ends when its line is there.
+        boolean isTriedByFormer = kind == Kind.POOL && attempt.isPresent() && !attempt.equals(pool.current());
+        Optional<Subchannel> present = line;
+        if (isTriedByFormer || (present.isPresent() && isOutdated())) {
+            // Who has changed the pool looks for this at once, while somebody may still be trying the endpoint's ways.
+            return describe(
+                    State.LEAVING, LEFT_POOL, present.map(Subchannel::calls).orElse(0));
+        }
+        State now = present.filter(Subchannel::isEjected).isPresent() ? State.EJECTED : state;
+        String why = now == State.EJECTED ? present.orElseThrow().whyEjected() : reason;
+        return describe(now, why, present.map(Subchannel::calls).orElse(0));
+    }
+
+    Route describe(State now, String why, int calls) {
+        return new Route(endpoint.id(), endpoint.host(), kind, place(), now, why, calls);
+    }
+
+    private String place() {
+        return switch (kind) {
+            case PROCESS ->
+                Announcer.ownFolder(endpoint.id()).map(Path::toString).orElse("");
+            case HOST ->
+                announced(MemoryNames.HOST).isPresent() ? channel.directory().toString() : "";
+            case POOL -> announced(MemoryNames.POOL).orElse("");
+            case RDMA_QUEUES, RDMA, TCP_QUEUES, TCP ->
+                address.map(URI::toString).orElse("");
+        };
+    }
+
+    @Override
+    public String toString() {
+        return endpoint.id() + " on " + endpoint.host() + " by " + kind;
+    }
+}

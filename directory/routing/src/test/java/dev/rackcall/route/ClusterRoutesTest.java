@@ -1,0 +1,199 @@
+package dev.rackcall.route;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
+
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingCluster;
+import org.apache.curator.test.TestingServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Calls whose servers are found in ZooKeeper: an ensemble of three, in this process, of which members are lost. */
+@Timeout(180)
+class ClusterRoutesTest {
+    private static final int TICK_MILLIS = 500;
+    private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
+
+    private static TestingCluster ensemble;
+
+    @TempDir
+    private Path folder;
+
+    /** As long as such an ensemble grants one, twenty ticks: a pause of the machine is not to end it. */
+    private String lease = "10s";
+
+    @BeforeAll
+    static void start() throws Exception {
+        // Servers are lost here, disks are not: nothing has to be on one before it is answered.
+        System.setProperty("zookeeper.forceSync", "no");
+        List<InstanceSpec> specs = new ArrayList<>();
+        for (int i = 1; i <= 3; i++) {
+            specs.add(new InstanceSpec(null, -1, -1, -1, true, i, TICK_MILLIS, 200));
+        }
+        ensemble = new TestingCluster(specs);
+        ensemble.start();
+    }
+
+    @AfterAll
+    static void stop() throws IOException {
+        ensemble.close();
+    }
+
+    private URI members() {
+        return members(ensemble.getConnectString());
+    }
+
+    private URI members(String servers) {
+        return URI.create("zk://" + servers + "/" + folder.getFileName() + "?lease=" + lease);
+    }
+
+    private RpcServer.Builder server(String host, NumbersService service) {
+        return RpcServer.builder()
+                .service(Numbers.class, service)
+                .directory(folder.resolve(host))
+                .arenaQuota(4 << 20)
+                .listen(ANY_PORT)
+                .directory(members())
+                .host(host);
+    }
+
+    private RpcChannel channel(String host) {
+        return RpcChannel.builder("/test/numbers")
+                .directory(folder.resolve(host))
+                .arenaQuota(4 << 20)
+                // An ensemble and a JVM that starts have the processors, too.
+                .connectTimeout(Duration.ofSeconds(20))
+                .directory(members())
+                .host(host)
+                .open();
+    }
+
+    @Test
+    void shouldLoseNoCallWithAMemberOfTheEnsemble() throws Exception {
+        AtomicBoolean ending = new AtomicBoolean();
+        AtomicLong calls = new AtomicLong();
+        List<RpcException> failures = new ArrayList<>();
+        try (RpcServer one = server("a", new NumbersService("one")).start();
+                RpcChannel channel = channel("b")) {
+            Numbers numbers = channel.stub(Numbers.class);
+            Thread caller = Thread.ofPlatform().start(() -> {
+                while (!ending.get()) {
+                    try {
+                        numbers.whoAgain();
+                        calls.incrementAndGet();
+                    } catch (RpcException e) {
+                        failures.add(e);
+                    }
+                }
+            });
+            InstanceSpec lost = ensemble.getInstances().iterator().next();
+            ensemble.killServer(lost);
+            long before = calls.get();
+            Await.until("calls while a member is lost", () -> calls.get() > before + 100);
+
+            // What is new is found, too: two members are enough.
+            try (RpcServer two = server("c", new NumbersService("two")).start()) {
+                Await.until(
+                        "the second server",
+                        () -> channel.routes().stream()
+                                .anyMatch(route -> route.host().equals("c") && route.state() == Route.State.USED));
+                assertThat(two.channels()).isEqualTo(one.channels());
+            }
+            ensemble.restartServer(lost);
+            ending.set(true);
+            caller.join();
+        }
+        // Not even by the end of the second server: these calls may be repeated.
+        assertThat(failures).isEmpty();
+    }
+
+    @Test
+    void shouldStopNamingAServerThatWasKilledOnceItsLeaseHasEnded() throws Exception {
+        // Shorter, since it is waited for.
+        lease = "4s";
+        try (ChildJvm child = ChildJvm.start(
+                NumbersChild.class, folder.resolve("a"), members().toString(), "one")) {
+            child.awaitLine("READY");
+            try (RpcChannel channel = channel("b")) {
+                Numbers numbers = channel.stub(Numbers.class);
+                assertThat(numbers.who()).isEqualTo("one");
+
+                child.kill();
+
+                // Its entry stands until its lease has ended; nobody is misled by it.
+                RpcException stale = catchThrowableOfType(RpcException.class, numbers::whoAgain);
+                assertThat(stale.code()).isEqualTo(Status.Code.UNAVAILABLE);
+                assertThat(stale).hasMessageContaining("nobody listens at");
+                Await.until("the end of its lease", () -> channel.routes().isEmpty());
+                RpcException gone = catchThrowableOfType(RpcException.class, numbers::whoAgain);
+                assertThat(gone).hasMessageContaining("names no server of channel /test/numbers any more");
+
+                try (RpcServer next = server("c", new NumbersService("two")).start()) {
+                    Await.until("the next server", () -> answers(numbers));
+                    assertThat(next.channels()).containsExactly("/test/numbers");
+                }
+            }
+        }
+    }
+
+    private static boolean answers(Numbers numbers) {
+        try {
+            return numbers.who().equals("two");
+        } catch (RpcException e) {
+            assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+            return false;
+        }
+    }
+
+    /** Far less than it would take if each channel's withdrawal waited for the directory by itself. */
+    @Test
+    void shouldNotWaitForADirectoryThatIsAwayWhenItEnds() throws Exception {
+        InstanceSpec spec = new InstanceSpec(null, -1, -1, -1, true, 1, TICK_MILLIS, 100);
+        try (TestingServer alone = new TestingServer(spec, true)) {
+            URI patient = URI.create(members(alone.getConnectString()) + "&timeout=60s");
+            RpcServer server = RpcServer.builder()
+                    .service(Numbers.class, new NumbersService("one"))
+                    .directory(folder.resolve("a"))
+                    .directory(patient)
+                    .start();
+            alone.stop();
+
+            assertTimeout(Duration.ofSeconds(20), () -> server.shutdown(Duration.ofSeconds(5)));
+        }
+    }
+
+    @Test
+    void shouldSayThatNoMemberAnswers() {
+        URI nobody = URI.create("zk://127.0.0.1:1/x?timeout=1s");
+        RpcException server = catchThrowableOfType(
+                RpcException.class,
+                () -> RpcServer.builder()
+                        .service(Numbers.class, new NumbersService("one"))
+                        .directory(folder.resolve("a"))
+                        .directory(nobody)
+                        .start());
+
+        assertThat(server.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(server).hasMessageContaining("127.0.0.1:1").hasMessageContaining("are they running");
+    }
+}

@@ -1,0 +1,27 @@
+package dev.rackcall.route;
+
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.RpcChannel;
+import java.net.URI;
+import java.time.Duration;
+
+/** A client in a process of its own, which says who has answered it and over which ways; with a class path of its own. */
+public final class NumbersCaller {
+    private NumbersCaller() {}
+
+    /** The argument: directory. */
+    public static void main(String[] args) {
+        try (RpcChannel channel = RpcChannel.builder("/test/numbers")
+                .arenaQuota(4 << 20)
+                .connectTimeout(Duration.ofSeconds(20))
+                .directory(URI.create(args[0]))
+                .host("caller")
+                .open()) {
+            System.out.println("ANSWER " + channel.stub(Numbers.class).who());
+            for (Route route : channel.routes()) {
+                System.out.println("ROUTE " + route.kind() + ": " + route.state() + ": " + route.reason());
+            }
+            System.out.println("END");
+        }
+    }
+}

@@ -1,0 +1,252 @@
+package dev.rackcall.route;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.Route.Kind;
+import dev.rackcall.rpc.Route.State;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.pool.TwoHosts;
+import dev.rackcall.testkit.Await;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A channel stays open, and calls go on over the network, when the pool by which it reached its server is taken away at either end; and they return to memory. */
+@Timeout(180)
+class PoolRoutesTest {
+    private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
+    private static final int CALLERS = 4;
+    private static final String CHANNEL = "/test/numbers";
+
+    @TempDir
+    private Path folder;
+
+    private final NumbersService service = new NumbersService("one");
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final TwoHosts hosts = TwoHosts.create();
+    private final List<AutoCloseable> open = new ArrayList<>(List.of(threads, hosts));
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable each : open.reversed()) {
+            each.close();
+        }
+    }
+
+    private <T extends AutoCloseable> T keep(T item) {
+        open.add(item);
+        return item;
+    }
+
+    private RpcServer serve(Pool pool) {
+        return keep(RpcServer.builder()
+                .service(Numbers.class, service)
+                .directory(folder.resolve("a"))
+                .arenaQuota(4 << 20)
+                .pool(pool)
+                .listen(ANY_PORT)
+                .directory(folder.resolve("members").toUri())
+                .host("a")
+                .start());
+    }
+
+    private RpcChannel channel(Pool pool) {
+        return keep(RpcChannel.builder(CHANNEL)
+                .directory(folder.resolve("b"))
+                .arenaQuota(4 << 20)
+                .pool(pool)
+                .connectTimeout(Duration.ofSeconds(2))
+                .directory(folder.resolve("members").toUri())
+                .host("b")
+                .open());
+    }
+
+    private static List<Kind> kinds(RpcChannel channel) {
+        return channel.routes().stream()
+                .filter(route -> route.state() == State.USED)
+                .map(Route::kind)
+                .toList();
+    }
+
+    @Test
+    void shouldGoOnOverTheNetworkWhenItsPoolIsClosed() {
+        serve(hosts.first());
+        Pool mine = hosts.host(1);
+        RpcChannel channel = channel(mine);
+        Numbers numbers = channel.stub(Numbers.class);
+        awaitCalls(channel, numbers, Kind.POOL);
+
+        mine.close();
+
+        awaitCalls(channel, numbers, Kind.TCP);
+        assertThat(byPool(channel).reason()).isEqualTo("the pool that this channel was given is closed");
+
+        channel.usePool(hosts.second());
+        awaitCalls(channel, numbers, Kind.POOL);
+    }
+
+    /** Many calls at a time, while the pool goes and comes: those under way when it is closed may fail, and say so. */
+    @Test
+    void shouldEndOnlyCallsUnderWayWhenItsPoolIsClosed() throws Exception {
+        serve(hosts.first());
+        Pool mine = hosts.host(1);
+        RpcChannel channel = channel(mine);
+        AtomicBoolean over = new AtomicBoolean();
+        List<CompletableFuture<Integer>> callers = new ArrayList<>();
+        for (int i = 0; i < CALLERS; i++) {
+            callers.add(CompletableFuture.supplyAsync(() -> call(channel, over, true), threads));
+        }
+        for (int i = 0; i < 3; i++) {
+            Await.until("calls by the pool", () -> kinds(channel).equals(List.of(Kind.POOL)));
+            mine.close();
+            Await.until("calls over the network", () -> kinds(channel).equals(List.of(Kind.TCP)));
+            mine = keep(hosts.host(1));
+            channel.usePool(mine);
+        }
+        Await.until("calls by the pool", () -> kinds(channel).equals(List.of(Kind.POOL)));
+        over.set(true);
+        for (CompletableFuture<Integer> caller : callers) {
+            assertThat(caller.get()).isPositive();
+        }
+    }
+
+    @Test
+    void shouldLoseNoCallWhenItLeavesItsPoolBeforeThatIsClosed() throws Exception {
+        serve(hosts.first());
+        Pool mine = hosts.host(1);
+        RpcChannel channel = channel(mine);
+        awaitCalls(channel, channel.stub(Numbers.class), Kind.POOL);
+        long held = hosts.first().arena().usedBytes();
+        AtomicBoolean over = new AtomicBoolean();
+        List<CompletableFuture<Integer>> callers = new ArrayList<>();
+        for (int i = 0; i < CALLERS; i++) {
+            callers.add(CompletableFuture.supplyAsync(() -> call(channel, over, false), threads));
+        }
+        CompletableFuture<String> slow = channel.stub(Numbers.class).slow();
+
+        channel.leavePool();
+        // Asked all the time, since whoever closes the pool waits for its end: also just when the way gives up its
+        // line.
+        Await.until("calls over the network", () -> {
+            for (int i = 0; i < 100; i++) {
+                assertThat(byPool(channel, State.LEAVING)).as("look %d", i).isPresent();
+            }
+            return kinds(channel).equals(List.of(Kind.TCP));
+        });
+        assertThat(byPool(channel, State.LEAVING)).isPresent();
+        service.release.complete(null);
+        assertThat(slow.get()).isEqualTo("one");
+        Await.until(
+                "the pool's memory to be left",
+                () -> byPool(channel, State.LEAVING).isEmpty());
+        Await.until("the server to have it back", () -> hosts.first().arena().usedBytes() < held);
+        mine.close();
+        channel.usePool(hosts.second());
+        awaitCalls(channel, channel.stub(Numbers.class), Kind.POOL);
+        over.set(true);
+        for (CompletableFuture<Integer> caller : callers) {
+            assertThat(caller.get()).isPositive();
+        }
+    }
+
+    /** Nobody need close the one that was left, or say so: it is the channel's no more. */
+    @Test
+    void shouldTakeAnotherPoolThanTheOneThatItHas() {
+        serve(hosts.first());
+        Pool mine = hosts.host(1);
+        RpcChannel channel = channel(mine);
+        channel.usePool(hosts.second());
+        mine.close();
+        awaitCalls(channel, channel.stub(Numbers.class), Kind.POOL);
+    }
+
+    @Test
+    void shouldSayWhereAPoolCannotBeChanged() {
+        serve(hosts.first());
+        Pool mine = hosts.host(1);
+        RpcChannel channel = channel(mine);
+        Pool closed = hosts.host(1);
+        closed.close();
+        awaitCalls(channel, channel.stub(Numbers.class), Kind.POOL);
+        assertThatThrownBy(() -> channel.usePool(closed)).hasMessageContainingAll("FAILED_PRECONDITION", "is closed");
+        assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(kinds(channel)).containsExactly(Kind.POOL);
+
+        RpcChannel plain = keep(RpcChannel.builder(CHANNEL).pool(mine).open());
+        assertThatThrownBy(plain::leavePool).hasMessageContainingAll("FAILED_PRECONDITION", "without a directory");
+        assertThat(plain.stub(Numbers.class).who()).isEqualTo("one");
+        mine.close();
+        Await.until("its end", () -> {
+            try {
+                return plain.stub(Numbers.class).who().isEmpty();
+            } catch (RpcException e) {
+                assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+                return e.getMessage().contains("was closed");
+            }
+        });
+    }
+
+    /** Until it is over; returns how many calls were answered. */
+    private static int call(RpcChannel channel, AtomicBoolean over, boolean mayFail) {
+        Numbers numbers = channel.stub(Numbers.class);
+        int answered = 0;
+        while (!over.get()) {
+            try {
+                assertThat(numbers.who()).isEqualTo("one");
+                answered++;
+            } catch (RpcException e) {
+                assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+                assertThat(mayFail).as(e.getMessage()).isTrue();
+            }
+        }
+        return answered;
+    }
+
+    /** Also by the way that a channel begins with: a network takes its calls if whoever answers at the pool gets no processor in its share of the time. */
+    private static void awaitCalls(RpcChannel channel, Numbers numbers, Kind kind) {
+        Await.until(
+                "calls by " + kind,
+                () -> numbers.whoAgain().equals("one") && kinds(channel).equals(List.of(kind)));
+    }
+
+    private static Route byPool(RpcChannel channel) {
+        return byPool(channel, State.IMPOSSIBLE).orElseThrow();
+    }
+
+    private static Optional<Route> byPool(RpcChannel channel, State state) {
+        return channel.routes().stream()
+                .filter(route -> route.kind() == Kind.POOL && route.state() == state)
+                .findFirst();
+    }
+
+    /** What becomes of a host whose mapping is gone is told by its silence, 5 s; the network is tried then. */
+    @Test
+    void shouldGoOnOverTheNetworkWhenTheServersPoolIsClosed() {
+        Pool theirs = hosts.host(0);
+        serve(theirs);
+        RpcChannel channel = channel(hosts.second());
+        Numbers numbers = channel.stub(Numbers.class);
+        awaitCalls(channel, numbers, Kind.POOL);
+
+        theirs.close();
+
+        awaitCalls(channel, numbers, Kind.TCP);
+    }
+}

@@ -1,0 +1,574 @@
+package dev.rackcall.route;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.cp.Agent;
+import dev.rackcall.cp.AgentLink;
+import dev.rackcall.cp.AgentOptions;
+import dev.rackcall.cp.AgentServer;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.directory.ChannelName;
+import dev.rackcall.directory.Directory;
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.rdma.queue.QueueSettings;
+import dev.rackcall.rpc.Library.Page;
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.Route.Kind;
+import dev.rackcall.rpc.Route.State;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.os.file.OwnerLock;
+import dev.rackcall.shm.os.socket.UnixSocket;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.soft.FaultPlan;
+import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.SoftOptions;
+import java.io.File;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Which of two carriers calls take over a network, virtual queues or a queue pair, and what becomes of that when one fails and comes back. Servers are other processes. */
+@Timeout(180)
+class QueueRoutesTest {
+    private static final String CHANNEL = "/test/numbers";
+    /** The best way has a share of it, and is to be taken on a busy machine, too. */
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    @TempDir
+    private Path folder;
+
+    private final List<AutoCloseable> open = new ArrayList<>();
+    /** Of the device of this process's agent; queue pairs of connections of their own are another device's. */
+    private final FaultPlan faults = FaultPlan.withSeed(1);
+
+    private MetaServer meta;
+    private Tenant tenant;
+
+    @BeforeEach
+    void join() {
+        meta = keep(MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 16, Duration.ofMinutes(1)));
+        tenant = tenantOf("here");
+        QueueSettings.use(tenant);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        QueueSettings.forget(tenant);
+        for (AutoCloseable each : open.reversed()) {
+            each.close();
+        }
+    }
+
+    private <T extends AutoCloseable> T keep(T item) {
+        open.add(item);
+        return item;
+    }
+
+    private Tenant tenantOf(String host) {
+        return keep(agentOf(host).admit(host));
+    }
+
+    /** For a server of this process that listens in that host's name. */
+    private void useFor(String host) {
+        Tenant its = tenantOf(host);
+        QueueSettings.use(host, its);
+        keep(() -> QueueSettings.forget(its));
+    }
+
+    private Agent agentOf(String host) {
+        return keep(Agent.open(
+                SoftDevice.of(host, SoftOptions.local().withFaults(faults)),
+                AgentOptions.of(HostId.named(host)).withMeta(meta::address)));
+    }
+
+    private URI members() {
+        return folder.resolve("members").toUri();
+    }
+
+    /** A server that listens at both kinds of addresses. */
+    private ChildJvm server(String name) throws InterruptedException {
+        ChildJvm child = keep(ChildJvm.start(
+                NumbersChild.class,
+                folder.resolve(name),
+                members().toString(),
+                name,
+                meta.address().toString()));
+        child.awaitLine("READY");
+        return child;
+    }
+
+    private RpcChannel channel() {
+        return channel(members());
+    }
+
+    private RpcChannel channel(URI directory) {
+        return channel(directory, PATIENCE);
+    }
+
+    private RpcChannel channel(URI directory, Duration connectTimeout) {
+        return keep(RpcChannel.builder(CHANNEL)
+                .directory(folder.resolve("here"))
+                .arenaQuota(4 << 20)
+                .connectTimeout(connectTimeout)
+                .directory(directory)
+                .host("here")
+                .open());
+    }
+
+    private static List<Kind> used(RpcChannel channel) {
+        return channel.routes().stream()
+                .filter(route -> route.state() == State.USED)
+                .map(Route::kind)
+                .toList();
+    }
+
+    private static Route route(RpcChannel channel, Kind kind) {
+        return channel.routes().stream()
+                .filter(route -> route.kind() == kind)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** One that is answered; until then calls may end with UNAVAILABLE, and with nothing else. */
+    private static boolean isAnswered(Numbers numbers, String by) {
+        try {
+            return numbers.who().equals(by);
+        } catch (RpcException e) {
+            assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+            return false;
+        }
+    }
+
+    /** From the beginning, unless the meta server had no processor for two seconds when the server's host registered: a queue pair is taken until it has. */
+    private static void awaitVirtualQueues(RpcChannel channel) {
+        Numbers numbers = channel.stub(Numbers.class);
+        Await.until(
+                "calls over virtual queues",
+                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP_QUEUES)));
+    }
+
+    private Endpoint named() {
+        try (Directory directory = Directory.open(members())) {
+            return directory.endpoints(ChannelName.of(CHANNEL)).getFirst();
+        }
+    }
+
+    /** A directory that names one server as the test wants it. */
+    private URI naming(Endpoint endpoint) {
+        URI address = folder.resolve("by-hand").toUri();
+        keep(Directory.open(address)).announce(ChannelName.of(CHANNEL), endpoint);
+        return address;
+    }
+
+    @Test
+    void shouldTakeVirtualQueuesBeforeAQueuePairAndSayWhy() throws Exception {
+        server("one");
+        assertThat(named().rdma()).isEmpty();
+        assertThat(named().tcp()).extracting(URI::getScheme).containsExactlyInAnyOrder("vq", "soft");
+        Await.equal("hosts that the meta server knows", 2, meta::hosts);
+        RpcChannel channel = channel();
+
+        // At once.
+        assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(used(channel)).containsExactly(Kind.TCP_QUEUES);
+        assertThat(route(channel, Kind.TCP_QUEUES).address()).matches("vq://host-of-one:[0-9]+");
+        assertThat(route(channel, Kind.TCP).state()).isEqualTo(State.NOT_NEEDED);
+        assertThat(route(channel, Kind.TCP).reason())
+                .isEqualTo("virtual queues work, which are there at once and share queue pairs");
+        assertThat(route(channel, Kind.TCP).address()).startsWith("soft://127.0.0.1:");
+        for (Kind kind : List.of(Kind.RDMA_QUEUES, Kind.RDMA)) {
+            assertThat(route(channel, kind).state()).isEqualTo(State.IMPOSSIBLE);
+            assertThat(route(channel, kind).reason()).isEqualTo("its server announces no RDMA device");
+        }
+        try (Scope scope = channel.newScope()) {
+            Page page = scope.create(Page.class);
+            page.number(7);
+            assertThat(channel.stub(Numbers.class).sum(page)).isEqualTo(7);
+        }
+    }
+
+    @Test
+    void shouldGoOnByAQueuePairWhileVirtualQueuesFailAndReturn() throws Exception {
+        server("one");
+        RpcChannel channel = channel();
+        Numbers numbers = channel.stub(Numbers.class);
+        awaitVirtualQueues(channel);
+
+        faults.portDown();
+        Await.until(
+                "calls by a queue pair",
+                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP)));
+        Await.until(
+                "the reason", () -> route(channel, Kind.TCP_QUEUES).reason().contains("port 1 of soft:here is DOWN"));
+        assertThat(route(channel, Kind.TCP_QUEUES).state()).isEqualTo(State.FAILED);
+
+        faults.portUp();
+        Await.until(
+                "calls over virtual queues",
+                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP_QUEUES)));
+        assertThat(numbers.who()).isEqualTo("one");
+    }
+
+    @Test
+    void shouldGoOnByAQueuePairWhenItsAgentIsGoneAndReturnWithAnother() throws Exception {
+        server("one");
+        RpcChannel channel = channel();
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("one");
+
+        tenant.close();
+        Await.until(
+                "calls by a queue pair",
+                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP)));
+        Await.until("the reason", () -> route(channel, Kind.TCP_QUEUES).reason().contains("tenant here is closed"));
+
+        QueueSettings.forget(tenant);
+        tenant = tenantOf("here-again");
+        QueueSettings.use(tenant);
+        Await.until(
+                "calls over virtual queues",
+                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP_QUEUES)));
+    }
+
+    /** The agent of this host is another process, which ends; nobody waits for the next one. */
+    @Test
+    void shouldGoOnByAQueuePairAsLongAsThereIsNoAgentProcess() throws Exception {
+        server("one");
+        Path runtime = Files.createDirectory(folder.resolve("agent"));
+        Agent agent = agentOf("served");
+        AgentServer first = AgentServer.open(agent, runtime);
+        Tenant joined = keep(AgentLink.join(runtime, "routes"));
+        QueueSettings.use(joined);
+        try {
+            RpcChannel channel = channel();
+            Numbers numbers = channel.stub(Numbers.class);
+            awaitVirtualQueues(channel);
+
+            first.close();
+            Await.until(
+                    "calls by a queue pair",
+                    () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP)));
+            Await.until(
+                    "the reason",
+                    () -> route(channel, Kind.TCP_QUEUES).reason().contains("agent process of this host has ended"));
+            assertThat(route(channel, Kind.TCP_QUEUES).state()).isEqualTo(State.IMPOSSIBLE);
+
+            keep(AgentServer.open(agent, runtime));
+            Await.until(
+                    "calls over virtual queues",
+                    () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP_QUEUES)));
+        } finally {
+            QueueSettings.forget(joined);
+        }
+    }
+
+    /** The agent of this host is another process, which says nothing (it was stopped, or begins just now): a way that works is not kept waiting for it. */
+    @Test
+    void shouldTakeAQueuePairWhereTheAgentProcessSaysNothing() throws Exception {
+        server("one");
+        Path runtime = Files.createDirectory(folder.resolve("agent"));
+        AgentServer first = AgentServer.open(agentOf("served"), runtime);
+        Tenant joined = keep(AgentLink.join(runtime, "routes"));
+        first.close();
+        // The first connection of a process over the network loads and compiles much; here a later one has half of the
+        // time.
+        Endpoint both = named();
+        List<URI> pairs = both.tcp().stream()
+                .filter(address -> address.getScheme().equals("soft"))
+                .toList();
+        assertThat(channel(naming(Endpoint.of("one", both.host(), both.fingerprint())
+                                .withTcp(pairs)))
+                        .stub(Numbers.class)
+                        .who())
+                .isEqualTo("one");
+        QueueSettings.use(joined);
+        try (OwnerLock _ = OwnerLock.tryAcquire(runtime.resolve("control-plane.owner"))
+                        .orElseThrow();
+                UnixSocket _ = UnixSocket.listen(runtime.resolve("control-plane.agent"), 64)) {
+            // The other half is spent on the agent.
+            RpcChannel channel = channel(members(), Duration.ofSeconds(10));
+            assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+            assertThat(used(channel)).containsExactly(Kind.TCP);
+            Await.until(
+                    "the reason",
+                    () -> route(channel, Kind.TCP_QUEUES).reason().contains("has not taken this tenant in within"));
+        } finally {
+            QueueSettings.forget(joined);
+        }
+    }
+
+    /** As many as the tenant may have, so that a connection that stands gets no third one. */
+    private void takeAllRegions() {
+        assertThatThrownBy(() -> {
+                    while (true) {
+                        tenant.allocate(64, EnumSet.of(Access.LOCAL_WRITE));
+                    }
+                })
+                .hasMessageContaining("may have no more");
+    }
+
+    private static void assertWants(RpcChannel channel) {
+        try (Scope scope = channel.newScope()) {
+            Page page = scope.create(Page.class);
+            assertThat(catchThrowableOfType(
+                            RpcException.class,
+                            () -> channel.stub(Numbers.class).sum(page)))
+                    .hasMessageContaining("tenant here has 1024 memory regions");
+        }
+    }
+
+    /** Connecting would succeed, and the next object that is passed would end the connection again. */
+    @Test
+    void shouldGoOnByAQueuePairWhenAConnectionOverVirtualQueuesWantsMoreRegionsThanThereAre() throws Exception {
+        server("one");
+        RpcChannel channel = channel();
+        Numbers numbers = channel.stub(Numbers.class);
+        awaitVirtualQueues(channel);
+        takeAllRegions();
+
+        assertWants(channel);
+        Await.until(
+                "calls by a queue pair",
+                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP)));
+        assertThat(route(channel, Kind.TCP_QUEUES).state()).isEqualTo(State.FAILED);
+        assertThat(route(channel, Kind.TCP_QUEUES).reason())
+                .startsWith("its connection has ended: tenant here has 1024 memory regions");
+        try (Scope scope = channel.newScope()) {
+            Page page = scope.create(Page.class);
+            page.number(7);
+            assertThat(numbers.sum(page)).isEqualTo(7);
+        }
+    }
+
+    @Test
+    void shouldConnectOverVirtualQueuesAgainForSmallCallsWhereThereIsNoOtherWay() throws Exception {
+        server("one");
+        Endpoint both = named();
+        List<URI> only = both.tcp().stream()
+                .filter(address -> address.getScheme().equals("vq"))
+                .toList();
+        RpcChannel channel = channel(
+                naming(Endpoint.of("one", both.host(), both.fingerprint()).withTcp(only)));
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("one");
+        takeAllRegions();
+
+        assertWants(channel);
+        Await.until("an answer", () -> isAnswered(numbers, "one"));
+        assertThat(used(channel)).containsExactly(Kind.TCP_QUEUES);
+    }
+
+    /** The other way round: who has lost the address of queue pairs notices nothing. */
+    @Test
+    void shouldNotNeedTheAddressOfQueuePairs() throws Exception {
+        server("one");
+        Endpoint both = named();
+        List<URI> dead = both.tcp().stream()
+                .map(address -> address.getScheme().equals("soft") ? URI.create("soft://127.0.0.1:1") : address)
+                .toList();
+        RpcChannel channel = channel(
+                naming(Endpoint.of("one", both.host(), both.fingerprint()).withTcp(dead)));
+
+        assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(used(channel)).containsExactly(Kind.TCP_QUEUES);
+    }
+
+    @Test
+    void shouldGoToAnotherServerWhenOneIsKilled() throws Exception {
+        ChildJvm one = server("one");
+        ChildJvm two = server("two");
+        RpcChannel channel = channel();
+        Numbers numbers = channel.stub(Numbers.class);
+        Await.equal("servers in use", List.of(Kind.TCP_QUEUES, Kind.TCP_QUEUES), () -> used(channel));
+
+        one.kill();
+        for (int i = 0; i < 20; i++) {
+            assertThat(numbers.whoAgain()).isIn("one", "two");
+        }
+        Await.equal("servers in use", List.of(Kind.TCP_QUEUES), () -> used(channel));
+        assertThat(numbers.whoAgain()).isEqualTo("two");
+        two.kill();
+        RpcException e = catchThrowableOfType(RpcException.class, numbers::whoAgain);
+        assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+    }
+
+    @Test
+    void shouldTakeAQueuePairWhereThisProcessHasNoAgent() throws Exception {
+        server("one");
+        QueueSettings.forget(tenant);
+        RpcChannel channel = channel();
+
+        assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(used(channel)).containsExactly(Kind.TCP);
+        assertThat(route(channel, Kind.TCP_QUEUES).state()).isEqualTo(State.IMPOSSIBLE);
+        assertThat(route(channel, Kind.TCP_QUEUES).reason())
+                .startsWith("this process takes no part in a control plane: no agent process serves in /")
+                .endsWith(", and QueueSettings.use has named no other agent");
+    }
+
+    @Test
+    void shouldDoWithoutTheModuleOfVirtualQueues() throws Exception {
+        server("one");
+        String classPath = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(entry -> !entry.contains("krcore-cp"))
+                .collect(Collectors.joining(File.pathSeparator));
+        ChildJvm caller = keep(ChildJvm.of(NumbersCaller.class, members())
+                .flags("-cp", classPath)
+                .directory(folder.resolve("caller"))
+                .start());
+
+        assertThat(caller.awaitLine("ANSWER")).isEqualTo("ANSWER one");
+        caller.awaitLine(
+                "ROUTE virtual queues over TCP: IMPOSSIBLE: the modules rdma-fallback and krcore-cp are not both on"
+                        + " the class path here");
+        caller.awaitLine("ROUTE software device over TCP: USED");
+        caller.awaitLine("END");
+    }
+
+    @Test
+    void shouldSayWhatAServerDoesNotListenAt() throws Exception {
+        server("one");
+        Endpoint both = named();
+        Endpoint bare = Endpoint.of("one", both.host(), both.fingerprint());
+        for (boolean queues : new boolean[] {true, false}) {
+            List<URI> only = both.tcp().stream()
+                    .filter(address -> address.getScheme().equals("vq") == queues)
+                    .toList();
+            URI directory = folder.resolve("only-" + queues).toUri();
+            keep(Directory.open(directory)).announce(ChannelName.of(CHANNEL), bare.withTcp(only));
+            RpcChannel channel = channel(directory);
+            assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+            assertThat(used(channel)).containsExactly(queues ? Kind.TCP_QUEUES : Kind.TCP);
+            assertThat(route(channel, queues ? Kind.TCP : Kind.TCP_QUEUES).reason())
+                    .isEqualTo(queues ? "its server listens at vq:// only" : "its server listens at no vq:// address");
+        }
+    }
+
+    /** Two ends must be alike in whether their device is one in hardware; this host has none. */
+    @Test
+    void shouldTryNoServerWhoseVirtualQueuesAreThoseOfAnotherDevice() {
+        long fingerprint = ServiceDefinition.of(Numbers.class).fingerprint();
+        URI directory =
+                naming(Endpoint.of("far", "host-z", fingerprint).withRdma(List.of(URI.create("vq://host-z:1"))));
+
+        RpcException e = catchThrowableOfType(RpcException.class, () -> channel(directory));
+        assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(e)
+                .hasMessageContaining("virtual queues over RDMA: the control plane's agent here has no RDMA device")
+                .hasMessageContaining("; RDMA: its server listens at vq:// only")
+                .hasMessageContaining("virtual queues over TCP: its server listens by its RDMA device");
+    }
+
+    /** Of a host that has an RDMA device its clients without one need to be told another address: it listens there by a software device. */
+    @Test
+    void shouldReachAServerOfAHostWithAnRdmaDeviceByASoftwareDeviceOverTcp() throws Exception {
+        server("one");
+        URI software = named().tcp().stream()
+                .filter(address -> address.getScheme().equals("soft"))
+                .findFirst()
+                .orElseThrow();
+        long fingerprint = ServiceDefinition.of(Numbers.class).fingerprint();
+        RpcChannel channel = channel(naming(Endpoint.of("one", "host-z", fingerprint)
+                .withRdma(List.of(URI.create("rdma://10.99.99.99:1")))
+                .withTcp(List.of(software))));
+
+        assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(used(channel)).containsExactly(Kind.TCP);
+        assertThat(route(channel, Kind.RDMA).reason()).isEqualTo("this host has no RDMA device");
+    }
+
+    @Test
+    void shouldNameEveryWayThatFailed() {
+        long fingerprint = ServiceDefinition.of(Numbers.class).fingerprint();
+        URI directory = naming(Endpoint.of("dead", "host-z", fingerprint)
+                .withTcp(List.of(URI.create("vq://no-such-host:1"), URI.create("rdma://127.0.0.1:1"))));
+
+        RpcException e = catchThrowableOfType(RpcException.class, () -> channel(directory));
+        assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(e)
+                .hasMessageContaining(
+                        "virtual queues over TCP: no connection over virtual queues to vq://no-such-host:1")
+                .hasMessageContaining("look whether its agent runs")
+                .hasMessageContaining("software device over TCP: nobody listens at rdma://127.0.0.1:1");
+    }
+
+    /** A server in this process, reached by both carriers at a time: it is one server. */
+    @Test
+    void shouldServeTheSameAtEachOfItsAddresses() {
+        useFor("there");
+        NumbersService service = new NumbersService("both");
+        RpcServer server = keep(RpcServer.builder()
+                .service(Numbers.class, service)
+                .directory(folder.resolve("there"))
+                .listen(URI.create("rdma://127.0.0.1:0"))
+                .listen(URI.create("vq://there:0"))
+                .maxConnections(2)
+                .start());
+        assertThat(server.addresses()).extracting(URI::getScheme).containsExactly("rdma", "vq");
+        assertThat(server.address()).isEqualTo(Optional.of(server.addresses().getFirst()));
+        assertThat(server.toString()).contains(server.addresses().getLast().toString());
+        for (URI address : server.addresses()) {
+            RpcChannel channel = keep(RpcChannel.builder(CHANNEL)
+                    .address(address)
+                    .arenaQuota(4 << 20)
+                    .open());
+            assertThat(channel.stub(Numbers.class).who()).isEqualTo("both");
+        }
+        assertThat(server.connections()).isEqualTo(2);
+        for (URI address : server.addresses()) {
+            RpcException e = catchThrowableOfType(
+                    RpcException.class,
+                    () -> RpcChannel.builder(CHANNEL)
+                            .address(address)
+                            .arenaQuota(4 << 20)
+                            .open());
+            assertThat(e.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+            assertThat(e).hasMessageContaining("all 2 connections are taken");
+        }
+    }
+
+    @Test
+    void shouldListenNowhereIfItCannotListenAtOneOfItsAddresses() {
+        URI taken = URI.create("rdma://127.0.0.1:0");
+        RpcServer first = keep(RpcServer.builder()
+                .service(Numbers.class, new NumbersService("one"))
+                .directory(folder.resolve("one"))
+                .listen(taken)
+                .start());
+        URI port = first.address().orElseThrow();
+        useFor("there");
+        RpcServer.Builder second = RpcServer.builder()
+                .service(Numbers.class, new NumbersService("two"))
+                .directory(folder.resolve("two"))
+                .listen(URI.create("vq://there:7"))
+                .listen(port);
+
+        assertThat(catchThrowableOfType(RpcException.class, second::start).code())
+                .isEqualTo(Status.Code.FAILED_PRECONDITION);
+        first.close();
+        keep(second.start());
+    }
+}

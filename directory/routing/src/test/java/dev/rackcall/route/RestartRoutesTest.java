@@ -1,0 +1,176 @@
+package dev.rackcall.route;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.cp.Agent;
+import dev.rackcall.cp.AgentOptions;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.rdma.queue.QueueSettings;
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.Route.Kind;
+import dev.rackcall.rpc.Route.State;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.SoftOptions;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The meta server, or the directory, is away for a while under calls over virtual queues: none of them fails, and who comes afterwards is found. Servers are other processes.
+ */
+@Timeout(180)
+class RestartRoutesTest {
+    /** Calls after which it is believed that they go on. */
+    private static final int SOME = 100;
+
+    @TempDir
+    private Path folder;
+
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private final AtomicInteger answered = new AtomicInteger();
+    private final AtomicBoolean over = new AtomicBoolean();
+    private CompletableFuture<Void> caller = CompletableFuture.completedFuture(null);
+    private volatile MetaServer meta;
+    private Tenant tenant;
+
+    @BeforeEach
+    void join() {
+        meta = openMeta();
+        Agent agent = keep(Agent.open(
+                SoftDevice.of("here", SoftOptions.local()),
+                AgentOptions.of(HostId.named("here")).withMeta(() -> meta.address())));
+        tenant = keep(agent.admit("here"));
+        QueueSettings.use(tenant);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        over.set(true);
+        QueueSettings.forget(tenant);
+        for (AutoCloseable each : open.reversed()) {
+            each.close();
+        }
+    }
+
+    private <T extends AutoCloseable> T keep(T item) {
+        open.add(item);
+        return item;
+    }
+
+    /** With another address each time. */
+    private MetaServer openMeta() {
+        return keep(MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 16, Duration.ofMinutes(1)));
+    }
+
+    private Path members() {
+        return folder.resolve("members");
+    }
+
+    /** Registered with the meta server that there is now. */
+    private ChildJvm server(String name) throws InterruptedException {
+        ChildJvm child = keep(ChildJvm.start(
+                NumbersChild.class,
+                folder.resolve(name),
+                members().toUri().toString(),
+                name,
+                meta.address().toString()));
+        child.awaitLine("READY");
+        return child;
+    }
+
+    /** A channel on which somebody calls all the time. */
+    private RpcChannel channel() {
+        RpcChannel channel = keep(RpcChannel.builder("/test/numbers")
+                .directory(folder.resolve("here"))
+                .arenaQuota(4 << 20)
+                // Virtual queues have a share of it, and are to be taken on a busy machine, too.
+                .connectTimeout(Duration.ofSeconds(20))
+                .directory(members().toUri())
+                .host("here")
+                .open());
+        // At once, unless its host was registered late: a queue pair is taken until then.
+        Await.equal("servers over virtual queues", List.of("host-of-one"), () -> servers(channel));
+        Numbers numbers = channel.stub(Numbers.class);
+        caller = CompletableFuture.runAsync(() -> {
+            while (!over.get()) {
+                // Idempotent: a peer that gets no processor for 0.2 s is given up, and the call that is under way with
+                // it.
+                assertThat(numbers.whoAgain()).isIn("one", "two");
+                answered.incrementAndGet();
+            }
+        });
+        awaitSomeCalls();
+        return channel;
+    }
+
+    /** None has failed, and some more are answered. */
+    private void awaitSomeCalls() {
+        int before = answered.get();
+        Await.until("some calls, or a failure", () -> caller.isDone() || answered.get() > before + SOME);
+        assertThat(caller).isNotDone();
+    }
+
+    /** Those that are reached over virtual queues. */
+    private static List<String> servers(RpcChannel channel) {
+        return channel.routes().stream()
+                .filter(route -> route.state() == State.USED && route.kind() == Kind.TCP_QUEUES)
+                .map(Route::host)
+                .sorted()
+                .toList();
+    }
+
+    /** Nobody here has heard of its host before, so that the meta server has to tell where that is. */
+    private void awaitTheNextServer(RpcChannel channel, ChildJvm first) throws Exception {
+        server("two");
+        Await.until("the next server", () -> servers(channel).equals(List.of("host-of-one", "host-of-two")));
+        awaitSomeCalls();
+        over.set(true);
+        caller.get();
+
+        first.kill();
+        Numbers numbers = channel.stub(Numbers.class);
+        Await.until(
+                "its calls by the next one",
+                () -> numbers.whoAgain().equals("two") && servers(channel).equals(List.of("host-of-two")));
+    }
+
+    @Test
+    void shouldGoOnWhileTheMetaServerIsAwayAndFindServersByTheNextOne() throws Exception {
+        ChildJvm first = server("one");
+        RpcChannel channel = channel();
+
+        meta.close();
+        awaitSomeCalls();
+        meta = openMeta();
+        Await.until("this host to be registered again", () -> meta.hosts() == 1);
+        awaitSomeCalls();
+        awaitTheNextServer(channel, first);
+    }
+
+    @Test
+    void shouldGoOnWhileTheDirectoryIsAwayAndFindServersAfterwards() throws Exception {
+        ChildJvm first = server("one");
+        RpcChannel channel = channel();
+
+        Files.move(members(), folder.resolve("elsewhere"));
+        awaitSomeCalls();
+        Files.move(folder.resolve("elsewhere"), members());
+        awaitSomeCalls();
+        awaitTheNextServer(channel, first);
+    }
+}

@@ -1,0 +1,606 @@
+package dev.rackcall.route;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.directory.Announcement;
+import dev.rackcall.directory.ChannelName;
+import dev.rackcall.directory.Directory;
+import dev.rackcall.directory.Endpoint;
+import dev.rackcall.directory.Limits;
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Library.Page;
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.Route.Kind;
+import dev.rackcall.rpc.Route.State;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.pool.TwoHosts;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Which way calls take, and what becomes of that when ways fail and come back. Hosts are runtime directories of their own. */
+@Timeout(180)
+class RoutesTest {
+    private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
+    private static final String CHANNEL = "/test/numbers";
+    /** The best way has a share of it, and is to be taken on a busy machine, too. */
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    @TempDir
+    private Path folder;
+
+    private final List<AutoCloseable> open = new ArrayList<>();
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable each : open.reversed()) {
+            each.close();
+        }
+    }
+
+    private <T extends AutoCloseable> T keep(T item) {
+        open.add(item);
+        return item;
+    }
+
+    private URI members() {
+        return folder.resolve("members").toUri();
+    }
+
+    private Path host(String name) {
+        return folder.resolve(name);
+    }
+
+    private RpcServer.Builder server(String host, NumbersService service) {
+        return RpcServer.builder()
+                .service(Numbers.class, service)
+                .directory(host(host))
+                .arenaQuota(4 << 20)
+                .directory(members())
+                .host(host);
+    }
+
+    private RpcChannel channel(String host) {
+        return channel(host, members(), PATIENCE);
+    }
+
+    private RpcChannel channel(String host, URI directory, Duration connectTimeout) {
+        return keep(RpcChannel.builder(CHANNEL)
+                .directory(host(host))
+                .arenaQuota(4 << 20)
+                .connectTimeout(connectTimeout)
+                .directory(directory)
+                .host(host)
+                .open());
+    }
+
+    /** What the directory says of the only server. */
+    private Endpoint named() {
+        try (Directory directory = Directory.open(members())) {
+            return directory.endpoints(ChannelName.of(CHANNEL)).getFirst();
+        }
+    }
+
+    /** A directory in which the test names endpoints itself. */
+    private Directory byHand() {
+        return keep(Directory.open(byHandAddress()));
+    }
+
+    private URI byHandAddress() {
+        return folder.resolve("by-hand").toUri();
+    }
+
+    /** A server in a process of its own. */
+    private ChildJvm child(String host, String name) throws InterruptedException {
+        ChildJvm child =
+                keep(ChildJvm.start(NumbersChild.class, host(host), members().toString(), name));
+        child.awaitLine("READY");
+        return child;
+    }
+
+    private static List<Route> used(RpcChannel channel) {
+        return channel.routes().stream()
+                .filter(route -> route.state() == State.USED)
+                .toList();
+    }
+
+    private static List<Kind> kinds(RpcChannel channel) {
+        return used(channel).stream().map(Route::kind).toList();
+    }
+
+    @Test
+    void shouldTakeMemoryOfTheSameProcessAndSayWhyNothingElse() {
+        keep(server("a", new NumbersService("one")).listen(ANY_PORT).start());
+        RpcChannel channel = channel("a");
+
+        assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(kinds(channel)).containsExactly(Kind.PROCESS);
+        assertThat(channel.routes())
+                .extracting(Route::kind, Route::state)
+                .contains(
+                        org.assertj.core.groups.Tuple.tuple(Kind.HOST, State.NOT_NEEDED),
+                        org.assertj.core.groups.Tuple.tuple(Kind.POOL, State.IMPOSSIBLE),
+                        org.assertj.core.groups.Tuple.tuple(Kind.RDMA, State.IMPOSSIBLE),
+                        org.assertj.core.groups.Tuple.tuple(Kind.TCP, State.NOT_NEEDED));
+    }
+
+    @Test
+    void shouldTakeMemoryElseTheNetworkAlsoWhenMemoryIsTakenAwayAndComesBack() throws Exception {
+        child("a", "one");
+        Path view = Files.createSymbolicLink(host("view-of-a"), host("a"));
+        RpcChannel channel = channel("view-of-a");
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("one");
+        assertThat(kinds(channel)).containsExactly(Kind.HOST);
+        RpcChannel far = channel("b");
+        assertThat(far.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(kinds(far)).containsExactly(Kind.TCP);
+        assertThat(far.routes())
+                .filteredOn(route -> route.kind() == Kind.HOST)
+                .singleElement()
+                .satisfies(route -> assertThat(route.reason()).contains("no runtime directory " + host("b")));
+
+        Files.delete(view);
+        Await.until(
+                "calls over the network",
+                () -> numbers.who().equals("one") && kinds(channel).equals(List.of(Kind.TCP)));
+        try (Scope scope = channel.newScope()) {
+            Page page = scope.create(Page.class);
+            page.number(7);
+            assertThat(numbers.sum(page)).isEqualTo(7);
+
+            Files.createSymbolicLink(host("view-of-a"), host("a"));
+            Await.until(
+                    "calls by memory",
+                    () -> numbers.who().equals("one") && kinds(channel).equals(List.of(Kind.HOST)));
+
+            // What was built for the way that was left still goes that way.
+            page.number(8);
+            assertThat(numbers.sum(page)).isEqualTo(8);
+            assertThat(channel.routes()).extracting(Route::state).contains(State.LEAVING);
+        }
+        assertThat(numbers.who()).isEqualTo("one");
+    }
+
+    /** A pool that two hosts have, and a network beside it. */
+    @Test
+    void shouldTakeAPoolBeforeTheNetworkAndGoOnWithoutIt() throws Exception {
+        TwoHosts hosts = keep(TwoHosts.create());
+        RpcServer near = keep(server("a", new NumbersService("near"))
+                .pool(hosts.first())
+                .listen(ANY_PORT)
+                .start());
+        RpcChannel channel = keep(RpcChannel.builder(CHANNEL)
+                .directory(host("b"))
+                .pool(hosts.second())
+                .arenaQuota(4 << 20)
+                .connectTimeout(PATIENCE)
+                .directory(members())
+                .host("b")
+                .open());
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("near");
+        assertThat(kinds(channel)).containsExactly(Kind.POOL);
+        RpcChannel poor = channel("c");
+        assertThat(poor.stub(Numbers.class).who()).isEqualTo("near");
+        assertThat(kinds(poor)).containsExactly(Kind.TCP);
+        assertThat(poor.routes())
+                .filteredOn(route -> route.kind() == Kind.POOL)
+                .singleElement()
+                .satisfies(route -> assertThat(route.reason()).contains("this channel was given no pool"));
+
+        child("d", "far");
+        Await.until("the farther one to be known", () -> isKnown(channel, "host-of-far"));
+        assertThat(numbers.who()).isEqualTo("near");
+        near.close();
+        Await.until("the farther one", () -> numbers.whoAgain().equals("far"));
+        assertThat(kinds(channel)).containsExactly(Kind.TCP);
+        keep(server("a", new NumbersService("near again"))
+                .pool(hosts.first())
+                .listen(ANY_PORT)
+                .start());
+        Await.until(
+                "calls by the pool",
+                () -> numbers.whoAgain().equals("near again") && kinds(channel).equals(List.of(Kind.POOL)));
+    }
+
+    private static boolean isKnown(RpcChannel channel, String host) {
+        return channel.routes().stream().anyMatch(route -> route.host().equals(host));
+    }
+
+    @Test
+    void shouldMapNoMoreMemoryThanTheDirectoryLetsAProcessHave() throws Exception {
+        child("a", "one");
+        Directory directory = keep(Directory.open(members()));
+        // For one channel of this test, not for two.
+        directory.setLimits(new Limits(12 << 20, 100));
+        RpcChannel first = channel("a");
+        assertThat(first.stub(Numbers.class).who()).isEqualTo("one");
+        assertThat(kinds(first)).containsExactly(Kind.HOST);
+
+        RpcChannel second = channel("a");
+        Numbers numbers = second.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("one");
+        assertThat(kinds(second)).containsExactly(Kind.TCP);
+        assertThat(second.routes())
+                .filteredOn(route -> route.kind() == Kind.HOST)
+                .singleElement()
+                .satisfies(route -> {
+                    assertThat(route.state()).isEqualTo(State.FAILED);
+                    assertThat(route.reason())
+                            .contains("has 8388608 bytes of arenas mapped and may have 12582912")
+                            .contains("close channels first");
+                });
+
+        first.close();
+        Await.until(
+                "calls by memory",
+                () -> numbers.who().equals("one") && kinds(second).equals(List.of(Kind.HOST)));
+    }
+
+    @Test
+    void shouldGoOnWithAnotherServerWhenOneIsKilled() throws Exception {
+        ChildJvm near = child("a", "near");
+        child("b", "far");
+        RpcChannel channel = channel("a");
+        Numbers numbers = channel.stub(Numbers.class);
+        // If its process gets no processor for half a second, the farther one is taken until then.
+        Await.equal("calls of the nearer one", "near", numbers::whoAgain);
+        for (int i = 0; i < 20; i++) {
+            assertThat(numbers.whoAgain()).as("call %d", i).isEqualTo("near");
+        }
+
+        near.kill();
+
+        assertThat(numbers.whoAgain()).isEqualTo("far");
+    }
+
+    @Test
+    void shouldNotWaitForANearerServerThatIsStopped() throws Exception {
+        ChildJvm near = child("a", "near");
+        child("b", "far");
+        near.pause();
+        try {
+            // Longer than the test takes, so that the nearer one is being tried all the time.
+            RpcChannel channel = channel("a", members(), Duration.ofMinutes(2));
+            assertThat(channel.stub(Numbers.class).who()).isEqualTo("far");
+            assertThat(channel.routes())
+                    .filteredOn(
+                            route -> route.kind() == Kind.HOST && route.host().equals("host-of-near"))
+                    .singleElement()
+                    .satisfies(route -> assertThat(route.state()).isEqualTo(State.TRYING));
+        } finally {
+            near.resume();
+        }
+    }
+
+    @Test
+    void shouldLeaveTimeForOtherWaysWhenOneLetsItWait() throws Exception {
+        ChildJvm stopped = child("a", "stopped");
+        Endpoint itsMemory = named();
+        RpcServer alive =
+                keep(server("b", new NumbersService("alive")).listen(ANY_PORT).start());
+        byHand().announce(
+                        ChannelName.of(CHANNEL),
+                        itsMemory.withTcp(List.of(alive.address().orElseThrow())));
+        // The first connection of a process over the network loads and compiles much; here a later one has a share of 4
+        // s.
+        assertThat(channel("c").stub(Numbers.class).who()).isNotEmpty();
+        stopped.pause();
+        try {
+            // All of it would be spent at the socket in the runtime directory, at which nobody answers.
+            RpcChannel channel = channel("a", byHandAddress(), Duration.ofSeconds(4));
+            assertThat(channel.stub(Numbers.class).who()).isEqualTo("alive");
+            assertThat(kinds(channel)).containsExactly(Kind.TCP);
+        } finally {
+            stopped.resume();
+        }
+    }
+
+    @Test
+    void shouldNotSendCallsByMemoryThatIsGoneWhileTheNextWayIsTried() throws Exception {
+        child("a", "one");
+        Endpoint itsMemory = named();
+        Path view = Files.createSymbolicLink(host("view-of-a"), host("a"));
+        try (ServerSocket mute = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            byHand().announce(
+                            ChannelName.of(CHANNEL),
+                            itsMemory.withTcp(List.of(URI.create("rdma://127.0.0.1:" + mute.getLocalPort()))));
+            RpcChannel channel = channel("view-of-a", byHandAddress(), Duration.ofMinutes(2));
+            Numbers numbers = channel.stub(Numbers.class);
+            assertThat(numbers.who()).isEqualTo("one");
+
+            Files.delete(view);
+            Await.until(
+                    "the other way to be tried",
+                    () -> channel.routes().stream()
+                            .anyMatch(route -> route.kind() == Kind.TCP && route.state() == State.TRYING));
+
+            CallOptions hasty = CallOptions.DEFAULT.withTimeout(Duration.ofMillis(300));
+            assertThat(catchThrowableOfType(RpcException.class, channel.stub(Numbers.class, hasty)::who))
+                    .isNotNull();
+            mute.close();
+            Files.createSymbolicLink(view, host("a"));
+            Await.until("calls by memory", () -> kinds(channel).equals(List.of(Kind.HOST)));
+            assertThat(numbers.who()).isEqualTo("one");
+        }
+    }
+
+    @Test
+    void shouldLeaveTheOldAddressOfAServerThatMovesWhileItIsTried() throws Exception {
+        ChildJvm stopped = child("a", "stopped");
+        Endpoint old = named();
+        Endpoint withoutMemory = Endpoint.of("moving", old.host(), old.fingerprint());
+        RpcServer one =
+                keep(server("b", new NumbersService("one")).listen(ANY_PORT).start());
+        RpcServer two =
+                keep(server("c", new NumbersService("two")).listen(ANY_PORT).start());
+        Directory directory = byHand();
+        directory.announce(
+                ChannelName.of(CHANNEL),
+                Endpoint.of("standing", "host-b", old.fingerprint())
+                        .withTcp(List.of(one.address().orElseThrow())));
+        RpcChannel channel = channel("d", byHandAddress(), Duration.ofMinutes(2));
+        stopped.pause();
+        try {
+            Announcement moving = directory.announce(ChannelName.of(CHANNEL), withoutMemory.withTcp(old.tcp()));
+            Await.until("the old address to be tried", () -> isThere(channel, "moving", State.TRYING));
+            moving.update(withoutMemory.withTcp(List.of(two.address().orElseThrow())));
+            Await.until("the new address", () -> isThere(channel, "moving", State.USED));
+        } finally {
+            stopped.resume();
+        }
+        // It answers at last, and nobody wants it any more.
+        Await.until("the line to the old address to be left", () -> isThere(channel, "moving", State.LEAVING));
+        assertThat(used(channel)).hasSize(2);
+    }
+
+    private static boolean isThere(RpcChannel channel, String endpoint, State state) {
+        return channel.routes().stream().anyMatch(route -> route.endpoint().equals(endpoint) && route.state() == state);
+    }
+
+    @Test
+    void shouldKeepTheLineOpenOnWhichAStreamIsReadSlowly() throws Exception {
+        long count = 50_000;
+        child("a", "one");
+        Path view = Files.createSymbolicLink(host("view-of-a"), host("a"));
+        RpcChannel channel = channel("view-of-a");
+        Numbers numbers = channel.stub(Numbers.class);
+        try (Stream<Long> stream = numbers.upTo(count)) {
+            Iterator<Long> numbersRead = stream.iterator();
+            assertThat(numbersRead.next()).isZero();
+
+            Files.delete(view);
+            Await.until("calls over the network", () -> kinds(channel).equals(List.of(Kind.TCP)));
+            // Longer than an idle line stays open that was left.
+            long end = System.nanoTime() + Duration.ofMillis(1500).toNanos();
+            while (System.nanoTime() < end) {
+                assertThat(numbers.who()).isEqualTo("one");
+            }
+            long next = 1;
+            while (numbersRead.hasNext()) {
+                assertThat(numbersRead.next()).isEqualTo(next++);
+            }
+            assertThat(next).isEqualTo(count);
+        }
+        Await.until(
+                "the line to be closed",
+                () -> channel.routes().stream().noneMatch(route -> route.state() == State.LEAVING));
+    }
+
+    @Test
+    void shouldRepeatIdempotentCallsOfEveryStyleAndNoOthers() throws Exception {
+        NumbersService one = new NumbersService("one");
+        NumbersService two = new NumbersService("two");
+        keep(server("a", one).listen(ANY_PORT).start());
+        keep(server("b", two).listen(ANY_PORT).start());
+        RpcChannel channel = channel("c");
+        Numbers numbers = channel.stub(Numbers.class);
+        Await.equal("servers in use", 2, () -> used(channel).size());
+        one.failures.set(1000);
+        for (int i = 0; i < 4; i++) {
+            assertThat(numbers.whoAgain()).isEqualTo("two");
+            assertThat(numbers.whoLater().get()).isEqualTo("two");
+            assertThat(numbers.whoStreamed()).containsExactly("two");
+        }
+        two.failures.set(1000);
+
+        RpcException e = catchThrowableOfType(RpcException.class, numbers::who);
+        assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(e).hasMessageContaining("was told to fail");
+        int before = one.calls.get() + two.calls.get();
+        assertThat(catchThrowableOfType(RpcException.class, numbers::who)).isNotNull();
+        assertThat(one.calls.get() + two.calls.get()).isEqualTo(before + 1);
+    }
+
+    @Test
+    void shouldPreferOthersToAServerThatFailsOften() {
+        NumbersService one = new NumbersService("one");
+        NumbersService two = new NumbersService("two");
+        keep(server("a", one).listen(ANY_PORT).start());
+        keep(server("b", two).listen(ANY_PORT).start());
+        RpcChannel channel = channel("c");
+        Numbers numbers = channel.stub(Numbers.class);
+        Await.equal("servers in use", 2, () -> used(channel).size());
+        one.failures.set(Integer.MAX_VALUE);
+
+        Await.until("its ejection", () -> {
+            try {
+                numbers.who();
+            } catch (RpcException e) {
+                assertThat(e).hasMessageContaining("was told to fail");
+            }
+            return channel.routes().stream().anyMatch(route -> route.state() == State.EJECTED);
+        });
+        one.failures.set(0);
+        Await.until("its return", () -> numbers.who().equals("one"));
+    }
+
+    @Test
+    void shouldGiveCallsToTheServerWithTheFewest() throws Exception {
+        NumbersService one = new NumbersService("one");
+        NumbersService two = new NumbersService("two");
+        keep(server("a", one).listen(ANY_PORT).start());
+        keep(server("b", two).listen(ANY_PORT).start());
+        RpcChannel channel = channel("c");
+        Numbers numbers = channel.stub(Numbers.class);
+        Await.equal("servers in use", 2, () -> used(channel).size());
+
+        List<CompletableFuture<String>> slow = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            slow.add(numbers.slow());
+        }
+        one.release.complete(null);
+        two.release.complete(null);
+        for (CompletableFuture<String> each : slow) {
+            each.get();
+        }
+        assertThat(one.calls.get()).isEqualTo(10);
+        assertThat(two.calls.get()).isEqualTo(10);
+        Await.until("the calls count as ended", () -> used(channel).stream().allMatch(route -> route.calls() == 0));
+    }
+
+    @Test
+    void shouldSendWhatIsPassedByPointerWhereItLies() {
+        NumbersService one = new NumbersService("one");
+        NumbersService two = new NumbersService("two");
+        keep(server("a", one).listen(ANY_PORT).start());
+        keep(server("b", two).listen(ANY_PORT).start());
+        RpcChannel channel = channel("c");
+        Numbers numbers = channel.stub(Numbers.class);
+        Await.equal("servers in use", 2, () -> used(channel).size());
+
+        for (int i = 0; i < 20; i++) {
+            try (Scope scope = channel.newScope()) {
+                Page page = scope.create(Page.class);
+                page.number(i);
+                assertThat(numbers.sum(page)).isEqualTo(i);
+            }
+        }
+        assertThat(one.calls.get() + two.calls.get()).isEqualTo(20);
+    }
+
+    @Test
+    void shouldFindTheServerThatWasRestartedAtTheSameAddress() {
+        RpcServer first =
+                keep(server("a", new NumbersService("first")).listen(ANY_PORT).start());
+        URI address = first.address().orElseThrow();
+        RpcChannel channel = channel("b");
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("first");
+
+        first.close();
+        RpcException gone = catchThrowableOfType(RpcException.class, numbers::who);
+        assertThat(gone.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        keep(server("a", new NumbersService("second")).listen(address).start());
+
+        Await.until("the second server", () -> {
+            try {
+                return numbers.who().equals("second");
+            } catch (RpcException e) {
+                assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+                return false;
+            }
+        });
+    }
+
+    @Test
+    void shouldRefuseToAnnounceAnotherInterfaceUnderTheSameName() {
+        try (Directory directory = Directory.open(members())) {
+            directory.announce(ChannelName.of(CHANNEL), Endpoint.of("other", "host-z", 4711));
+
+            RpcException e = catchThrowableOfType(
+                    RpcException.class,
+                    () -> server("a", new NumbersService("one")).start());
+            assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+            assertThat(e).hasMessageContaining("host-z").hasMessageContaining("another interface");
+            assertThat(Files.exists(host("a"))).isFalse();
+        }
+    }
+
+    @Test
+    void shouldNameEachUnreachableEndpointAndWhyWithinTheTimeout() {
+        long fingerprint = ServiceDefinition.of(Numbers.class).fingerprint();
+        try (Directory directory = Directory.open(members())) {
+            directory.announce(
+                    ChannelName.of(CHANNEL),
+                    Endpoint.of("lost", "host-z", fingerprint)
+                            .withTcp(List.of(URI.create("rdma://no-such-host.invalid:1"))));
+            directory.announce(
+                    ChannelName.of(CHANNEL),
+                    Endpoint.of("dead", "host-y", fingerprint).withTcp(List.of(URI.create("rdma://127.0.0.1:1"))));
+
+            RpcException e = catchThrowableOfType(RpcException.class, () -> channel("a"));
+            assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(e)
+                    .hasMessageContaining("lost on host-z")
+                    .hasMessageContaining("no-such-host.invalid")
+                    .hasMessageContaining("dead on host-y")
+                    .hasMessageContaining("nobody listens at rdma://127.0.0.1:1");
+        }
+    }
+
+    @Test
+    void shouldSayThatTheDirectoryNamesNobody() {
+        RpcException e = catchThrowableOfType(RpcException.class, () -> channel("a"));
+        assertThat(e.code()).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(e).hasMessageContaining(CHANNEL);
+    }
+
+    @Test
+    void shouldGoOnWhileTheDirectoryIsGone() throws IOException {
+        keep(server("a", new NumbersService("one")).start());
+        RpcChannel channel = channel("a");
+        Numbers numbers = channel.stub(Numbers.class);
+        assertThat(numbers.who()).isEqualTo("one");
+
+        Path directory = Path.of(members());
+        Files.move(directory, folder.resolve("elsewhere"));
+
+        Set<String> answers = new HashSet<>();
+        long end = System.nanoTime() + Duration.ofMillis(600).toNanos();
+        do {
+            answers.add(numbers.who());
+        } while (System.nanoTime() - end < 0);
+        assertThat(answers).containsExactly("one");
+        Files.move(folder.resolve("elsewhere"), directory);
+    }
+
+    @Test
+    void shouldEndCallsWithCancelledOnceItIsClosed() {
+        keep(server("a", new NumbersService("one")).start());
+        RpcChannel channel = channel("a");
+        Numbers numbers = channel.stub(Numbers.class);
+        numbers.who();
+
+        channel.close();
+
+        assertThat(catchThrowableOfType(RpcException.class, numbers::who).code())
+                .isEqualTo(Status.Code.CANCELLED);
+        assertThat(catchThrowableOfType(RpcException.class, numbers::whoAgain).code())
+                .isEqualTo(Status.Code.CANCELLED);
+    }
+}

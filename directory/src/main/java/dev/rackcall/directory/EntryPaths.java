@@ -1,0 +1,32 @@
+package dev.rackcall.directory;
+
+/** Where in the tree things lie. The segment {@code @} is in no channel's name, so a channel's endpoints and the channels below it do not mix. */
+final class EntryPaths {
+    static final String CHANNELS = "/channels";
+    static final String ARENAS = "/arenas";
+    static final String LIMITS = "/limits";
+    static final String ENDPOINTS = "@";
+    static final String OWNER = "owner";
+
+    private EntryPaths() {}
+
+    static String endpoints(ChannelName channel) {
+        return CHANNELS + channel + "/" + ENDPOINTS;
+    }
+
+    static String endpoint(ChannelName channel, String id) {
+        return endpoints(channel) + "/" + id;
+    }
+
+    static String arena(int id) {
+        return ARENAS + "/" + id;
+    }
+
+    static String arenaOwner(int id) {
+        return arena(id) + "/" + OWNER;
+    }
+
+    static String memory(String member, long number) {
+        return "/memory/" + member + "/" + number;
+    }
+}

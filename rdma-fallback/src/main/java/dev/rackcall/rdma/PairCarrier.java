@@ -1,0 +1,333 @@
+package dev.rackcall.rdma;
+
+import dev.rackcall.rdma.end.ForeignPeerException;
+import dev.rackcall.rdma.end.MirrorCarrier;
+import dev.rackcall.rdma.end.RequestQueue;
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.VerbsException;
+import dev.rackcall.verbs.WorkRequest;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One end of a connection over a queue pair of its own: pieces go by WRITE, publications by WRITE with immediate, which
+ * takes a receive request of the peer, numbers by SEND. All are in order. {@link PairReceiver} takes what arrives; it
+ * has a lock of its own, and no thread holds both. The TCP connection of the handshake stays open: its end proves that
+ * the peer's process is gone.
+ */
+final class PairCarrier extends MirrorCarrier {
+    private static final Logger LOG = LoggerFactory.getLogger(PairCarrier.class);
+    private static final int BATCH = 8;
+    /** How long a closing end waits for its last requests to arrive. */
+    private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** A probe is sent again after this time, {@link #TRIES} times at most: a device may lose its completion. */
+    private static final long TRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private static final int TRIES = 32;
+    private static final long TRY_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
+    /** Between two looks for room. */
+    private static final long ROOM_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+
+    private final RdmaDevice device;
+    private final Socket socket;
+    private final PairEnd end;
+    private final PairReceiver receiver;
+    private long clockAhead;
+    /** A thread looks for room for the pending requests. Guarded by the lock. */
+    private boolean draining;
+
+    /** Several requests at once are one system call of the software device and one doorbell of other devices. */
+    private static final class PairQueue implements RequestQueue {
+        private final QueuePair queuePair;
+        private final CompletionQueue completions;
+        private long posted;
+        /** The places of the requests up to this one are known to be free. */
+        private long done;
+
+        PairQueue(PairEnd end) {
+            queuePair = end.queuePair;
+            completions = end.sends;
+        }
+
+        @Override
+        public int post(WorkRequest[] requests, int count) {
+            // A device may have more places than were asked for, and need not say which are free.
+            long room = PairEnd.SENDS - (posted - done);
+            int taken = room > 0 ? queuePair.postSend(requests, (int) Math.min(count, room)) : 0;
+            posted += taken;
+            return taken;
+        }
+
+        @Override
+        public int poll(Completions batch) {
+            int count = completions.poll(batch);
+            if (count > 0) {
+                done = batch.id(count - 1);
+            }
+            return count;
+        }
+
+        @Override
+        public Optional<String> failure() {
+            return Optional.empty();
+        }
+    }
+
+    private PairCarrier(RdmaDevice device, Socket socket, PairEnd end) {
+        super(end, new PairQueue(end), BATCH, () -> String.valueOf(socket.getRemoteSocketAddress()));
+        this.device = device;
+        this.socket = socket;
+        this.end = end;
+        this.receiver = new PairReceiver(end, ending);
+    }
+
+    /**
+     * An end that is not connected yet. On success it owns the socket and one use of the device.
+     *
+     * @param publications as in {@link dev.rackcall.rpc.spi.CarrierProvider#connect}
+     * @throws VerbsException if the device refuses
+     */
+    static PairCarrier open(RdmaDevice device, Socket socket, MemorySegment memory, int publications) {
+        PairEnd end = new PairEnd(device, memory, publications);
+        try {
+            return new PairCarrier(device, socket, end);
+        } catch (RuntimeException | Error e) {
+            end.close();
+            throw e;
+        }
+    }
+
+    /** For tests that make it fail, as {@link #socket} and {@link #memory}. */
+    QueuePair queuePair() {
+        return end.queuePair;
+    }
+
+    Socket socket() {
+        return socket;
+    }
+
+    MemorySegment memory() {
+        return end.memory;
+    }
+
+    // ---- the handshake
+
+    PairHello hello(ByteBuffer packet) {
+        return end.hello(packet);
+    }
+
+    /**
+     * Connects to the peer that has sent this hello.
+     *
+     * @param ahead its clock less this one's
+     */
+    void connect(PairHello peer, long ahead) throws ForeignPeerException {
+        clockAhead = ahead;
+        end.connect(peer);
+        aim(peer.hello().memory());
+    }
+
+    /**
+     * Waits until the peer's device has acknowledged a request, which the handshake over TCP does not show. Called once,
+     * before anything else is posted.
+     *
+     * @throws SilentDeviceException if it does not within that time, or the connection has ended
+     */
+    void probe(long nanos) throws SilentDeviceException {
+        if (!isAcknowledged(nanos)) {
+            String why = hasEnded()
+                    ? whyEnded()
+                    : "nothing came back within " + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms";
+            throw new SilentDeviceException(device.describe(), why, device.adviceIfUnreachable());
+        }
+    }
+
+    private boolean isAcknowledged(long nanos) {
+        long begin = System.nanoTime();
+        int tries = 0;
+        while (!isDone(1)) {
+            long waited = System.nanoTime() - begin;
+            if (waited >= nanos || hasEnded()) {
+                return false;
+            }
+            if (tries < TRIES && waited >= tries * TRY_NANOS) {
+                locked(() -> out.isAlive() && addNothing() && out.flush());
+                tries++;
+            }
+            LockSupport.parkNanos(TRY_PAUSE_NANOS);
+        }
+        return true;
+    }
+
+    /** Adds a signaled request that changes nothing. */
+    private boolean addNothing() {
+        return out.add(requests.write(0, 0).from(end.region, 0, 0).signaled());
+    }
+
+    @Override
+    public long clockAhead() {
+        return clockAhead;
+    }
+
+    // ---- sending
+
+    @Override
+    protected boolean publish(long offset, long value, boolean urgent) {
+        lock.lock();
+        try {
+            if (!out.isAlive()) {
+                return false;
+            }
+            WorkRequest word = requests.announce(offset, value);
+            return out.add(urgent ? word.solicited() : word) && out.flush();
+        } catch (RuntimeException e) {
+            return failed(e);
+        } finally {
+            leave();
+        }
+    }
+
+    @Override
+    public boolean tell(long number) {
+        lock.lock();
+        try {
+            return out.isAlive() && out.add(out.next().send().inline(number).solicited()) && out.flush();
+        } catch (RuntimeException e) {
+            return failed(e);
+        } finally {
+            leave();
+        }
+    }
+
+    @Override
+    protected boolean wantsHelp() {
+        boolean wants = !draining && out.isAlive() && out.isHeldUp();
+        draining |= wants;
+        return wants;
+    }
+
+    @Override
+    protected void askForHelp() {
+        boolean runs = false;
+        try {
+            // A platform thread: virtual threads that spin for an answer may occupy all processors and wait for it.
+            Thread.ofPlatform().daemon().name("rackcall-rdma-post").start(this::drain);
+            runs = true;
+        } finally {
+            if (!runs) {
+                // The host has no thread to spare. The next thread that posts asks again.
+                stopDraining();
+            }
+        }
+    }
+
+    private void stopDraining() {
+        lock.lock();
+        try {
+            draining = false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void drain() {
+        boolean more = true;
+        while (more) {
+            lock.lock();
+            try {
+                out.drain(System.nanoTime());
+            } catch (RuntimeException | Error e) {
+                end("posting failed: " + e);
+            } finally {
+                more = out.isAlive() && out.isHeldUp();
+                draining = more;
+                lock.unlock();
+            }
+            if (hasEnded()) {
+                tellEnd();
+            }
+            LockSupport.parkNanos(ROOM_PAUSE_NANOS);
+        }
+    }
+
+    // ---- receiving
+
+    @Override
+    public void start(Arrivals listener) {
+        device.add(end.receives, this);
+        receiver.start(listener);
+    }
+
+    @Override
+    public void look() {
+        receiver.look();
+    }
+
+    @Override
+    public int pausesPerLook() {
+        return device.pausesPerLook();
+    }
+
+    @Override
+    public void listen() {
+        receiver.listen();
+    }
+
+    /** As {@link PairReceiver#announced}. */
+    void announced() {
+        receiver.announced();
+    }
+
+    // ---- the end
+
+    /** Waits on a thread of its own for the end of the peer's TCP connection. */
+    void watch() {
+        Thread.ofVirtual().name("rackcall-rdma-watch").start(() -> {
+            try {
+                socket.setSoTimeout(0);
+                int said = socket.getInputStream().read();
+                end(said < 0 ? "it has hung up" : "it has said " + said + " where nothing is said");
+            } catch (IOException e) {
+                end("its connection broke: " + e.getMessage());
+            }
+            // What arrived before the end comes first.
+            receiver.announced();
+        });
+    }
+
+    @Override
+    public void tellEnd() {
+        receiver.tellEnd();
+    }
+
+    @Override
+    protected void letArrive() {
+        if (addNothing()) {
+            out.letArrive(LAST_NANOS);
+        }
+    }
+
+    @Override
+    protected void closeParts() {
+        end.registerNoMore();
+        receiver.close(() -> {
+            device.remove(end.receives);
+            end.close();
+        });
+        try {
+            socket.close();
+        } catch (IOException e) {
+            LOG.debug("closing {}: {}", socket, e.toString());
+        }
+        device.release();
+    }
+}

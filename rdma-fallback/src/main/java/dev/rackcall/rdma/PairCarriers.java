@@ -1,0 +1,189 @@
+package dev.rackcall.rdma;
+
+import dev.rackcall.rdma.end.ForeignPeerException;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.verbs.VerbsErrno;
+import dev.rackcall.verbs.VerbsException;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.net.URI;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.channels.DatagramChannel;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** Two ends meet over TCP at {@code SCHEME://host:port}, and then write into each other's memory, by devices of a kind that the scheme says. */
+abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarriers, SoftCarriers {
+    /** So often a server is tried that hangs up on who comes. */
+    private static final int TRIES = 6;
+
+    /** Then twice that, and so on. */
+    private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private final DeviceKind devices;
+
+    PairCarriers(DeviceKind devices) {
+        this.devices = devices;
+    }
+
+    @Override
+    public final String scheme() {
+        return devices.scheme();
+    }
+
+    @Override
+    public final Listener listen(URI address, Reception reception) {
+        return PairListener.open(devices, address, hostAndPort(address), reception);
+    }
+
+    @Override
+    public final Greeted connect(URI address, Memory memory, ByteBuffer hello, int publications, Duration timeout) {
+        InetSocketAddress place = hostAndPort(address);
+        long end = System.nanoTime() + timeout.toNanos();
+        long pause = FIRST_PAUSE_NANOS;
+        for (int tries = 1; ; tries++) {
+            try {
+                return meet(place, memory, hello, publications, end, timeout);
+            } catch (EOFException e) {
+                // A server that hangs up has too many guests, or this client has taken too long: both may be otherwise
+                // the next time.
+                if (tries == TRIES || System.nanoTime() + pause - end >= 0) {
+                    throw failure(address, timeout, e);
+                }
+                LockSupport.parkNanos(pause);
+                if (System.nanoTime() - end >= 0) {
+                    // It has slept longer than that: what the peer did is the reason, not the time.
+                    throw failure(address, timeout, e);
+                }
+                pause *= 2;
+            } catch (IOException | ForeignPeerException | RuntimeException e) {
+                throw failure(address, timeout, e);
+            }
+        }
+    }
+
+    private Greeted meet(
+            InetSocketAddress place, Memory memory, ByteBuffer hello, int publications, long end, Duration limit)
+            throws IOException, ForeignPeerException {
+        // Opened before anybody waits at the other end: the first time, that is much to load.
+        RdmaDevice device = RdmaDevice.acquire(devices, localAddress(place));
+        Socket socket = new Socket();
+        PairCarrier carrier = null;
+        try {
+            Duration timeout = left(end, limit);
+            socket.connect(place, PairHandshake.millis(timeout));
+            PairHandshake meeting = PairHandshake.over(socket, devices, timeout);
+            carrier = meeting.carrier(memory.mapped(), publications);
+            Optional<Carrier> mine = Optional.of(carrier);
+            ByteBuffer welcome = meeting.greetServer(carrier, hello);
+            if (meeting.isRefused()) {
+                carrier.close();
+                mine = Optional.empty();
+            }
+            return new Greeted(welcome, mine);
+        } catch (IOException | ForeignPeerException | RuntimeException e) {
+            PairHandshake.giveUp(carrier, socket);
+            if (e instanceof SocketException && socket.isConnected()) {
+                // Who hangs up before all was read resets the connection.
+                throw hungUp(e);
+            }
+            throw e;
+        } finally {
+            device.release();
+        }
+    }
+
+    /** What opening the device has left of the time limit. */
+    private static Duration left(long end, Duration limit) throws IOException {
+        long nanos = end - System.nanoTime();
+        if (nanos <= 0) {
+            throw new IOException("the device here was opened only after the time limit of " + limit
+                    + "; give the channel a longer connectTimeout, or open one to any server before");
+        }
+        return Duration.ofNanos(nanos);
+    }
+
+    private static EOFException hungUp(Exception reset) {
+        EOFException end = new EOFException("the peer hung up: " + reset.getMessage());
+        end.initCause(reset);
+        return end;
+    }
+
+    /** From which packets go there. Sends none: a datagram's socket that is connected knows its route. */
+    private static InetAddress localAddress(InetSocketAddress place) throws IOException {
+        if (place.isUnresolved()) {
+            throw new UnknownHostException(place.getHostString());
+        }
+        // Opened first: what cannot connect is closed, too.
+        try (DatagramChannel route = DatagramChannel.open()) {
+            route.connect(place);
+            return ((InetSocketAddress) route.getLocalAddress()).getAddress();
+        }
+    }
+
+    /** What it is to a call: a port that is down may come up again. */
+    static Status.Code code(VerbsException e) {
+        return e.errno() == VerbsErrno.ENETDOWN ? Status.Code.UNAVAILABLE : Status.Code.FAILED_PRECONDITION;
+    }
+
+    private static RpcException failure(URI address, Duration timeout, Exception cause) {
+        return switch (cause) {
+            case RpcException e -> e;
+            case ForeignPeerException e ->
+                Status.Code.FAILED_PRECONDITION
+                        .with("the peer at %s cannot be spoken to: %s", address, e.getMessage())
+                        .asException(e);
+            case VerbsException e ->
+                code(e).with("no connection over RDMA to %s from here: %s", address, e.getMessage())
+                        .asException(e);
+            case ConnectException e ->
+                Status.Code.UNAVAILABLE
+                        .with(
+                                "nobody listens at %s (%s); is the server running, and the port right?%s",
+                                address, e.getMessage(), RdmaDevice.portsDown())
+                        .asException(e);
+            case SocketTimeoutException e ->
+                Status.Code.UNAVAILABLE
+                        .with(
+                                "%s did not answer within %s; it may be stopped or overloaded%s",
+                                address, timeout, RdmaDevice.portsDown())
+                        .asException(e);
+            case SilentDeviceException e ->
+                Status.Code.UNAVAILABLE
+                        .with("%s answers, but %s", address, e.getMessage())
+                        .asException(e);
+            case EOFException e ->
+                Status.Code.UNAVAILABLE
+                        .with(
+                                "%s hangs up on whoever comes: %s; its log says why, if it is a server of Rackcall: it may have too many guests at a time, or this process be too slow for it%s",
+                                address, e.getMessage(), RdmaDevice.portsDown())
+                        .asException(e);
+            case IOException e ->
+                Status.Code.UNAVAILABLE
+                        .with("%s cannot be reached: %s%s", address, e, RdmaDevice.portsDown())
+                        .asException(e);
+            default -> throw (RuntimeException) cause;
+        };
+    }
+
+    static InetSocketAddress hostAndPort(URI address) {
+        if (address.getHost() == null || address.getPort() < 0) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with("'%s' is no address; write %s://host:port", address, address.getScheme())
+                    .asException();
+        }
+        return new InetSocketAddress(address.getHost(), address.getPort());
+    }
+}

@@ -1,0 +1,128 @@
+package dev.rackcall.rdma;
+
+import dev.rackcall.rdma.end.EndMemory;
+import dev.rackcall.rdma.end.ForeignPeerException;
+import dev.rackcall.rdma.end.Hello;
+import dev.rackcall.rdma.end.PeerMemory;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.AddressVector;
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.CompletionQueueSpec;
+import dev.rackcall.verbs.InitAttributes;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.ProtectionDomain;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.QueuePairSpec;
+import dev.rackcall.verbs.QueuePairType;
+import dev.rackcall.verbs.ReadyToReceive;
+import dev.rackcall.verbs.ReadyToSend;
+import dev.rackcall.verbs.VerbsErrno;
+import dev.rackcall.verbs.VerbsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.EnumSet;
+
+/** What one end has of the device: its queue pair, its queues and its registered memory. Closed by {@link PairCarrier}. */
+final class PairEnd extends EndMemory {
+    /** Places of the send queue. */
+    static final int SENDS = 256;
+    /** Receive requests beyond those for publications: a SEND for each number that is told. */
+    private static final int NUMBERS = 16;
+
+    private static final SecureRandom RANDOM = new SecureRandom();
+    /** The code of 0.54 s, and how often: a peer that is stopped for some seconds is only slow. */
+    private static final int ACK_TIMEOUT = 17;
+
+    private static final int ACK_TRIES = 6;
+
+    final MemorySegment memory;
+    final MemoryRegion region;
+    final CompletionQueue sends;
+    final CompletionQueue receives;
+    /** Nothing completes here: a thread that polls it moves the traffic of a software device. */
+    final CompletionQueue looks;
+
+    final QueuePair queuePair;
+    /** A word for each receive request, where told numbers arrive. */
+    final MemorySegment notices;
+
+    final MemoryRegion noticeRegion;
+
+    final RdmaDevice device;
+    private final ProtectionDomain domain;
+    private final int firstPacket = RANDOM.nextInt(1 << 24);
+
+    /** @throws VerbsException if the device refuses */
+    PairEnd(RdmaDevice device, MemorySegment memory, int publications) {
+        this.device = device;
+        this.memory = memory;
+        int depth = publications + NUMBERS;
+        try {
+            // Its own, so that the keys of other connections are worth nothing here.
+            domain = keep(device.context().allocateProtectionDomain());
+            region = keep(domain.register(memory, PEER));
+            Arena arena = keep(Arena.ofShared());
+            notices = arena.allocate((long) depth * Long.BYTES, Long.BYTES);
+            noticeRegion = keep(domain.register(notices, EnumSet.of(Access.LOCAL_WRITE)));
+            sends = keep(device.context().createCompletionQueue(CompletionQueueSpec.of(SENDS)));
+            receives = keep(device.context()
+                    .createCompletionQueue(CompletionQueueSpec.of(depth).on(device.channel())));
+            looks = keep(device.context()
+                    .createCompletionQueue(CompletionQueueSpec.of(1).polledBusily()));
+            queuePair = keep(domain.createQueuePair(QueuePairSpec.of(QueuePairType.RC, sends)
+                    .withReceiveQueue(receives)
+                    .withDepth(SENDS, depth)
+                    .withInline(Long.BYTES)));
+            queuePair.toInit(InitAttributes.connected(PEER));
+        } catch (RuntimeException | Error e) {
+            super.close();
+            throw e;
+        }
+    }
+
+    /** How many receive requests there are to post. */
+    int depth() {
+        return (int) (notices.byteSize() / Long.BYTES);
+    }
+
+    PairHello hello(ByteBuffer packet) {
+        PeerMemory mine = new PeerMemory(region.address(), region.remoteKey(), memory.byteSize());
+        return new PairHello(device.gid(), queuePair.number(), firstPacket, Hello.now(mine, packet));
+    }
+
+    void connect(PairHello peer) throws ForeignPeerException {
+        try {
+            AddressVector path = AddressVector.of(peer.gid(), device.gidIndex());
+            queuePair.toReadyToReceive(
+                    ReadyToReceive.from(path, peer.queuePair()).withFirstPacket(peer.firstPacket()));
+            queuePair.toReadyToSend(
+                    ReadyToSend.defaults().withFirstPacket(firstPacket).withRetries(ACK_TIMEOUT, ACK_TRIES));
+        } catch (VerbsException e) {
+            throw new ForeignPeerException("its queue pair cannot be reached by "
+                    + device.context().device().name() + ": " + e.getMessage());
+        }
+    }
+
+    @Override
+    public MemoryRegion region() {
+        return region;
+    }
+
+    @Override
+    public synchronized MemoryRegion own(SharedFile file) {
+        if (isClosed()) {
+            throw new VerbsException("registering " + file, VerbsErrno.EINVAL, "its connection is closed");
+        }
+        Mapping mapping = keep(file.map());
+        return keep(domain.register(mapping.memory(), EnumSet.of(Access.LOCAL_WRITE)));
+    }
+
+    /** After {@link #registerNoMore}, or before other threads know this end. */
+    void close() {
+        close(queuePair);
+    }
+}

@@ -1,0 +1,182 @@
+package dev.rackcall.rdma;
+
+import dev.rackcall.rdma.end.ForeignPeerException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.rpc.spi.CarrierProvider.Answer;
+import dev.rackcall.rpc.spi.CarrierProvider.Reception;
+import dev.rackcall.rpc.spi.CarrierProvider.Seat;
+import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.verbs.VerbsException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A TCP port where clients meet the server; a virtual thread for each that is not connected yet. */
+final class PairListener implements CarrierProvider.Listener {
+    private static final Logger LOG = LoggerFactory.getLogger(PairListener.class);
+    private static final int BACKLOG = 256;
+    /** Who has connected and not said everything yet. An honest client says it at once. */
+    private static final int MAX_GUESTS = 64;
+
+    /** After accepting failed, for want of descriptors mostly. */
+    private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final DeviceKind devices;
+    private final ServerSocket port;
+    private final URI address;
+    private final Reception reception;
+    /** Whoever reaches the port can cause its lines. */
+    private final LogLimit limit = new LogLimit();
+
+    private final Semaphore room = new Semaphore(MAX_GUESTS);
+    private volatile boolean closed;
+
+    private PairListener(DeviceKind devices, ServerSocket port, URI address, Reception reception) {
+        this.devices = devices;
+        this.port = port;
+        this.address = address;
+        this.reception = reception;
+    }
+
+    static PairListener open(DeviceKind devices, URI wanted, InetSocketAddress place, Reception reception) {
+        try {
+            ServerSocket port = new ServerSocket();
+            port.setReuseAddress(true);
+            try {
+                port.bind(place, BACKLOG);
+            } catch (IOException e) {
+                port.close();
+                throw e;
+            }
+            URI address = devices.address(wanted.getHost(), port.getLocalPort());
+            PairListener listener = new PairListener(devices, port, address, reception);
+            Thread.ofVirtual().name("rackcall-rdma-accept").start(listener::accept);
+            return listener;
+        } catch (IOException e) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with(
+                            "cannot listen at %s: %s; is the port free, and the address this host's?",
+                            wanted, e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    @Override
+    public URI address() {
+        return address;
+    }
+
+    private void accept() {
+        while (!closed) {
+            try {
+                admit(port.accept());
+            } catch (IOException | RuntimeException | Error e) {
+                // Of a host without memory or threads to spare, too: whoever comes later is still to be accepted.
+                if (!closed) {
+                    if (limit.allows()) {
+                        LOG.warn("a client of {} could not be accepted: {}{}", address, e.toString(), limit.skipped());
+                    }
+                    LockSupport.parkNanos(FAILED_ACCEPT_NANOS);
+                }
+            }
+        }
+    }
+
+    private void admit(Socket socket) throws IOException {
+        if (!room.tryAcquire()) {
+            // Whoever comes in such a crowd may try again.
+            socket.close();
+            return;
+        }
+        try {
+            Thread.ofVirtual().name("rackcall-rdma-guest").start(() -> receive(socket));
+        } catch (RuntimeException | Error e) {
+            room.release();
+            socket.close();
+            throw e;
+        }
+    }
+
+    private void receive(Socket socket) {
+        try {
+            greet(socket);
+        } catch (IOException | ForeignPeerException | VerbsException e) {
+            turnedAway(socket, e.getMessage());
+        } catch (RuntimeException | Error e) {
+            turnedAway(socket, e.toString());
+            LOG.debug("a client of {} was turned away", address, e);
+        } finally {
+            room.release();
+        }
+    }
+
+    private void turnedAway(Socket socket, String why) {
+        if (limit.allows()) {
+            LOG.warn(
+                    "a client of {} at {} was turned away: {}{}",
+                    address,
+                    socket.getRemoteSocketAddress(),
+                    why,
+                    limit.skipped());
+        }
+        PairHandshake.giveUp(null, socket);
+    }
+
+    private void greet(Socket socket) throws IOException, ForeignPeerException {
+        PairHandshake meeting = PairHandshake.over(socket, devices, RdmaSettings.helloTimeout());
+        PairHello client = meeting.hearClient();
+        Answer answer = reception.greet(client.hello().packet());
+        if (answer.seat().isEmpty()) {
+            meeting.refuse(answer.welcome());
+            socket.close();
+            return;
+        }
+        seat(socket, meeting, client, answer, answer.seat().get());
+    }
+
+    private static void seat(Socket socket, PairHandshake meeting, PairHello client, Answer answer, Seat seat)
+            throws IOException, ForeignPeerException {
+        PairCarrier carrier = null;
+        try {
+            client.hello().requireRoom(seat.memory().mapped().byteSize());
+            carrier = carrier(meeting, seat);
+            meeting.greetClient(carrier, client, answer.welcome());
+        } catch (IOException | ForeignPeerException | RuntimeException | Error e) {
+            PairHandshake.giveUp(carrier, socket);
+            seat.leave();
+            throw e;
+        }
+        seat.take(carrier);
+        carrier.watch();
+        meeting.say();
+    }
+
+    /** This end; a client that cannot have one is told why. */
+    private static PairCarrier carrier(PairHandshake meeting, Seat seat) throws IOException {
+        try {
+            return meeting.carrier(seat.memory().mapped(), seat.publications());
+        } catch (VerbsException e) {
+            Status why = PairCarriers.code(e).with("no connection over RDMA at the server: %s", e.getMessage());
+            meeting.refuse(seat.refusal(why));
+            throw e;
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        try {
+            port.close();
+        } catch (IOException e) {
+            LOG.warn("the port of {} cannot be closed: {}", address, e.toString());
+        }
+    }
+}

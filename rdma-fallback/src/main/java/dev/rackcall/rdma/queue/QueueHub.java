@@ -1,0 +1,401 @@
+package dev.rackcall.rdma.queue;
+
+import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.Patience;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.rdma.end.ForeignPeerException;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.LogLimit;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What all connections of one tenant in this process have in common: a port where messages for them arrive, and a thread that takes those, sees to publications that nobody else does, and looks
+ * now and then whether peers are there. Open as long as there is a connection or a listener, and a moment longer, since the next connection may come soon. Thread-safe.
+ */
+final class QueueHub {
+    private static final Logger LOG = LoggerFactory.getLogger(QueueHub.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final SecureRandom RANDOM = new SecureRandom();
+    /** How often it looks after those that want attention. */
+    private static final long TICK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
+
+    /** Twice within the second for which an agent believes what it knows of a peer's regions: what is used after half of that is asked for again in the background. */
+    private static final long BEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
+
+    private static final long REMIND_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final Map<Tenant, QueueHub> OPEN = new HashMap<>();
+    /** Those that somebody makes just now; done when he has, or has failed. Guarded by OPEN. */
+    private static final Map<Tenant, CompletableFuture<Void>> MAKING = new HashMap<>();
+    /** Those, and those that nobody new uses and that still have their port. */
+    private static final AtomicInteger LIVING = new AtomicInteger();
+
+    /** Once a second sleepers look for themselves. */
+    private static volatile boolean reminds = true;
+
+    private final Tenant tenant;
+    private final QueueInbox inbox;
+    private final Map<Long, QueueCarrier> carriers = new ConcurrentHashMap<>();
+    private final List<QueueListener> listeners = new CopyOnWriteArrayList<>();
+    private final Queue<QueueCarrier> wanting = new ConcurrentLinkedQueue<>();
+    /** Of the thread. */
+    private final List<QueueCarrier> attended = new ArrayList<>();
+
+    private final Thread thread;
+    /** Guarded by OPEN, with what follows. */
+    private int users;
+
+    private long leftAt;
+    /** The thread sleeps until it is woken. */
+    private volatile boolean asleep;
+    /** Something has come since the thread looked for it last. A lock that it waited for on the way may have used the permit up that came with that. */
+    private volatile boolean hasCome;
+
+    /** Nothing is heard here any more. */
+    private volatile boolean broken;
+
+    private volatile long looks;
+
+    private QueueHub(Tenant tenant) {
+        this.tenant = tenant;
+        thread = Thread.ofPlatform().daemon().name("rackcall-queues").unstarted(this::run);
+        inbox = QueueInbox.bind(tenant, 0, this::wake);
+    }
+
+    /**
+     * That of a tenant. To be {@link #release released}. Of those who need one that is not there one makes it; the others wait for him with their own {@link Patience}.
+     *
+     * @throws ControlPlaneException if the tenant cannot bind a port
+     * @throws RpcException UNAVAILABLE if nobody could in time
+     */
+    static QueueHub of(Tenant tenant) {
+        long end = System.nanoTime() + Patience.left().toNanos();
+        while (true) {
+            CompletableFuture<Void> mine = new CompletableFuture<>();
+            CompletableFuture<Void> others;
+            synchronized (OPEN) {
+                Optional<QueueHub> found = find(tenant);
+                if (found.isPresent()) {
+                    return found.get();
+                }
+                others = MAKING.putIfAbsent(tenant, mine);
+            }
+            if (others == null) {
+                return make(tenant, mine);
+            }
+            await(others, end);
+        }
+    }
+
+    private void start() {
+        try {
+            thread.start();
+        } catch (RuntimeException | Error e) {
+            inbox.close();
+            throw e;
+        }
+    }
+
+    /** Without a lock that others need: the next agent process may have to be waited for. */
+    private static QueueHub make(Tenant tenant, CompletableFuture<Void> done) {
+        try {
+            QueueHub made = new QueueHub(tenant);
+            synchronized (OPEN) {
+                made.users = 1;
+                // Before others find it: where no thread can be had, nobody would hear anything there.
+                made.start();
+                OPEN.put(tenant, made);
+                LIVING.incrementAndGet();
+            }
+            return made;
+        } finally {
+            synchronized (OPEN) {
+                MAKING.remove(tenant);
+            }
+            done.complete(null);
+        }
+    }
+
+    private static void await(CompletableFuture<Void> others, long end) {
+        try {
+            others.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw Status.Code.UNAVAILABLE
+                    .with("this host's agent has given this process no port in time; is it stopped?")
+                    .asException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Status.Code.CANCELLED
+                    .with("interrupted while another thread asked this host's agent for a port")
+                    .asException(e);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("nobody lets it fail", e);
+        }
+    }
+
+    /** That which is open, for one more user. */
+    private static Optional<QueueHub> find(Tenant tenant) {
+        synchronized (OPEN) {
+            Optional<QueueHub> found = Optional.ofNullable(OPEN.get(tenant));
+            found.ifPresent(hub -> hub.users++);
+            return found;
+        }
+    }
+
+    void release() {
+        synchronized (OPEN) {
+            users--;
+            leftAt = System.nanoTime();
+        }
+    }
+
+    /** Whether nobody has used it for a while; then nobody will. */
+    private boolean isLeft(long now) {
+        synchronized (OPEN) {
+            return users == 0 && now - leftAt >= LINGER_NANOS && OPEN.remove(tenant, this);
+        }
+    }
+
+    /** How many have something open in this process. */
+    static int open() {
+        return LIVING.get();
+    }
+
+    /** Whether sleepers are reminded, in this process; for those who want to see that nobody needs it. */
+    static void remind(boolean so) {
+        reminds = so;
+    }
+
+    /** The connections of a tenant, for those who want to see them fail. */
+    static List<QueueCarrier> carriersOf(Tenant tenant) {
+        synchronized (OPEN) {
+            QueueHub hub = OPEN.get(tenant);
+            return hub == null ? List.of() : List.copyOf(hub.carriers.values());
+        }
+    }
+
+    Tenant tenant() {
+        return tenant;
+    }
+
+    /** Whether its port was lost, with the agent or the tenant. */
+    boolean isBroken() {
+        return broken;
+    }
+
+    /** Where messages for its connections arrive. */
+    int port() {
+        return inbox.number();
+    }
+
+    VirtualQueue connect(HostId host) {
+        return QueueSettings.address(host)
+                .map(address -> tenant.connect(host, address))
+                .orElseGet(() -> tenant.connect(host));
+    }
+
+    /** From now on the carrier hears what comes for it; returns the number by which it is known. */
+    long add(QueueCarrier carrier) {
+        while (true) {
+            long number = RANDOM.nextLong();
+            if (number != 0 && carriers.putIfAbsent(number, carrier) == null) {
+                return number;
+            }
+        }
+    }
+
+    void remove(QueueCarrier carrier) {
+        carriers.remove(carrier.number(), carrier);
+    }
+
+    void add(QueueListener listener) {
+        listeners.add(listener);
+        wake();
+    }
+
+    void remove(QueueListener listener) {
+        listeners.remove(listener);
+    }
+
+    /** How often a thread that looks has moved the device's traffic, all connections' at once. */
+    long looks() {
+        return looks;
+    }
+
+    /** It is about to do so. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // two that count as one are one more that looks for itself
+    void looking() {
+        looks++;
+    }
+
+    /** The carrier is to be looked after a little later. */
+    void attend(QueueCarrier carrier) {
+        wanting.add(carrier);
+        // Partner: rest, which says that it sleeps, and then looks once more.
+        if (asleep) {
+            wake();
+        }
+    }
+
+    /** Something has come. */
+    void wake() {
+        // Partner: rest. Before the permit, so that who is unparked and parks again has seen it.
+        hasCome = true;
+        LockSupport.unpark(thread);
+    }
+
+    // ---- the thread
+
+    private void run() {
+        long beaten = System.nanoTime();
+        long reminded = beaten;
+        boolean isOver = false;
+        while (!isOver) {
+            try {
+                long now = System.nanoTime();
+                if (now - reminded >= REMIND_NANOS) {
+                    reminded = now;
+                    isOver = isLeft(now);
+                    remindAll();
+                }
+                if (now - beaten >= BEAT_NANOS) {
+                    beaten = now;
+                    carriers.values().forEach(QueueCarrier::beat);
+                }
+                // Before it is looked for: what comes from now on keeps the thread awake.
+                hasCome = false;
+                int came = inbox.take(this::hear);
+                for (QueueListener listener : listeners) {
+                    came += listener.take();
+                }
+                look(now);
+                if (came == 0 && !isOver) {
+                    rest(Math.min(BEAT_NANOS - (now - beaten), REMIND_NANOS - (now - reminded)));
+                }
+            } catch (ControlPlaneException e) {
+                isOver = broken(e);
+            } catch (RuntimeException | Error e) {
+                if (LOG_LIMIT.allows()) {
+                    LOG.error("what came over virtual queues is not delivered; they go on{}", LOG_LIMIT.skipped(), e);
+                }
+                LockSupport.parkNanos(TICK_NANOS);
+            }
+        }
+        inbox.close();
+        LIVING.decrementAndGet();
+    }
+
+    private void remindAll() {
+        if (reminds) {
+            carriers.values().forEach(QueueCarrier::remind);
+        }
+    }
+
+    /** Nothing is heard here any more: the tenant was closed, or its agent's process has ended. Who comes from now on gets another hub. Returns whether all have left. */
+    private boolean broken(ControlPlaneException e) {
+        boolean isUsed;
+        synchronized (OPEN) {
+            OPEN.remove(tenant, this);
+            isUsed = users > 0;
+        }
+        broken = true;
+        String why = "this process hears nothing of it any more: " + e.getMessage();
+        listeners.forEach(listener -> guarded(() -> listener.lost(this, e.getMessage())));
+        carriers.values()
+                .forEach(carrier -> guarded(() -> {
+                    carrier.end(why);
+                    carrier.tellEnd();
+                }));
+        if (isUsed) {
+            LockSupport.parkNanos(REMIND_NANOS);
+        }
+        return !isUsed;
+    }
+
+    /** Whoever cannot be told keeps nobody from being told. */
+    private static void guarded(Runnable word) {
+        try {
+            word.run();
+        } catch (RuntimeException | Error e) {
+            if (LOG_LIMIT.allows()) {
+                LOG.error("the end of a port could not be told of; others are told{}", LOG_LIMIT.skipped(), e);
+            }
+        }
+    }
+
+    private void look(long now) {
+        for (QueueCarrier carrier = wanting.poll(); carrier != null; carrier = wanting.poll()) {
+            attended.add(carrier);
+        }
+        if (!attended.isEmpty()) {
+            attended.removeIf(carrier -> !carrier.attend(now));
+        }
+    }
+
+    private void rest(long atMost) {
+        if (!attended.isEmpty() || isDry()) {
+            LockSupport.parkNanos(TICK_NANOS);
+            return;
+        }
+        asleep = true;
+        try {
+            // Volatile: whoever has not seen that it sleeps is seen here.
+            if (wanting.isEmpty() && !hasCome) {
+                LockSupport.parkNanos(Math.max(TICK_NANOS, atMost));
+            }
+        } finally {
+            asleep = false;
+        }
+    }
+
+    /** Whether some port has no memory for what may come, so that it would not say so. */
+    private boolean isDry() {
+        boolean dry = inbox.isDry();
+        for (QueueListener listener : listeners) {
+            dry |= listener.isDry();
+        }
+        return dry;
+    }
+
+    private void hear(HostId from, ByteBuffer bytes) {
+        try {
+            QueueMessage message = QueueMessage.read(bytes);
+            Optional<QueueCarrier> carrier = Optional.ofNullable(carriers.get(message.to()));
+            // Its peer's host alone knows the number; and even if not: agents vouch for hosts.
+            if (carrier.isPresent() && carrier.get().host().equals(from)) {
+                carrier.get().receive(message, bytes);
+            } else {
+                LOG.debug("{} has said something for a connection that is not there", from);
+            }
+        } catch (ForeignPeerException e) {
+            turnedAway(from, e.getMessage());
+        }
+    }
+
+    static void turnedAway(HostId from, String why) {
+        if (LOG_LIMIT.allows()) {
+            LOG.warn("what a process of {} has said goes unheard: {}{}", from, why, LOG_LIMIT.skipped());
+        }
+    }
+}

@@ -1,0 +1,149 @@
+package dev.rackcall.rdma.queue;
+
+import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.rdma.end.Ending;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.VerbsException;
+import dev.rackcall.verbs.WorkRequest;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Messages of one end to the peer's process, over a virtual queue of their own: a message is done when the peer's process has taken it, and what is written into memory does not wait for that. In
+ * order; a number that is told also comes after all that was given before. All with the carrier's lock.
+ */
+final class QueueMessages {
+    private static final Logger LOG = LoggerFactory.getLogger(QueueMessages.class);
+    /** A process that takes none of so many messages is given up. */
+    private static final int MAX_WAITING = 4096;
+
+    /** @param after the request of {@link dev.rackcall.rdma.end.PendingRequests} that must be done before it sets out */
+    private record Note(QueueMessage message, long after) {}
+
+    private record PendingHello(MemoryRegion region, int length) {}
+
+    private final Ending ending;
+    private final VirtualQueue queue;
+    private int port;
+    /** The end over there that they are for; 0 until it is known. */
+    private long number;
+
+    private final WorkRequest request = WorkRequest.create(1, QueueMessage.BYTES);
+    private final MemorySegment bytes = Arena.ofAuto().allocate(QueueMessage.BYTES);
+    private final Completions done = Completions.create(8);
+    private final Deque<Note> waiting = new ArrayDeque<>();
+    private Optional<PendingHello> hello = Optional.empty();
+    private long pushed;
+    private long taken;
+
+    /** @param port where the peer's process hears */
+    QueueMessages(Ending ending, VirtualQueue queue, int port) {
+        this.ending = ending;
+        this.queue = queue;
+        this.port = port;
+    }
+
+    /** From now on they go to this end. */
+    void to(QueueHello peer) {
+        port = peer.port();
+        number = peer.number();
+    }
+
+    /** Whether there is still something to do for one of them. */
+    boolean areUnderWay() {
+        return hello.isPresent() || !waiting.isEmpty() || taken < pushed;
+    }
+
+    /** Whether the peer's process has taken all of them. */
+    boolean areTaken() {
+        return !areUnderWay();
+    }
+
+    /** A greeting, which the peer's agent fetches if it is long; before all others. */
+    void hello(MemoryRegion region, int length, long completed) {
+        hello = Optional.of(new PendingHello(region, length));
+        step(completed);
+    }
+
+    /**
+     * Sends a message as soon as {@code after} is done.
+     *
+     * @param kind a constant of {@link QueueMessage}
+     * @param completed up to which the requests are
+     */
+    void add(int kind, long value, long after, long completed) {
+        if (waiting.size() == MAX_WAITING) {
+            ending.end("it has taken none of " + MAX_WAITING + " messages");
+            return;
+        }
+        waiting.add(new Note(new QueueMessage(kind, number, value), after));
+        step(completed);
+    }
+
+    /** Tells the peer what this side lacks, if that is why the connection is about to end. */
+    void sayFarewell(RuntimeException cause, long completed) {
+        long farewell = Farewell.value(cause);
+        if (farewell == 0) {
+            return;
+        }
+        try {
+            add(QueueMessage.BYE, farewell, 0, completed);
+        } catch (ControlPlaneException | VerbsException e) {
+            LOG.debug("the peer is not told why its connection ends", e);
+        }
+    }
+
+    /** Sends what is due, and takes completions. */
+    void step(long completed) {
+        reap();
+        if (hello.isPresent()) {
+            PendingHello first = hello.get();
+            if (!push(request.sendWithImmediate(port).from(first.region(), QueueEnd.WORDS_BYTES, first.length()))) {
+                return;
+            }
+            hello = Optional.empty();
+        }
+        while (!waiting.isEmpty()
+                && waiting.peek().after() <= completed
+                && !ending.hasEnded()
+                && push(inline(waiting.peek().message()))) {
+            waiting.poll();
+        }
+    }
+
+    private WorkRequest inline(QueueMessage message) {
+        ByteBuffer buffer = bytes.asByteBuffer();
+        message.write(buffer);
+        return request.sendWithImmediate(port).inline(bytes, 0, QueueMessage.BYTES);
+    }
+
+    private boolean push(WorkRequest message) {
+        if (!queue.push(message.id(pushed + 1).signaled())) {
+            return false;
+        }
+        pushed++;
+        return true;
+    }
+
+    private void reap() {
+        int count;
+        do {
+            count = queue.pop(done);
+            for (int i = 0; i < count; i++) {
+                taken++;
+                if (!done.isSuccess(i)) {
+                    ending.end("a message ended with " + done.status(i) + ": "
+                            + queue.failure().orElse("the queue does not say why"));
+                }
+            }
+        } while (count == done.capacity());
+    }
+}

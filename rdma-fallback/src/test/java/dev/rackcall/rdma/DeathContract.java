@@ -1,0 +1,100 @@
+package dev.rackcall.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.Echo;
+import dev.rackcall.rpc.EchoService;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import java.net.URI;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code kill -9} of a peer in the middle of calls, whatever carries them. */
+@Timeout(240)
+abstract class DeathContract {
+    @TempDir
+    Path directory;
+
+    /** How many peers are killed in a test. */
+    abstract int kills();
+
+    /** Where a server that is killed listens. */
+    abstract URI mortal();
+
+    /** Where one of this process listens, at any port. */
+    abstract URI anyPort();
+
+    /** A process that does what {@link EchoChild} can do. */
+    abstract ChildJvm child(String what, URI address);
+
+    /** When a server of this process has no connection any more. */
+    abstract void checkThatNoConnectionIsLeft();
+
+    /** When neither server nor channel is open in this process. */
+    abstract void checkThatNothingIsLeft();
+
+    @Test
+    void shouldEndCallsOfAServerThatIsKilledAndFindItsSuccessor() throws Exception {
+        URI address = mortal();
+        ChildJvm server = child("serve", address);
+        server.awaitLine("serving");
+        try (RpcChannel channel = RpcChannel.builder("/test/echo")
+                .address(address)
+                .arenaQuota(1 << 20)
+                .open()) {
+            Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(WaitingCalls.TIMEOUT));
+            for (int kill = 0; kill < kills(); kill++) {
+                assertThat(echo.add(kill, 1)).isEqualTo(kill + 1L);
+                WaitingCalls waiting = WaitingCalls.of(echo);
+                server.kill();
+
+                waiting.assertUnavailable();
+                assertThat(catchThrowableOfType(RpcException.class, () -> echo.add(1, 1))
+                                .code())
+                        .isEqualTo(Status.Code.UNAVAILABLE);
+                server = child("serve", address);
+                server.awaitLine("serving");
+            }
+            assertThat(echo.add(1, 1)).isEqualTo(2);
+        } finally {
+            server.close();
+        }
+        checkThatNothingIsLeft();
+    }
+
+    @Test
+    void shouldLetGoOfClientsThatAreKilled() throws Exception {
+        long before = Faults.mappings();
+        try (RpcServer server = RpcServer.builder()
+                .directory(OwnDirectory.path())
+                .service(Echo.class, new EchoService())
+                .dispatch(Dispatch.virtualThreads())
+                .listen(anyPort())
+                .start()) {
+            URI address = server.address().orElseThrow();
+            long idle = Faults.mappings();
+            for (int kill = 0; kill < kills(); kill++) {
+                try (ChildJvm client = child("call", address)) {
+                    client.awaitLine("waiting");
+                    Await.equal("connections", 1, server::connections);
+                    client.kill();
+                }
+                Await.equal("connections", 0, server::connections);
+                Await.until("the memory is unmapped", () -> Faults.mappings() <= idle);
+                checkThatNoConnectionIsLeft();
+            }
+        }
+        checkThatNothingIsLeft();
+        Await.until("all memory is unmapped", () -> Faults.mappings() <= before);
+    }
+}

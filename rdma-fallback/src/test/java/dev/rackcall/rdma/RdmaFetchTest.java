@@ -1,0 +1,207 @@
+package dev.rackcall.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.SharedBytes;
+import dev.rackcall.shm.types.SharedObject;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Large arguments that stay with their caller: of them the server fetches what its handler touches. */
+@Timeout(120)
+class RdmaFetchTest {
+    private static final int NODES = 100_000;
+    /** For walks through all of them, which fetch some thousand pages, one after the other. */
+    private static final Duration PATIENT = Duration.ofSeconds(100);
+
+    private static final long SEED = 4711;
+    private static final String HOST = "127.0.0.9";
+
+    private final ForestService service = new ForestService();
+    private Faults faults;
+    private RpcServer server;
+    private RpcChannel channel;
+    private Forest forest;
+    private Scope scope;
+    private final List<Forest.Tree> way = new ArrayList<>();
+
+    @BeforeEach
+    void grow() {
+        faults = Faults.at(HOST, SEED);
+        server = RpcServer.builder()
+                .directory(OwnDirectory.path())
+                .service(Forest.class, service)
+                .dispatch(Dispatch.virtualThreads())
+                .arenaQuota(32 << 20)
+                .listen(URI.create("rdma://" + HOST + ":0"))
+                .start();
+        channel = RpcChannel.builder("/test/forest")
+                .address(server.address().orElseThrow())
+                .arenaQuota(32 << 20)
+                .open();
+        forest = channel.stub(Forest.class, CallOptions.DEFAULT.withTimeout(PATIENT));
+    }
+
+    @AfterEach
+    void fell() {
+        channel.close();
+        server.close();
+        faults.close();
+    }
+
+    /** So many nodes, each on its own way: the next is anywhere. */
+    private Forest.Tree plant(int nodes) {
+        scope = channel.newScope(1 << 20);
+        List<Forest.Tree> trees = new ArrayList<>();
+        for (int i = 0; i < nodes; i++) {
+            Forest.Tree tree = scope.create(Forest.Tree.class);
+            tree.number(i);
+            tree.text("tree " + i);
+            trees.add(tree);
+        }
+        Collections.shuffle(trees, new Random(SEED));
+        for (int i = 0; i + 1 < nodes; i++) {
+            trees.get(i).next(SharedObject.toRef(trees.get(i + 1)));
+        }
+        way.addAll(trees);
+        return trees.getFirst();
+    }
+
+    private long sum(int nodes) {
+        return way.subList(0, nodes).stream().mapToLong(Forest.Tree::number).sum();
+    }
+
+    /** Required: 10 nodes of a graph of 100,000 move at most 64 KiB. */
+    @Test
+    void shouldMoveOnlyThePagesThatTheHandlerTouches() {
+        Forest.Tree first = plant(NODES);
+        long before = faults.moved();
+        assertThat(forest.walk(first, 10)).isEqualTo(sum(10));
+        assertThat(faults.moved() - before).isBetween(10 * 64L, 64L << 10);
+        assertThat(forest.walk(first, NODES)).isEqualTo(sum(NODES));
+    }
+
+    @Test
+    void shouldSeeInEachCallWhatTheCallerHasWrittenBeforeIt() {
+        Forest.Tree first = plant(NODES);
+        for (int i = 0; i < 50; i++) {
+            Forest.Tree third = way.get(2);
+            third.number(1_000_000 + i);
+            third.text("tree " + (1_000_000 + i));
+            assertThat(forest.walk(first, 5)).isEqualTo(sum(5));
+        }
+    }
+
+    @Test
+    void shouldNotFollowARefIntoAScopeThatTheCallerHasClosed() {
+        Forest.Tree first = plant(NODES);
+        Scope closed = channel.newScope();
+        Forest.Tree elsewhere = closed.create(Forest.Tree.class);
+        elsewhere.number(7);
+        elsewhere.text("tree 7");
+        way.get(4).next(SharedObject.toRef(elsewhere));
+        assertThat(forest.walk(first, 6)).isEqualTo(sum(5) + 7);
+        closed.close();
+        assertThatThrownBy(() -> forest.walk(first, 6))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("INVALID_ARGUMENT")
+                .hasMessageContaining("closed or reset");
+        assertThat(forest.walk(first, 5)).isEqualTo(sum(5));
+    }
+
+    @Test
+    void shouldFollowARefIntoMemoryThatTheCallerTookAfterTheCallWasSent() throws Exception {
+        Forest.Tree first = plant(NODES);
+        CompletableFuture<Long> call = CompletableFuture.supplyAsync(() -> forest.walkTwice(first, 6));
+        assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        try (Scope stale = channel.newScope()) {
+            stale.create(Forest.Tree.class);
+        }
+        // The same memory, of another generation than the server was told with the call.
+        try (Scope later = channel.newScope()) {
+            Forest.Tree elsewhere = later.create(Forest.Tree.class);
+            elsewhere.number(7);
+            elsewhere.text("tree 7");
+            // On a page that the handler has not seen yet.
+            way.get(4).next(SharedObject.toRef(elsewhere));
+            service.goOn.release();
+            assertThat(call.join()).isEqualTo(first.number() + sum(5) + 7);
+            assertThat(forest.walk(first, 6)).isEqualTo(sum(5) + 7);
+        }
+    }
+
+    /** Who isolates wants what was there when the call was sent, so that all of it has to travel. */
+    @Test
+    void shouldPushWhatAnIsolatedCallPasses() throws Exception {
+        Forest.Tree first = plant(NODES);
+        long before = faults.moved();
+        Forest isolated = channel.stub(Forest.class, CallOptions.DEFAULT.withIsolation(Isolation.SNAPSHOT));
+        long then = sum(10);
+        CompletableFuture<Long> call = CompletableFuture.supplyAsync(() -> isolated.walkTwice(first, 10));
+        assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        long number = first.number();
+        way.get(4).number(99);
+        service.goOn.release();
+        assertThat(call.join()).isEqualTo(number + then);
+        assertThat(faults.moved() - before).isGreaterThan(4 << 20);
+        // What was pushed and what is fetched lie in different places: neither spoils the other.
+        way.get(4).text("tree 99");
+        assertThat(forest.walk(first, 10)).isEqualTo(sum(10));
+        assertThat(isolated.walk(first, 10)).isEqualTo(sum(10));
+    }
+
+    @Test
+    void shouldFetchObjectsOfManyPagesAndReturnThem() {
+        Forest.Tree first = plant(2);
+        byte[] leaves = new byte[5 << 20];
+        new Random(SEED).nextBytes(leaves);
+        long wanted = 0;
+        for (byte leaf : leaves) {
+            wanted += leaf;
+        }
+        SharedBytes shared = SharedBytes.copyOf(scope, leaves);
+        first.leaves(shared);
+        assertThat(forest.rake(first)).isEqualTo(wanted);
+        assertThat(SharedObject.refOf(forest.back(first))).isEqualTo(SharedObject.refOf(first));
+    }
+
+    @Test
+    void shouldEndACallWhoseCallerIsGoneAndHangNobody() throws Exception {
+        Forest.Tree first = plant(NODES);
+        CompletableFuture<Long> call = CompletableFuture.supplyAsync(() -> forest.walkTwice(first, NODES));
+        assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        faults.failQueuePairs();
+        service.goOn.release();
+        assertThatThrownBy(call::join).hasMessageContaining("UNAVAILABLE");
+        assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(service.failure).isEqualTo(Status.Code.UNAVAILABLE);
+    }
+
+    @Test
+    void shouldWaitNoLongerThanTheCallersDeadline() {
+        Forest.Tree first = plant(NODES);
+        Forest hurried = channel.stub(Forest.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(2)));
+        // A network that delivers nothing any more.
+        faults.slow(Duration.ofSeconds(5));
+        assertThatThrownBy(() -> hurried.walk(first, NODES)).hasMessageContaining("DEADLINE_EXCEEDED");
+    }
+}

@@ -1,0 +1,141 @@
+package dev.rackcall.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.Echo;
+import dev.rackcall.rpc.EchoService;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.testkit.Await;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Calls over a device whose port is down: who connects is told so at once, on either side, and who was connected is again once the port is up. */
+@Timeout(120)
+class RdmaPortTest {
+    private static final String CLIENT = "127.0.0.1";
+    private static final String SERVER = "127.0.0.2";
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
+    private static final String DOWN = "port 1 of soft:rackcall is DOWN: ENETDOWN; plug it in";
+
+    private final Faults client = Faults.at(CLIENT, 0);
+    private final Faults server = Faults.at(SERVER, 0);
+    private final CountDownLatch called = new CountDownLatch(1);
+    private final CountDownLatch mayReturn = new CountDownLatch(1);
+
+    /** Returns from the first call when it may. */
+    private final class Held extends EchoService {
+        @Override
+        public long add(long first, long second) {
+            called.countDown();
+            try {
+                mayReturn.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            return first + second;
+        }
+    }
+
+    @AfterEach
+    void close() {
+        mayReturn.countDown();
+        client.close();
+        server.close();
+        Await.equal("devices that are open", 0, Faults::openDevices);
+    }
+
+    private RpcServer start() {
+        return RpcServer.builder()
+                .directory(OwnDirectory.path())
+                .service(Echo.class, new Held())
+                .dispatch(Dispatch.virtualThreads())
+                .listen(URI.create("rdma://" + SERVER + ":0"))
+                .start();
+    }
+
+    private static RpcChannel open(RpcServer server) {
+        return RpcChannel.builder("/test/echo")
+                .address(server.address().orElseThrow())
+                .arenaQuota(1 << 20)
+                .open();
+    }
+
+    private static Echo echo(RpcChannel channel) {
+        return channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT));
+    }
+
+    @Test
+    void shouldSayAtOnceThatTheOwnPortIsDown() {
+        mayReturn.countDown();
+        try (RpcServer endpoint = start()) {
+            client.portDown();
+            RpcException refused = catchThrowableOfType(RpcException.class, () -> open(endpoint));
+            assertThat(refused.code()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(refused)
+                    .hasMessageContainingAll(
+                            endpoint.address().orElseThrow().toString(), "no connection over RDMA", "from here", DOWN);
+
+            client.portUp();
+            try (RpcChannel channel = open(endpoint)) {
+                assertThat(echo(channel).add(1, 1)).isEqualTo(2);
+            }
+        }
+    }
+
+    @Test
+    void shouldSayAtOnceThatTheServersPortIsDown() {
+        mayReturn.countDown();
+        try (RpcServer endpoint = start()) {
+            server.portDown();
+            RpcException refused = catchThrowableOfType(RpcException.class, () -> open(endpoint));
+            assertThat(refused.code()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(refused).hasMessageContainingAll("no connection over RDMA at the server", DOWN);
+            // It is told before its place is free again.
+            Await.equal("connections", 0, endpoint::connections);
+
+            server.portUp();
+            try (RpcChannel channel = open(endpoint)) {
+                assertThat(echo(channel).add(1, 1)).isEqualTo(2);
+            }
+        }
+    }
+
+    /** No connection over the software device waits as hardware does; what is under way when the port goes down, or sets out while it is, ends its queue pair. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldEndCallsAndConnectAnewOnceThePortIsUp(boolean own) throws Exception {
+        Faults hit = own ? client : server;
+        try (RpcServer endpoint = start();
+                RpcChannel channel = open(endpoint)) {
+            Echo echo = echo(channel);
+            CompletableFuture<Status.Code> pending =
+                    CompletableFuture.supplyAsync(() -> catchThrowableOfType(RpcException.class, () -> echo.add(1, 1))
+                            .code());
+            called.await();
+            hit.portDown();
+            mayReturn.countDown();
+            assertThat(pending.join()).isEqualTo(Status.Code.UNAVAILABLE);
+
+            RpcException next = catchThrowableOfType(RpcException.class, () -> echo.add(2, 2));
+            assertThat(next.code()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(next).hasMessageContaining(DOWN);
+
+            hit.portUp();
+            assertThat(echo.add(3, 3)).isEqualTo(6);
+            Await.equal("connections", 1, endpoint::connections);
+        }
+    }
+}

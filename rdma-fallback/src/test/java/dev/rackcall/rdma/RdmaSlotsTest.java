@@ -1,0 +1,109 @@
+package dev.rackcall.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Library.Page;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.testkit.Await;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a connection over RDMA asks for by itself finds a slot also where calls have all of theirs. */
+@Timeout(60)
+class RdmaSlotsTest extends ShelfNodes {
+    private static final int SLOTS = 2;
+    private static final int PAGES = 300;
+
+    RdmaSlotsTest() {
+        super("127.0.0.15", channel -> channel.slots(SLOTS));
+    }
+
+    private static Status.Code codeOf(Runnable call) {
+        return catchThrowableOfType(RpcException.class, call::run).code();
+    }
+
+    /** As many calls as there are slots, which are answered when the test says so. */
+    private static List<CompletableFuture<Page>> takeAll(Shelf stub) {
+        List<CompletableFuture<Page>> under = new ArrayList<>();
+        for (int i = 0; i < SLOTS; i++) {
+            under.add(stub.later(-1));
+        }
+        return under;
+    }
+
+    @Test
+    void shouldFollowRefsToAnothersObjectsWhileCallsHaveAllSlots() {
+        try (Scope scope = writer.newSharedScope()) {
+            written.put(1, chain(scope, PAGES, 0).getFirst());
+            Page found = read.get(1);
+            List<CompletableFuture<Page>> under = takeAll(read);
+            assertThat(ShelfService.numbers(found, PAGES)).isEqualTo(numbers(0, PAGES));
+            // What is kept for that is nobody else's.
+            Shelf hasty = reader.stub(Shelf.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(50)));
+            assertThat(codeOf(() -> hasty.get(1))).isIn(Status.Code.RESOURCE_EXHAUSTED, Status.Code.DEADLINE_EXCEEDED);
+            assertThat(under).noneMatch(CompletableFuture::isDone);
+            shelf.never.completeExceptionally(new IllegalStateException("nobody has put it there"));
+            assertThat(under).allSatisfy(future -> assertThat(future).failsWithin(Duration.ofSeconds(30)));
+            assertThat(SharedObject.refOf(read.get(1))).isEqualTo(SharedObject.refOf(found));
+        }
+    }
+
+    @Test
+    void shouldOpenAndEndSharedScopesWhileCallsHaveAllSlots() {
+        Scope scope = writer.newSharedScope();
+        written.put(1, chain(scope, PAGES, 0).getFirst());
+        Page found = read.get(1);
+        List<CompletableFuture<Page>> under = takeAll(written);
+        scope.close();
+        Await.until("the reader has heard", () -> isGoneAtAll(found));
+        writer.newSharedScope().close();
+        assertThat(under).noneMatch(CompletableFuture::isDone);
+        shelf.never.completeExceptionally(new IllegalStateException("nobody has put it there"));
+        assertThat(under).allSatisfy(future -> assertThat(future).failsWithin(Duration.ofSeconds(30)));
+    }
+
+    /** Each of them keeps its call's slot while it asks for the object that its answer names. */
+    @Test
+    void shouldReadAnswersThatNameAnothersObjectsInMoreThreadsThanThereAreSlots() throws Exception {
+        int threads = 4 * SLOTS;
+        try (Scope scope = writer.newSharedScope();
+                ExecutorService pool = Executors.newFixedThreadPool(threads)) {
+            written.put(1, chain(scope, PAGES, 0).getFirst());
+            List<CompletableFuture<Void>> done = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                done.add(CompletableFuture.runAsync(
+                        () -> {
+                            for (int round = 0; round < 20; round++) {
+                                assertThat(ShelfService.numbers(read.get(1), 10))
+                                        .isEqualTo(numbers(0, 10));
+                            }
+                        },
+                        pool));
+            }
+            for (CompletableFuture<Void> each : done) {
+                each.get(50, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseNumbersOfSlotsByTheirName() {
+        for (int slots : new int[] {1, 3, 4095}) {
+            RpcException refused = catchThrowableOfType(
+                    RpcException.class, () -> channelTo(server).slots(slots).open());
+            assertThat(refused).hasMessageContaining(slots + " slots asked");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package dev.rackcall.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.SharedObject;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A caller whose device writes into the server's memory while the handler reads its argument there. Nothing keeps it from that: the server's memory is registered for it. */
+@Timeout(60)
+class RdmaTamperTest {
+    private static final String HOST = "127.0.0.1";
+
+    private static Forest.Tree tree(Scope scope, long number) {
+        Forest.Tree tree = scope.create(Forest.Tree.class);
+        tree.number(number);
+        tree.text("tree " + number);
+        return tree;
+    }
+
+    /** The sum of what a handler reads of the trees 1, before, and of 1 and 2 after 2 was made 20 where it reads. */
+    private static long sumBesideATamperer(Isolation isolation) throws Exception {
+        ForestService service = new ForestService();
+        try (Faults device = Faults.at(HOST, 1);
+                RpcServer server = RpcServer.builder()
+                        .directory(OwnDirectory.path())
+                        .service(Forest.class, service)
+                        .dispatch(Dispatch.virtualThreads())
+                        .listen(URI.create("rdma://" + HOST + ":0"))
+                        .start();
+                RpcChannel channel = RpcChannel.builder("/test/forest")
+                        .address(server.address().orElseThrow())
+                        .arenaQuota(1 << 20)
+                        .open();
+                Scope scope = channel.newScope()) {
+            Forest.Tree first = tree(scope, 1);
+            Forest.Tree second = tree(scope, 2);
+            first.next(SharedObject.toRef(second));
+            Forest forest = channel.stub(Forest.class, CallOptions.DEFAULT.withIsolation(isolation));
+            CompletableFuture<Long> sum = CompletableFuture.supplyAsync(() -> forest.walkTwice(first, 2));
+            assertThat(service.walked.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+            second.number(20);
+            second.text("tree 20");
+            long from = Ref.offset(SharedObject.refOf(first));
+            MemorySegment all = scope.arena().memory().asSlice(from, Ref.offset(scope.allocate(Long.BYTES)) - from);
+            device.overwrite(all);
+            service.goOn.release();
+            return sum.join();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SNAPSHOT", "SEALED", "AUTO"})
+    void shouldChangeNothingThatAnIsolatedCallHasPassed(Isolation isolation) throws Exception {
+        assertThat(sumBesideATamperer(isolation)).isEqualTo(1 + 1 + 2);
+    }
+
+    /** Otherwise the test above would show nothing. */
+    @Test
+    void shouldSucceedWhereTheCallIsTrusted() throws Exception {
+        assertThat(sumBesideATamperer(Isolation.TRUSTED)).isEqualTo(1 + 1 + 20);
+    }
+}

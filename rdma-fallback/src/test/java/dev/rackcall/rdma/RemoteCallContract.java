@@ -1,0 +1,41 @@
+package dev.rackcall.rdma;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rpc.CallContractTest;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import java.net.URI;
+import org.junit.jupiter.api.Test;
+
+/** The contract of calls to peers that share no memory. */
+abstract class RemoteCallContract extends CallContractTest {
+    private final URI address;
+
+    /** At a new address for each test. */
+    RemoteCallContract(Place place) {
+        address = place.address();
+    }
+
+    @Override
+    protected RpcServer.Builder place(RpcServer.Builder server) {
+        return Place.at(address, super.place(server));
+    }
+
+    @Override
+    protected RpcChannel.Builder place(RpcChannel.Builder channel) {
+        return Place.at(address, super.place(channel));
+    }
+
+    @Test
+    @Override
+    protected void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
+        RpcException nobody = catchThrowableOfType(
+                RpcException.class, () -> place(RpcChannel.builder("/no/such")).open());
+        assertThat(nobody.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(nobody).hasMessageContaining(address.toString());
+    }
+}

@@ -1,0 +1,110 @@
+package dev.rackcall.rdma;
+
+import dev.rackcall.rpc.Library.Page;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.SharedObject;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.function.UnaryOperator;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** What tests of a shelf over RDMA begin with: its server, which is the home, and two nodes that share no memory with it, one to write and one to read. */
+abstract class ShelfNodes {
+    /** Of the order in which pages lie in their scope. */
+    static final long SEED = 815;
+
+    final ShelfService shelf = new ShelfService();
+    RpcServer server;
+    RpcChannel writer;
+    RpcChannel reader;
+    Shelf written;
+    Shelf read;
+
+    private final String host;
+    private final UnaryOperator<RpcChannel.Builder> change;
+
+    /**
+     * Opens nothing yet.
+     *
+     * @param host an address of this host that no other test uses
+     * @param change what the channels of the two nodes have beyond a small arena
+     */
+    ShelfNodes(String host, UnaryOperator<RpcChannel.Builder> change) {
+        this.host = host;
+        this.change = change;
+    }
+
+    @BeforeEach
+    void openNodes() {
+        server = RpcServer.builder()
+                .directory(OwnDirectory.path())
+                .service(Shelf.class, shelf)
+                .listen(anyPort())
+                .start();
+        writer = open();
+        reader = open();
+        written = writer.stub(Shelf.class);
+        read = reader.stub(Shelf.class);
+    }
+
+    @AfterEach
+    void closeNodes() {
+        reader.close();
+        writer.close();
+        server.close();
+    }
+
+    URI anyPort() {
+        return URI.create("rdma://" + host + ":0");
+    }
+
+    /** A further node; the test closes it. */
+    RpcChannel open() {
+        return change.apply(channelTo(server)).open();
+    }
+
+    /** To a server at any address. */
+    static RpcChannel.Builder channelTo(RpcServer server) {
+        return RpcChannel.builder("/test/shelf")
+                .address(server.address().orElseThrow())
+                .arenaQuota(8 << 20);
+    }
+
+    /** So many pages, each anywhere in the scope; their numbers are their places in the chain, from {@code from} on. */
+    static List<Page> chain(Scope scope, int count, long from) {
+        List<Page> pages = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Page page = scope.create(Page.class);
+            page.text("page " + i);
+            pages.add(page);
+        }
+        Collections.shuffle(pages, new Random(SEED));
+        for (int i = 0; i < count; i++) {
+            pages.get(i).number(from + i);
+            pages.get(i).next(i + 1 < count ? SharedObject.toRef(pages.get(i + 1)) : Ref.nullRef());
+        }
+        return pages;
+    }
+
+    static List<Long> numbers(long from, int count) {
+        return LongStream.range(from, from + count).boxed().toList();
+    }
+
+    /** Whether a node has heard that what it read is gone. */
+    static boolean isGoneAtAll(Page page) {
+        try {
+            return SharedObject.liveRefOf(page) == 0;
+        } catch (RefException e) {
+            return true;
+        }
+    }
+}

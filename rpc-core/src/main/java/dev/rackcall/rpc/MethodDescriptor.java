@@ -1,0 +1,93 @@
+package dev.rackcall.rpc;
+
+/** One method of a service as both ends know it. Compared by identity: generated code makes one a method. */
+public final class MethodDescriptor {
+    /** How a method is called. */
+    public enum Kind {
+        UNARY,
+        ASYNC,
+        ONE_WAY,
+        SERVER_STREAM
+    }
+
+    private final String service;
+    private final String name;
+    private final String signature;
+    private final int index;
+    private final Kind kind;
+    private final boolean idempotent;
+    private final Isolation isolation;
+    /** Kept: the call path hands it on for the sake of messages. */
+    private final String fullName;
+
+    /**
+     * @param service the channel name, for example {@code /shop/search}
+     * @param name the Java method's name
+     * @param signature the method as a user reads it, for example {@code long put(String key, byte[] value)}; part of the fingerprint
+     * @param index position in {@code ServiceDefinition.methods()}; what travels in a request
+     * @param kind how the method is called
+     * @param idempotent whether the runtime may repeat it
+     * @param isolation how its shared arguments are kept safe unless the caller chooses
+     */
+    public MethodDescriptor(
+            String service,
+            String name,
+            String signature,
+            int index,
+            Kind kind,
+            boolean idempotent,
+            Isolation isolation) {
+        this.service = service;
+        this.name = name;
+        this.signature = signature;
+        this.index = index;
+        this.kind = kind;
+        this.idempotent = idempotent;
+        this.isolation = isolation.or(Isolation.TRUSTED);
+        fullName = service + "/" + name;
+    }
+
+    /** The channel name, for example {@code /shop/search}. */
+    public String service() {
+        return service;
+    }
+
+    /** The Java method's name. */
+    public String name() {
+        return name;
+    }
+
+    /** The method as a user reads it, for example {@code long put(String key, byte[] value)}. */
+    public String signature() {
+        return signature;
+    }
+
+    /** Position in {@code ServiceDefinition.methods()}. */
+    public int index() {
+        return index;
+    }
+
+    public Kind kind() {
+        return kind;
+    }
+
+    /** Whether the runtime may repeat it. */
+    public boolean idempotent() {
+        return idempotent;
+    }
+
+    /** How its shared arguments are kept safe unless the caller chooses; never {@link Isolation#DEFAULT}. */
+    public Isolation isolation() {
+        return isolation;
+    }
+
+    /** {@code /shop/search/put}, the form that grpc-java users know from full method names. */
+    public String fullName() {
+        return fullName;
+    }
+
+    @Override
+    public String toString() {
+        return fullName;
+    }
+}

@@ -1,0 +1,157 @@
+package dev.rackcall.rpc.channel;
+
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.Transports;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.Router;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A channel's connection, made anew when it has ended. One thread at a time connects; whoever waits for it waits no longer than its own call may take, and takes a failure that came
+ * meanwhile for its own instead of failing once more in the same way. Thread-safe.
+ */
+final class ChannelConnection {
+    private final ClientSpec spec;
+    private final Optional<Router.Membership> membership;
+    private final ReentrantLock connecting = new ReentrantLock();
+    private volatile ClientConnection present;
+    private volatile Failure lastFailure = new Failure(0, Optional.empty());
+    private volatile boolean closed;
+
+    /** The {@code number}-th attempt that failed, all in all; none if that is 0. */
+    private record Failure(long number, Optional<Status> status) {}
+
+    /** Connects for the first time, within the channel's own bound. */
+    ChannelConnection(ClientSpec spec, Optional<Router.Membership> membership) {
+        this.spec = spec;
+        this.membership = membership;
+        this.present = connect(spec);
+    }
+
+    private ClientConnection connect(ClientSpec within) {
+        return membership.isPresent() ? Router.get().connect(within, membership.get()) : Transports.connect(within);
+    }
+
+    /** The connection, whatever its state: for the fast path, which finds out by itself. */
+    ClientConnection present() {
+        return present;
+    }
+
+    /** The connection for what may take as long as a call that sets no deadline. */
+    ClientConnection usable() {
+        return usable(0);
+    }
+
+    /**
+     * The connection for the next call: the present one, or a new one if that has ended.
+     *
+     * @param deadline nanoTime; 0 for the channel's default time-out
+     * @throws RpcException UNAVAILABLE if the server does not answer, DEADLINE_EXCEEDED if there was no time to find out, CANCELLED if the channel was closed
+     */
+    ClientConnection usable(long deadline) {
+        ClientConnection now = present;
+        return now.isUsable()
+                ? now
+                : anew(
+                        deadline != 0
+                                ? deadline
+                                : System.nanoTime() + spec.defaultTimeout().toNanos());
+    }
+
+    private ClientConnection anew(long deadline) {
+        Failure before = lastFailure;
+        lockUntil(deadline);
+        try {
+            requireOpen();
+            ClientConnection ended = present;
+            if (ended.isUsable()) {
+                return ended;
+            }
+            Failure since = lastFailure;
+            if (since.number != before.number) {
+                throw since.status.orElseThrow().asException();
+            }
+            present = attempt(deadline);
+            ended.close();
+            if (closed) {
+                // Paired with close(), which says so first and then looks at what is present.
+                present.close();
+            }
+            requireOpen();
+            return present;
+        } finally {
+            connecting.unlock();
+        }
+    }
+
+    private ClientConnection attempt(long deadline) {
+        long left = deadline - System.nanoTime();
+        if (left <= 0) {
+            throw late().asException();
+        }
+        boolean hasTime = left >= spec.connectTimeout().toNanos();
+        try {
+            return connect(hasTime ? spec : spec.within(Duration.ofNanos(left)));
+        } catch (RpcException e) {
+            requireOpen();
+            if (!hasTime && deadline - System.nanoTime() <= 0) {
+                throw late().asException(e);
+            }
+            Status status = afterwards(e.status());
+            if (hasTime) {
+                // Otherwise it says nothing to others, who may have more time.
+                lastFailure = new Failure(lastFailure.number + 1, Optional.of(status));
+            }
+            throw status.asException(e);
+        }
+    }
+
+    /** Of a channel that was served before, NOT_FOUND is no mistake in its name. */
+    private Status afterwards(Status status) {
+        return status.code() == Status.Code.NOT_FOUND
+                ? Status.Code.UNAVAILABLE.with(
+                        "channel %s: its server is gone and has not come back: %s",
+                        spec.channel(), status.description())
+                : status;
+    }
+
+    private void lockUntil(long deadline) {
+        try {
+            if (connecting.tryLock()
+                    || connecting.tryLock(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS)) {
+                return;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Status.Code.CANCELLED
+                    .with("channel %s: interrupted while another thread connected anew", spec.channel())
+                    .asException(e);
+        }
+        throw late().asException();
+    }
+
+    private Status late() {
+        return Status.Code.DEADLINE_EXCEEDED.with(
+                "channel %s: its server is gone, and the call's time was over before there was a new connection",
+                spec.channel());
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw Status.Code.CANCELLED
+                    .with("channel %s was closed here", spec.channel())
+                    .asException();
+        }
+    }
+
+    /** Ends it, without waiting for whoever connects. Idempotent. */
+    void close() {
+        closed = true;
+        present.close();
+    }
+}

@@ -1,0 +1,80 @@
+package dev.rackcall.rpc.channel;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.ClientInterceptor;
+import dev.rackcall.rpc.Route;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.Router;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.types.SharedObject;
+import java.util.List;
+import java.util.Optional;
+
+/** A channel that was opened: delegates to its current {@link ChannelConnection}. Thread-safe. */
+final class OpenChannel implements RpcChannel {
+    private final ClientSpec spec;
+    private final List<ClientInterceptor> interceptors;
+    private final ChannelConnection connection;
+
+    OpenChannel(ClientSpec spec, List<ClientInterceptor> interceptors, Optional<Router.Membership> membership) {
+        this.spec = spec;
+        this.interceptors = interceptors;
+        this.connection = new ChannelConnection(spec, membership);
+    }
+
+    @Override
+    public String name() {
+        return spec.channel();
+    }
+
+    @Override
+    public <S> S stub(Class<S> service, CallOptions options) {
+        ServiceDefinition<S> definition = ServiceDefinition.of(service);
+        return definition.stub(new StubCalls(connection, name(), definition, options, interceptors));
+    }
+
+    @Override
+    public Scope newScope(long firstBytes) {
+        return connection.usable().newScope(firstBytes);
+    }
+
+    @Override
+    public Scope newSharedScope(long firstBytes) {
+        return connection.usable().newSharedScope(firstBytes);
+    }
+
+    @Override
+    public void release(Object result) {
+        if (!SharedObject.hasLeft(result) && connection.present().release(result)) {
+            SharedObject.leave(result);
+        }
+    }
+
+    @Override
+    public List<Route> routes() {
+        return connection.present().routes();
+    }
+
+    @Override
+    public void usePool(Pool pool) {
+        connection.present().changePool(Optional.of(pool));
+    }
+
+    @Override
+    public void leavePool() {
+        connection.present().changePool(Optional.empty());
+    }
+
+    @Override
+    public void close() {
+        connection.close();
+    }
+
+    @Override
+    public String toString() {
+        return "RpcChannel(" + name() + ")";
+    }
+}

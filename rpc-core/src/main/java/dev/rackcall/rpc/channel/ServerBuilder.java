@@ -1,0 +1,204 @@
+package dev.rackcall.rpc.channel;
+
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.SandboxPolicy;
+import dev.rackcall.rpc.ServerInterceptor;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.shm.Transports;
+import dev.rackcall.rpc.spi.Router;
+import dev.rackcall.rpc.spi.ServerEndpoint;
+import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.pool.PoolOptions.Wish;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/** Collects the settings of a server and starts it. */
+final class ServerBuilder implements RpcServer.Builder {
+    private static final long LEAST_QUOTA = 64L << 10;
+    private static final long MOST_QUOTA = 1L << 40;
+
+    private final List<ServerSpec.Service<?>> services = new ArrayList<>();
+    private final List<ServerInterceptor> interceptors = new ArrayList<>();
+    private Dispatch dispatch = Dispatch.direct();
+    private WaitStrategy waiting = WaitStrategy.adaptive();
+    private int pollers = 1;
+    private Path directory = RuntimeDirectory.defaultPath();
+    private int maxConnections = 10_000;
+    private long arenaQuota = 256L << 20;
+    private long sharedQuota = 4L << 30;
+    private Isolation minimumIsolation = Isolation.TRUSTED;
+    private SandboxPolicy sandbox = SandboxPolicy.STRICT;
+    private Duration stuckAfter = Duration.ofMillis(20);
+    private Optional<Pool> pool = Optional.empty();
+    private Optional<Wish> hugePages = Optional.empty();
+    private final List<URI> addresses = new ArrayList<>();
+    private Optional<URI> members = Optional.empty();
+    private Optional<String> host = Optional.empty();
+
+    @Override
+    public <S> RpcServer.Builder service(Class<S> type, S implementation) {
+        Objects.requireNonNull(implementation, "implementation");
+        ServiceDefinition<S> definition = ServiceDefinition.of(type);
+        services.add(new ServerSpec.Service<>(definition, definition.dispatcher(implementation)));
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder interceptor(ServerInterceptor interceptor) {
+        interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder dispatch(Dispatch value) {
+        dispatch = Objects.requireNonNull(value, "dispatch");
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder waiting(WaitStrategy value) {
+        waiting = Objects.requireNonNull(value, "waiting");
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder pollers(int value) {
+        pollers = positive(value, "pollers");
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder directory(Path value) {
+        directory = Objects.requireNonNull(value, "directory");
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder maxConnections(int value) {
+        maxConnections = positive(value, "maxConnections");
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder arenaQuota(long bytes) {
+        arenaQuota = quota(bytes, "arenaQuota");
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder sharedQuota(long bytes) {
+        sharedQuota = quota(bytes, "sharedQuota");
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder minimumIsolation(Isolation value) {
+        minimumIsolation = value.or(Isolation.TRUSTED);
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder sandbox(SandboxPolicy value) {
+        sandbox = Objects.requireNonNull(value, "sandbox");
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder stuckAfter(Duration value) {
+        stuckAfter = Objects.requireNonNull(value, "stuckAfter");
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder pool(Pool value) {
+        pool = Optional.of(value);
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder hugePages(Wish wish) {
+        hugePages = Optional.of(wish);
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder listen(URI value) {
+        addresses.add(Objects.requireNonNull(value, "address"));
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder directory(URI value) {
+        members = Optional.of(value);
+        return this;
+    }
+
+    @Override
+    public RpcServer.Builder host(String value) {
+        host = Optional.of(value);
+        return this;
+    }
+
+    @Override
+    public RpcServer start() {
+        if (services.isEmpty()) {
+            throw new IllegalStateException(
+                    "a server needs at least one service; call service(Type.class, implementation)");
+        }
+        ServerSpec spec = new ServerSpec(
+                List.copyOf(services),
+                List.copyOf(interceptors),
+                dispatch,
+                waiting,
+                pollers,
+                directory,
+                maxConnections,
+                arenaQuota,
+                sharedQuota,
+                minimumIsolation,
+                sandbox,
+                stuckAfter,
+                pool,
+                hugePages,
+                List.copyOf(addresses));
+        List<String> channels =
+                services.stream().map(service -> service.definition().channel()).toList();
+        ServerEndpoint endpoint = Transports.serve(spec);
+        try {
+            return RunningServer.start(endpoint, channels, announced(spec, endpoint));
+        } catch (RuntimeException | Error e) {
+            endpoint.close();
+            throw e;
+        }
+    }
+
+    private Optional<Router.Announcement> announced(ServerSpec spec, ServerEndpoint endpoint) {
+        return members.map(place -> Router.get()
+                .announce(spec, endpoint, new Router.Membership(place, host.orElseGet(RuntimeDirectory::hostName))));
+    }
+
+    static long quota(long bytes, String what) {
+        if (bytes < LEAST_QUOTA || bytes > MOST_QUOTA) {
+            throw new IllegalArgumentException(
+                    what + " must be " + LEAST_QUOTA + " to " + MOST_QUOTA + " bytes, not " + bytes);
+        }
+        return bytes;
+    }
+
+    private static int positive(int value, String what) {
+        if (value < 1) {
+            throw new IllegalArgumentException(what + " must be at least 1, not " + value);
+        }
+        return value;
+    }
+}

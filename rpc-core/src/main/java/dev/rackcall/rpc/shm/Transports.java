@@ -1,0 +1,228 @@
+package dev.rackcall.rpc.shm;
+
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.shm.client.ClientEnd;
+import dev.rackcall.rpc.shm.client.ClientMemory;
+import dev.rackcall.rpc.shm.client.SealEnforcement;
+import dev.rackcall.rpc.shm.client.ServerHelloCheck;
+import dev.rackcall.rpc.shm.client.ShmClientConnection;
+import dev.rackcall.rpc.shm.mirror.RemoteClient;
+import dev.rackcall.rpc.shm.mirror.RemoteServer;
+import dev.rackcall.rpc.shm.pool.PoolClient;
+import dev.rackcall.rpc.shm.pool.PoolServer;
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.shm.protocol.Handshake;
+import dev.rackcall.rpc.shm.protocol.SocketBell;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.ServerEndpoint;
+import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.os.Errno;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.Uid;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.PeerCredentials;
+import dev.rackcall.shm.os.socket.UnixSocket;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** Connects channels and starts servers over the transport that their settings name: this host's memory, a shared pool, or a carrier. */
+public final class Transports {
+    private static final int MAX_FDS = 2;
+    private static final long LISTEN_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+    private Transports() {}
+
+    /**
+     * Begins to serve.
+     *
+     * @throws RpcException ALREADY_EXISTS if a living server has one of the channels
+     */
+    public static ServerEndpoint serve(ServerSpec spec) {
+        ServerEndpoint near =
+                spec.pool().isPresent() ? PoolServer.start(spec, spec.pool().get()) : ShmServer.start(spec);
+        if (spec.addresses().isEmpty()) {
+            return near;
+        }
+        try {
+            return new BothEndpoints(near, RemoteServer.start(spec));
+        } catch (RuntimeException | Error e) {
+            near.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Connects to a channel's server.
+     *
+     * @throws RpcException NOT_FOUND if no server has the channel, UNAVAILABLE if its server does not answer in time,
+     *     PERMISSION_DENIED if it refuses this user, FAILED_PRECONDITION if it speaks another version
+     */
+    public static ClientConnection connect(ClientSpec spec) {
+        if (spec.address().isPresent() || spec.pool().isPresent()) {
+            SealEnforcement.requireNone(spec, "they protect memory of one host");
+        }
+        if (spec.address().isPresent()) {
+            return RemoteClient.connect(spec, spec.address().get());
+        }
+        return spec.pool().isPresent() ? PoolClient.connect(spec, spec.pool().get()) : connectHere(spec);
+    }
+
+    /** To a server of this host. */
+    private static ClientConnection connectHere(ClientSpec spec) {
+        UnixSocket socket = dial(spec);
+        try {
+            socket.send(new Handshake.Hello(
+                            ControlLayout.VERSION,
+                            spec.channel(),
+                            spec.slots(),
+                            spec.arenaQuota(),
+                            spec.enforcedSeals().isPresent())
+                    .encode());
+            Optional<Message> answer = socket.receive(spec.connectTimeout());
+            if (answer.isEmpty() || answer.get().isEnd()) {
+                throw Status.Code.UNAVAILABLE
+                        .with(
+                                "channel %s: its server %s within %s; it may be stopped or overloaded",
+                                spec.channel(),
+                                answer.isEmpty() ? "did not answer" : "hung up instead of answering",
+                                spec.connectTimeout())
+                        .asException();
+            }
+            return SealEnforcement.arrange(open(socket, answer.get(), spec), spec);
+        } catch (OsException e) {
+            socket.close();
+            throw Status.Code.UNAVAILABLE
+                    .with("channel %s: connecting failed: %s", spec.channel(), e.getMessage())
+                    .asException(e);
+        } catch (RuntimeException | Error e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    private static UnixSocket dial(ClientSpec spec) {
+        RuntimeDirectory directory = RuntimeDirectory.at(spec.directory());
+        long end = System.nanoTime() + spec.connectTimeout().toNanos();
+        while (true) {
+            try {
+                return checked(UnixSocket.connect(directory.socket(spec.channel()), spec.connectTimeout()), spec);
+            } catch (OsException e) {
+                if (!isAboutToListen(directory, spec.channel(), e) || System.nanoTime() - end >= 0) {
+                    throw notReached(spec, directory, e);
+                }
+            }
+            LockSupport.parkNanos(LISTEN_POLL_NANOS);
+        }
+    }
+
+    /** Whether nobody listens, but a living server has the channel: it is starting, or ending, and will soon have done either. */
+    private static boolean isAboutToListen(RuntimeDirectory directory, String channel, OsException refusal) {
+        try {
+            return (refusal.errno() == Errno.ENOENT || refusal.errno() == Errno.ECONNREFUSED)
+                    && directory.isServed(channel);
+        } catch (OsException e) {
+            return false;
+        }
+    }
+
+    private static RpcException notReached(ClientSpec spec, RuntimeDirectory directory, OsException why) {
+        if (directory.clean(spec.channel()) || !Files.exists(directory.socket(spec.channel()))) {
+            return notServed(spec, directory);
+        }
+        return Status.Code.UNAVAILABLE
+                .with("channel %s: its server cannot be reached: %s", spec.channel(), why.getMessage())
+                .asException(why);
+    }
+
+    /** The socket, if it is this user's own server that listens there: whoever made the directory could have put another's there. */
+    private static UnixSocket checked(UnixSocket socket, ClientSpec spec) {
+        try {
+            requireOwn(socket.peer(), spec.channel());
+            return socket;
+        } catch (RuntimeException | Error e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    static void requireOwn(PeerCredentials server, String channel) {
+        if (server.uid() != Uid.current()) {
+            throw Status.Code.PERMISSION_DENIED
+                    .with(
+                            "channel %s is served by uid %d (pid %d), but this is uid %d: it would read what this process sends;"
+                                    + " set RACKCALL_DIR to a directory of your own",
+                            channel, server.uid(), server.pid(), Uid.current())
+                    .asException();
+        }
+    }
+
+    private static RpcException notServed(ClientSpec spec, RuntimeDirectory directory) {
+        return Status.Code.NOT_FOUND
+                .with(
+                        "no server has channel %s in %s; start it, or set RACKCALL_DIR to the server's directory (there now: %s)",
+                        spec.channel(), spec.directory(), directory.channels())
+                .asException();
+    }
+
+    /** Makes a connection of the server's answer, or closes every descriptor that came with it. */
+    private static ShmClientConnection open(UnixSocket socket, Message answer, ClientSpec spec) {
+        List<SharedFile> files = new ArrayList<>();
+        try {
+            Handshake.Welcome welcome = Handshake.Welcome.decode(answer.bytes());
+            if (!welcome.status().isOk()) {
+                throw welcome.status().asException();
+            }
+            if (answer.fds().length != MAX_FDS) {
+                throw new Handshake.MalformedException(
+                        "it sent " + answer.fds().length + " file descriptors, not " + MAX_FDS);
+            }
+            for (int i = 0; i < MAX_FDS; i++) {
+                files.add(answer.adopt(i));
+            }
+            return connect(socket, files.get(0), files.get(1), welcome, spec);
+        } catch (Handshake.MalformedException e) {
+            closeAll(answer, files);
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("channel %s: the handshake failed: %s", spec.channel(), e.getMessage())
+                    .asException(e);
+        } catch (OutOfArenaException e) {
+            closeAll(answer, files);
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("channel %s: connecting failed: %s", spec.channel(), e.getMessage())
+                    .asException(e);
+        } catch (RuntimeException | Error e) {
+            closeAll(answer, files);
+            throw e;
+        }
+    }
+
+    private static void closeAll(Message answer, List<SharedFile> adopted) {
+        answer.closeFds();
+        adopted.forEach(SharedFile::close);
+    }
+
+    private static ShmClientConnection connect(
+            UnixSocket socket, SharedFile file, SharedFile shared, Handshake.Welcome welcome, ClientSpec spec)
+            throws Handshake.MalformedException {
+        ServerHelloCheck.of(welcome, spec).require(file, shared);
+        ClientMemory memory = ClientMemory.open(file, shared, welcome, spec);
+        ClientEnd link = new ClientEnd(new SocketBell(socket), memory, welcome, spec.channel());
+        try {
+            ShmClientConnection connection = new ShmClientConnection(link, spec);
+            link.start(connection);
+            return connection;
+        } catch (RuntimeException | Error e) {
+            link.discard();
+            throw e;
+        }
+    }
+}

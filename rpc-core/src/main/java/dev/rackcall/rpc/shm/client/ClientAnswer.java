@@ -1,0 +1,87 @@
+package dev.rackcall.rpc.shm.client;
+
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.MetadataCodec;
+import dev.rackcall.rpc.shm.protocol.PayloadBuffer;
+import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.codec.ObjectCodec;
+import dev.rackcall.shm.codec.PayloadException;
+import dev.rackcall.shm.codec.PayloadReader;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Supplier;
+
+/** The response half of a slot: reads the answer, of which nothing is believed. Used by one call after the other, by whoever holds the slot. */
+final class ClientAnswer {
+    private final ClientMemory arenas;
+    private final MemorySegment memory;
+    private final long slot;
+    private final PayloadReader reader;
+    private final Supplier<String> name;
+    /** Bytes of the answer, if it lay outside the slot. */
+    private long outsideBytes;
+
+    /** @param name of the call that has the slot, for messages */
+    ClientAnswer(ClientMemory arenas, ObjectCodec objects, long slot, Supplier<String> name) {
+        this.arenas = arenas;
+        this.memory = arenas.memory();
+        this.name = name;
+        this.slot = slot;
+        this.reader = PayloadReader.create().objects(objects);
+    }
+
+    /** A new call has the slot. */
+    void begin() {
+        outsideBytes = 0;
+    }
+
+    /** Opens the answer that {@code word} tells of; throws what a failed call ended with. */
+    PayloadReader open(long word) {
+        if (SlotLayout.isEmptySuccess(word)) {
+            reader.beginEmpty();
+            return reader;
+        }
+        int flags = SlotLayout.flags(word);
+        if ((flags & SlotLayout.OUTSIDE) == 0) {
+            int length = SlotLayout.inlineLength(word);
+            if (length > SlotLayout.RESPONSE_INLINE_BYTES) {
+                throw malformed("an inline payload of " + length + " bytes");
+            }
+            reader.begin(memory, slot + SlotLayout.RESPONSE_INLINE, length);
+        } else {
+            long length = SlotLayout.responseLength(memory, slot);
+            long ref = SlotLayout.responseRef(memory, slot);
+            if (!arenas.isReplyPayload(ref, length)) {
+                throw malformed(
+                        "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside the reply arena");
+            }
+            outsideBytes = length;
+            reader.begin(arenas.replyMemory(), Ref.offset(ref), length);
+        }
+        if (SlotLayout.methodOrStatus(word) != 0) {
+            throw failure(SlotLayout.methodOrStatus(word), flags);
+        }
+        return reader;
+    }
+
+    private RpcException failure(int number, int flags) {
+        try {
+            String description = (flags & SlotLayout.METADATA) != 0 ? reader.readString() : "";
+            Metadata trailers = (flags & SlotLayout.METADATA) != 0 ? MetadataCodec.read(reader) : Metadata.EMPTY;
+            return new RpcException(Status.Code.ofNumber(number).with(description), trailers);
+        } catch (PayloadException e) {
+            return malformed("a failure that cannot be read: " + e.getMessage());
+        }
+    }
+
+    private RpcException malformed(String what) {
+        return ClientFailure.malformedAnswer(name.get(), what).asException();
+    }
+
+    /** Whether the server keeps the answer's payload until it hears that it was read. */
+    boolean isKeptUntilRead() {
+        return outsideBytes > PayloadBuffer.KEPT_PAYLOAD_BYTES;
+    }
+}

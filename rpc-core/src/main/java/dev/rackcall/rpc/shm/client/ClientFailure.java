@@ -1,0 +1,47 @@
+package dev.rackcall.rpc.shm.client;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.codec.PayloadException;
+
+/** What a caller is told about what went wrong at its own side. What the server says is a {@code Failure}. */
+final class ClientFailure {
+    private ClientFailure() {}
+
+    /** @param late whether the deadline had passed before the answer was first waited for */
+    static Status deadlineExceeded(String method, boolean late) {
+        return late
+                ? Status.Code.DEADLINE_EXCEEDED.with(
+                        "%s: its deadline had passed before an answer could come: it was over, or all but over, when the call was made. It is"
+                                + " the earliest of what CallOptions say and the deadline of the call that is being served here",
+                        method)
+                : Status.Code.DEADLINE_EXCEEDED.with(
+                        "%s: no answer before the deadline; the handler may still be running", method);
+    }
+
+    /** The server, of which nothing is believed, has answered with something that no server of this version does. */
+    static Status malformedAnswer(String method, String what) {
+        return Status.Code.INTERNAL.with("%s: the server answered with %s; it is broken or hostile", method, what);
+    }
+
+    static Status unreadableAnswer(String method, PayloadException cause) {
+        return Status.Code.INTERNAL.with("%s: the server's answer cannot be read: %s", method, cause.getMessage());
+    }
+
+    /** Whatever an answer did to the generated code that reads it. */
+    static Status decodingFailed(String method, Throwable cause) {
+        return Status.Code.INTERNAL.with("%s: decoding the server's answer failed: %s", method, cause);
+    }
+
+    static Status unsuitableArgument(String method, PayloadException cause) {
+        return Status.Code.INVALID_ARGUMENT.with("%s: %s", method, cause.getMessage());
+    }
+
+    static Status encodingFailed(String method, Throwable cause) {
+        return Status.Code.INTERNAL.with("%s: encoding failed: %s", method, cause);
+    }
+
+    /** Encoding failed with an exception that never came by here. */
+    static Status notEncoded(String method) {
+        return Status.Code.INTERNAL.with("%s: its arguments could not be encoded", method);
+    }
+}

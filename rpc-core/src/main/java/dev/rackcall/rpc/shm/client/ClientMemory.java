@@ -1,0 +1,399 @@
+package dev.rackcall.rpc.shm.client;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.shm.protocol.Handshake;
+import dev.rackcall.rpc.shm.protocol.SealMemory;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.sandbox.SealException;
+import dev.rackcall.sandbox.SealSession;
+import dev.rackcall.sandbox.Seals;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaSpec;
+import dev.rackcall.shm.ArenaTable;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.TableHome;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.PageFaults;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.file.Unmapping;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The memory of a connection at its client: what is mapped, the arenas in it, and how objects that come from the server are found in them. Which may go to it says {@link PassedObjects}.
+ * Mapped when the connection is made, unmapped by {@link ClientEnd} after the last use. Thread-safe.
+ */
+public final class ClientMemory {
+    private static final int ALLOCATOR = 1;
+    private static final long FIRST_REQUEST_BYTES = 32 << 10;
+
+    /** Owned from the moment on at which the connection is made; until then its maker closes it. */
+    private final SharedFile file;
+
+    private final Mapping mapping;
+    private final SharedFile sharedFile;
+    private final Handshake.Welcome welcome;
+    private final String channel;
+    private final Optional<URI> address;
+    private final int keepSealed;
+    private final AutoSeals autoSeals;
+    private final boolean ownSealsAreRefused;
+    private volatile boolean sealsAreHeld;
+    private final Arena requestArena;
+    private final MemorySegment replyMemory;
+    private final ArenaTable refs = ArenaTable.create();
+
+    /** Null until the shared arena is first used. */
+    private Mapping sharedMapping;
+
+    private Arena sharedArena;
+    /** Null until the first scope is to be sealed. */
+    @SuppressWarnings("OptionalUsedAsFieldOrParameterType")
+    private volatile Optional<Seals> seals;
+    /** Null in shared memory. Set before the connection is used. */
+    private MirroredScopes held;
+
+    /** Why the connection ended, once it has: then nothing more is mapped, but what is stays until {@link #close}. */
+    private volatile Status end;
+
+    /**
+     * Maps the memory of a connection.
+     *
+     * @throws Handshake.MalformedException if it is not what {@code welcome} says; nothing stays mapped then
+     */
+    public static ClientMemory open(SharedFile file, SharedFile sharedFile, Handshake.Welcome welcome, ClientSpec spec)
+            throws Handshake.MalformedException {
+        // So that looking at the slots cannot fail, whatever kind of memory the server chose.
+        file.reserve(0, ControlLayout.slotBytes(welcome.slots()));
+        Mapping mapping = file.map();
+        try {
+            if (!ControlLayout.isInitialised(mapping.memory(), welcome.slots(), welcome.instance())) {
+                throw new Handshake.MalformedException("its memory has another layout than its handshake says");
+            }
+            return new ClientMemory(file, mapping, sharedFile, welcome, spec);
+        } catch (Handshake.MalformedException | RuntimeException | Error e) {
+            mapping.close();
+            throw e;
+        }
+    }
+
+    private ClientMemory(
+            SharedFile file, Mapping mapping, SharedFile sharedFile, Handshake.Welcome welcome, ClientSpec spec) {
+        this.file = file;
+        this.mapping = mapping;
+        this.sharedFile = sharedFile;
+        this.welcome = welcome;
+        this.channel = spec.channel();
+        this.address = spec.address();
+        this.keepSealed = spec.keepSealed();
+        this.autoSeals = new AutoSeals(sealFrom(spec), keepSealed > 0, PageFaults::ofThisThread);
+        this.ownSealsAreRefused = ControlLayout.believesHeldSealsOnly(mapping.memory());
+        this.requestArena = Arena.create(new ArenaSpec(
+                welcome.request().id(),
+                slice(welcome.request()),
+                file,
+                welcome.request().offset(),
+                TableHome.PRIVATE,
+                ALLOCATOR,
+                FIRST_REQUEST_BYTES));
+        this.replyMemory = slice(welcome.reply());
+        refs.add(requestArena);
+        refs.add(Arena.attach(new ArenaSpec(
+                welcome.reply().id(), replyMemory, file, welcome.reply().offset(), TableHome.PRIVATE, ALLOCATOR, 0)));
+        PassedObjects.register(this);
+    }
+
+    /** As the channel says, and no less where the server would refuse to copy, or small pages are few. */
+    private long sealFrom(ClientSpec spec) {
+        long largestCopy = ControlLayout.largestSnapshot(mapping.memory());
+        long refused = largestCopy == Long.MAX_VALUE ? largestCopy : largestCopy + 1;
+        long hugePage = file.pageBytes() > ControlLayout.PAGE ? file.pageBytes() : Long.MAX_VALUE;
+        return Math.min(spec.sealFrom(), Math.min(refused, hugePage));
+    }
+
+    private MemorySegment slice(Handshake.ArenaPlace place) {
+        return mapping.memory().asSlice(place.offset(), place.bytes());
+    }
+
+    /** The server has memory of its own: what is shared is carried over when it is passed. */
+    public void mirroredBy(MirroredScopes scopes) {
+        held = scopes;
+    }
+
+    boolean isMirrored() {
+        return held != null;
+    }
+
+    /** All of the connection's own memory: control region, request arena, reply arena. */
+    MemorySegment memory() {
+        return mapping.memory();
+    }
+
+    public Arena requestArena() {
+        return requestArena;
+    }
+
+    /** Where Refs into the connection's own arenas are followed. */
+    public RefSpace refs() {
+        return refs;
+    }
+
+    MemorySegment replyMemory() {
+        return replyMemory;
+    }
+
+    /** Whether a payload that the server claims lies wholly in the reply arena. */
+    boolean isReplyPayload(long ref, long length) {
+        return isReply(ref)
+                && length >= 0
+                && length <= replyMemory.byteSize()
+                && Ref.offset(ref) <= replyMemory.byteSize() - length;
+    }
+
+    /** Whether a Ref that the server sent leads into the reply arena. */
+    private boolean isReply(long ref) {
+        return Ref.arenaId(ref) == welcome.reply().id();
+    }
+
+    /** Whether the object lies in this connection's reply arena. */
+    boolean isReply(Object sharedObject, long ref) {
+        return isReply(ref)
+                && (isMirrored() ? held.isSpaceOf(sharedObject) : SharedObject.spaceOf(sharedObject) == refs);
+    }
+
+    Scope newScope(long firstBytes) {
+        requireNotEnded();
+        return requestArena.newScope(firstBytes, isMirrored() ? held.standing() : refs);
+    }
+
+    Scope newSharedScope(long firstBytes) {
+        requireNotEnded();
+        return isMirrored() ? held.open(firstBytes) : sharedArena().newScope(firstBytes, refs);
+    }
+
+    private synchronized Arena sharedArena() {
+        if (sharedArena == null) {
+            requireNotEnded();
+            try {
+                if (sharedMapping == null) {
+                    sharedMapping = sharedFile.map();
+                }
+                sharedArena = Arena.attach(new ArenaSpec(
+                        welcome.shared().id(),
+                        sharedMapping.memory(),
+                        sharedFile,
+                        0,
+                        TableHome.SHARED,
+                        welcome.participant(),
+                        0));
+            } catch (RefException | OsException e) {
+                throw Status.Code.FAILED_PRECONDITION
+                        .with("channel %s: its shared arena cannot be used: %s", channel, e.getMessage())
+                        .asException(e);
+            }
+            refs.add(sharedArena);
+        }
+        return sharedArena;
+    }
+
+    /** Whether it is the shared arena, as mapped here. */
+    synchronized boolean isSharedHere(MemorySegment memory) {
+        return sharedMapping != null && sharedMapping.memory().scope().equals(memory.scope());
+    }
+
+    /** Whether both connections are to the same channel, whose shared arena is one. */
+    boolean hasSharedArenaOf(ClientMemory other) {
+        try {
+            return sharedFile.isSameFile(other.sharedFile);
+        } catch (IllegalStateException e) {
+            // One of the two has just been closed.
+            return false;
+        }
+    }
+
+    /** Whether it is memory of this connection, own or shared. */
+    boolean maps(MemorySegment memory) {
+        return memory.scope().equals(mapping.memory().scope())
+                || isSharedHere(memory)
+                || (isMirrored() && held.isIn(memory.scope()));
+    }
+
+    /** Whether the server finds that object over {@code other}, too, since it is open for all clients whose home it is. */
+    boolean isOpenFor(ClientMemory other, long ref, MemorySegment memory) {
+        boolean isOneHome = isMirrored()
+                && other.isMirrored()
+                && address.equals(other.address)
+                && channel.equals(other.channel)
+                && welcome.shared().id() == other.welcome.shared().id();
+        return isOneHome && maps(memory) && (held.isIn(memory.scope()) || held.isOpen(ref));
+    }
+
+    /** Before an object that is open for all is passed over another connection: sees to it that the server has it. */
+    void publish(long ref) {
+        if (isMirrored() && Ref.arenaId(ref) == requestArena.id()) {
+            held.publish(ref);
+        }
+    }
+
+    /**
+     * Before an object in the request arena is passed; what lies in the reply arena came from the server, which has it.
+     *
+     * @param mayStay whether the server may fetch what it needs of a large scope
+     * @return whether it has to
+     * @throws dev.rackcall.rpc.RpcException INVALID_ARGUMENT if the object lies in no whole scope
+     */
+    boolean carryOver(long ref, boolean mayStay, String method, String argument) {
+        if (held == null || Ref.arenaId(ref) != requestArena.id()) {
+            return false;
+        }
+        try {
+            return !held.carryOver(ref, mayStay);
+        } catch (RefException e) {
+            throw PassedObjects.cannotBePassed(method, argument, e);
+        }
+    }
+
+    /**
+     * The arena in which an argument lies that may be isolated.
+     *
+     * @throws RefException if it lies where the server writes
+     */
+    Arena argumentArena(long ref) {
+        if (Ref.arenaId(ref) == requestArena.id()) {
+            return requestArena;
+        }
+        if (Ref.arenaId(ref) == welcome.shared().id() && !isMirrored()) {
+            return sharedArena();
+        }
+        throw new RefException(Ref.describe(ref)
+                + " lies in a scope of the server's; copy it into a scope of channel.newScope() with DeepCopy.DEFAULT.copy");
+    }
+
+    /** The seals of the request arena, made for the first scope that is to be sealed; empty if this host has none. */
+    Optional<Seals> seals() {
+        Optional<Seals> present = seals;
+        return present != null ? present : makeSeals();
+    }
+
+    /** Has a holder take over the seals of the request arena, once the server has joined by the invitation. */
+    SealSession openSealSession(Path holder, SealSession.Invitation invitation) {
+        if (!file.mayShutOutWriters()) {
+            throw new SealException(
+                    "its server does not trust that holder, or gives connections huge pages; see SandboxPolicy.withEnforcedSeals");
+        }
+        return SealSession.open(holder, requestArena, file, invitation);
+    }
+
+    /** Before the first scope is sealed. */
+    synchronized void enforcedBy(Seals held) {
+        seals = Optional.of(held);
+        sealsAreHeld = true;
+    }
+
+    /** Before the first scope is sealed: the server believes a holder and nobody else, and this side has none. */
+    synchronized void withoutSeals() {
+        seals = Optional.empty();
+    }
+
+    private synchronized Optional<Seals> makeSeals() {
+        if (seals == null) {
+            requireNotEnded();
+            seals = SealMemory.open(file, mapping.memory(), welcome.slots())
+                    .flatMap(memory -> memory.sender(requestArena, file, Math.max(1, keepSealed)));
+        }
+        return seals;
+    }
+
+    /** Whether a scope lies where it could be sealed: in the request arena, on pages that are its own, since a page is sealed as a whole. */
+    boolean canSeal(Scope scope) {
+        return scope.arena() == requestArena && Ref.offset(scope.firstRun()) % file.pageBytes() == 0;
+    }
+
+    /** Whether scopes stay sealed after their calls, until they are used. */
+    boolean keepsSealed() {
+        return keepSealed > 0;
+    }
+
+    /** Whether it makes sense to seal what was not asked to be sealed: the server does not refuse such a call. */
+    boolean mayChooseSeals() {
+        return !ownSealsAreRefused || sealsAreHeld;
+    }
+
+    AutoSeals autoSeals() {
+        return autoSeals;
+    }
+
+    <T> T shared(Class<T> type, long ref, String method) {
+        if (Ref.arenaId(ref) == welcome.shared().id() && !isMirrored()) {
+            sharedArena();
+        }
+        try {
+            return SharedType.of(type).attach(isMirrored() ? held.view() : refs, ref);
+        } catch (RefException e) {
+            throw Status.Code.INTERNAL
+                    .with("%s: the server returned a Ref that leads nowhere: %s", method, e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    // ---- the end
+
+    private void requireNotEnded() {
+        if (end != null) {
+            throw end.asException();
+        }
+    }
+
+    /** The connection has ended: from now on no scope is opened and nothing more is mapped. */
+    void end(Status why) {
+        end = why;
+    }
+
+    boolean hasEnded() {
+        return end != null;
+    }
+
+    /** Unmaps the connection's own memory, which nobody has used yet; the files stay their maker's. */
+    void discard() {
+        PassedObjects.forget(this);
+        mapping.close();
+    }
+
+    /**
+     * Unmaps everything and closes the files; nobody uses the memory any more, but for users who have handed a part of it to the kernel, and who keep it until that has done with it.
+     *
+     * @param afterwards run when nothing is mapped any more, perhaps later and by another thread
+     */
+    synchronized void close(Runnable afterwards) {
+        List<Mapping> mapped = sharedMapping == null ? List.of(mapping) : List.of(mapping, sharedMapping);
+        try {
+            if (seals != null) {
+                seals.ifPresent(Seals::close);
+            }
+        } finally {
+            if (held != null) {
+                held.close();
+            }
+            Unmapping.of(mapped, () -> unmapped(afterwards));
+        }
+    }
+
+    private void unmapped(Runnable afterwards) {
+        file.close();
+        if (sharedFile != null) {
+            sharedFile.close();
+        }
+        PassedObjects.forget(this);
+        afterwards.run();
+    }
+}

@@ -1,0 +1,275 @@
+package dev.rackcall.rpc.shm.client;
+
+import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.shm.os.Affinity;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.socket.EventPoll;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one thread of a client process: notices that servers have died, and completes asynchronous calls that no caller is polling for. It
+ * sleeps in the kernel unless asynchronous calls are under way. Starts with the first connection; a daemon.
+ */
+final class ClientReactor {
+    private static final Logger LOG = LoggerFactory.getLogger(ClientReactor.class);
+    private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** Longest sleep while calls are awaited: bounds what a server that never rings can cost. */
+    private static final long LONGEST_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** How often the reactor looks whether threads that poll for themselves still do. */
+    private static final long HELPED_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** How long answers wait for their caller to take them, if it is not the reactor that polls already. */
+    private static final long GRACE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
+
+    private static final int SPINS = 2_000;
+
+    /** Polls in a row before the reactor looks at deadlines and sockets, however many answers come. */
+    private static final int POLLS_PER_LOOK = 20_000;
+
+    /** After a turn that failed, so that a failure that stays does not take a processor. */
+    private static final long FAILED_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+
+    /** A connection as the reactor sees it. */
+    interface Watched {
+        /** The descriptor of its bell. */
+        int fd();
+
+        /** The descriptor is readable: rings have come, or the end. */
+        void readable();
+
+        /** Whether its server's memory is another one, so that a poll takes longer. */
+        boolean isMirrored();
+
+        /** As long as {@code waiting} in time, where a poll takes longer than a pause. */
+        WaitStrategy looking(WaitStrategy waiting);
+
+        /** Whether any answer is awaited that no thread spins for. */
+        boolean isAwaited();
+
+        /** Completes the calls that are answered; returns how many. */
+        int poll();
+
+        /** Changes while callers poll for themselves. */
+        int helped();
+
+        /** Fails the calls whose deadline has passed; returns nanoseconds until the next deadline, at most {@code bound}. */
+        long expire(long now, long bound);
+
+        /** Sends the control requests that found no slot before. */
+        void flushControls();
+
+        /** Tells the server whether the reactor sleeps, so that its next answer rings. */
+        void announceSleep(boolean asleep);
+    }
+
+    private final EventPoll poll = EventPoll.create();
+    private final Map<Long, Watched> connections = new ConcurrentHashMap<>();
+    private final AtomicLong tags = new AtomicLong();
+    /** True from just before the reactor's last look at the calls until it is awake again. */
+    private volatile boolean idle;
+
+    private final Thread thread;
+
+    private ClientReactor() {
+        thread = new Thread(this::run, "rackcall-client");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Holder idiom: made when the first connection is. */
+    private static final class Shared {
+        static final ClientReactor INSTANCE = new ClientReactor();
+    }
+
+    static ClientReactor shared() {
+        return Shared.INSTANCE;
+    }
+
+    /** Whether the current thread is the reactor, which must not run users' code. */
+    boolean isCurrent() {
+        return Thread.currentThread() == thread;
+    }
+
+    /** Begins to watch a link; returns the tag to {@link #remove} it with. */
+    long add(Watched connection) {
+        long tag = tags.incrementAndGet();
+        connections.put(tag, connection);
+        try {
+            poll.add(connection.fd(), tag);
+        } catch (RuntimeException | Error e) {
+            connections.remove(tag);
+            throw e;
+        }
+        return tag;
+    }
+
+    void remove(long tag, int fd) {
+        if (connections.remove(tag) != null) {
+            poll.remove(fd);
+        }
+    }
+
+    /** Wakes the reactor if it sleeps without knowing of asynchronous calls. Callers have fenced since they announced theirs. */
+    void wakeIfIdle() {
+        if (idle) {
+            idle = false;
+            poll.wakeUp();
+        }
+    }
+
+    private void run() {
+        try {
+            Affinity.asProcess();
+        } catch (OsException e) {
+            LOG.debug("the client's reactor stays on its starter's processors: {}", e.getMessage());
+        }
+        while (true) {
+            try {
+                turn();
+            } catch (RuntimeException | Error e) {
+                failed(e);
+                LockSupport.parkNanos(FAILED_TURN_NANOS);
+            }
+        }
+    }
+
+    /** Whatever went wrong for one connection, those to other servers depend on this thread, too. */
+    private static void failed(Throwable thrown) {
+        if (LOG_LIMIT.allows()) {
+            LOG.warn("the client's reactor goes on after {}{}", thrown, LOG_LIMIT.skipped(), thrown);
+        }
+    }
+
+    private void turn() {
+        if (anyAwaited()) {
+            serveAwaited();
+        } else {
+            idle = true;
+            // Volatile store above, then this look; a sender announces its call, fences, and then looks at `idle`.
+            if (!anyAwaited()) {
+                handle(poll.await(IDLE_NANOS));
+            }
+            idle = false;
+        }
+    }
+
+    private boolean anyAwaited() {
+        for (Watched connection : connections.values()) {
+            if (connection.isAwaited()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void serveAwaited() {
+        int before = helpedSum();
+        // Callers that wait poll for themselves: give them a moment to show it before competing with them for a core.
+        handle(poll.await(GRACE_NANOS));
+        int polls = 0;
+        int spins = spins();
+        for (int i = 0; i < spins; i++) {
+            if (pollAll() > 0) {
+                i = 0;
+            }
+            if (helpedSum() != before) {
+                // They do: keep out of their way, but look again soon. Nobody but this thread knows their deadlines.
+                expireAll();
+                handle(poll.await(HELPED_NANOS));
+                return;
+            }
+            if (++polls >= POLLS_PER_LOOK) {
+                expireAll();
+                return;
+            }
+            Thread.onSpinWait();
+        }
+        sleepUntilAnswered();
+    }
+
+    /** Ends what is past its deadline; returns nanoseconds until the next one, or to when to look again at the latest. */
+    private long expireAll() {
+        long bound = LONGEST_SLEEP_NANOS;
+        long now = System.nanoTime();
+        for (Watched connection : connections.values()) {
+            try {
+                bound = connection.expire(now, bound);
+            } catch (RuntimeException | Error e) {
+                failed(e);
+            }
+        }
+        return bound;
+    }
+
+    private void sleepUntilAnswered() {
+        for (Watched connection : connections.values()) {
+            connection.announceSleep(true);
+        }
+        try {
+            if (pollAll() == 0) {
+                long bound = expireAll();
+                idle = true;
+                handle(poll.await(bound));
+                idle = false;
+            }
+        } finally {
+            for (Watched connection : connections.values()) {
+                connection.announceSleep(false);
+            }
+        }
+    }
+
+    /** Fewer where a poll has to look at a device. */
+    private int spins() {
+        for (Watched connection : connections.values()) {
+            if (connection.isMirrored() && connection.isAwaited()) {
+                return connection.looking(new WaitStrategy(SPINS, 0)).spins();
+            }
+        }
+        return SPINS;
+    }
+
+    private int pollAll() {
+        int completed = 0;
+        for (Watched connection : connections.values()) {
+            try {
+                completed += connection.poll();
+                connection.flushControls();
+            } catch (RuntimeException | Error e) {
+                failed(e);
+            }
+        }
+        return completed;
+    }
+
+    private int helpedSum() {
+        int sum = 0;
+        for (Watched connection : connections.values()) {
+            sum += connection.helped();
+        }
+        return sum;
+    }
+
+    private void handle(int events) {
+        for (int i = 0; i < events; i++) {
+            Watched connection = connections.get(poll.tag(i));
+            if (connection != null) {
+                try {
+                    connection.readable();
+                } catch (RuntimeException | Error e) {
+                    failed(e);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package dev.rackcall.rpc.shm.client;
+
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.shm.protocol.MetadataCodec;
+import dev.rackcall.rpc.shm.protocol.PayloadBuffer;
+import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.shm.codec.ObjectCodec;
+import dev.rackcall.shm.codec.PayloadWriter;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The request half of a slot: where a call's headers and arguments are encoded, and how its shared arguments are isolated. Used by one call after the other, by whoever
+ * holds the slot.
+ */
+final class ClientRequest {
+    private final ClientMemory arenas;
+    private final MemorySegment memory;
+    private final long slot;
+    private final PayloadBuffer buffer;
+    private final PayloadWriter writer;
+
+    private Metadata headers = Metadata.EMPTY;
+    private boolean isolated;
+    private Isolation isolation = Isolation.TRUSTED;
+    /** Null until the slot's first isolated call with a shared argument. */
+    private SentArguments sharedArguments;
+
+    private long seal;
+    private boolean encoding;
+    /** An argument stays here, for the server to fetch what it needs. */
+    private boolean fetched;
+
+    ClientRequest(ClientMemory arenas, ObjectCodec objects, long slot) {
+        this.arenas = arenas;
+        this.memory = arenas.memory();
+        this.slot = slot;
+        this.buffer = new PayloadBuffer(
+                arenas.requestArena(),
+                memory.asSlice(slot + SlotLayout.REQUEST_INLINE, SlotLayout.REQUEST_INLINE_BYTES));
+        this.writer = PayloadWriter.create(buffer).objects(objects);
+    }
+
+    void begin(Metadata callHeaders, Isolation callIsolation) {
+        isolated = callIsolation != Isolation.TRUSTED;
+        // Storing a reference costs a garbage collector's barrier, often with a full fence; most calls change neither.
+        if (headers != callHeaders) {
+            headers = callHeaders;
+        }
+        if (isolated) {
+            if (isolation != callIsolation) {
+                isolation = callIsolation;
+            }
+            if (sharedArguments != null) {
+                sharedArguments.begin();
+            }
+        }
+        encoding = false;
+        fetched = false;
+        seal = SentArguments.NO_SEAL;
+    }
+
+    PayloadWriter arguments() {
+        if (!encoding) {
+            encoding = true;
+            writer.begin(buffer.start());
+            if (!headers.isEmpty()) {
+                MetadataCodec.write(writer, headers);
+            }
+        }
+        return writer;
+    }
+
+    /** The Ref under which the server finds a shared argument. */
+    long share(Object sharedObject, MethodDescriptor method, String argument) {
+        long ref = PassedObjects.pass(arenas, sharedObject, method.fullName(), argument);
+        fetched |= arenas.carryOver(ref, !isolated, method.fullName(), argument);
+        if (isolated) {
+            if (sharedArguments == null) {
+                sharedArguments = new SentArguments(arenas);
+            }
+            sharedArguments.add(sharedObject, ref, method.fullName(), argument);
+        }
+        return ref;
+    }
+
+    /**
+     * Completes the request, but for the word that publishes it, which is returned.
+     *
+     * @param deadline 0: none
+     */
+    long complete(long ticket, MethodDescriptor method, int methodOrOp, int flags, long deadline) {
+        int allFlags = flags;
+        int inlineLength = 0;
+        if (!headers.isEmpty()) {
+            arguments();
+            allFlags |= SlotLayout.METADATA;
+        }
+        if (encoding) {
+            if (buffer.isInline()) {
+                inlineLength = (int) writer.length();
+            } else {
+                allFlags |= SlotLayout.OUTSIDE;
+                SlotLayout.requestOutside(memory, slot, writer.length(), buffer.ref());
+            }
+        }
+        if (isolated && sharedArguments != null && !sharedArguments.isEmpty()) {
+            seal = sharedArguments.isolate(isolation, method, memory, slot);
+            allFlags |= seal == SentArguments.NO_SEAL ? SlotLayout.SNAPSHOT : SlotLayout.SEALED;
+        }
+        if (fetched) {
+            allFlags |= SlotLayout.FETCHED;
+        }
+        if (deadline != 0) {
+            allFlags |= SlotLayout.DEADLINE;
+            SlotLayout.requestDeadline(memory, slot, deadline);
+        }
+        return SlotLayout.word(ticket, methodOrOp, allFlags, inlineLength);
+    }
+
+    /** What the arguments of a completed request are sealed with, and is to be released when the call has ended; {@link SentArguments#NO_SEAL}: nothing. */
+    long seal() {
+        return seal;
+    }
+
+    /** The answer has come to whoever waited for it. */
+    void answered() {
+        if (isolated && sharedArguments != null) {
+            sharedArguments.answered(seal);
+        }
+    }
+
+    /** The call will not be sent. */
+    void forget() {
+        if (sharedArguments != null) {
+            sharedArguments.forget();
+        }
+    }
+
+    /** The call has ended: a large payload goes back to the arena. */
+    void end() {
+        buffer.trim();
+    }
+}

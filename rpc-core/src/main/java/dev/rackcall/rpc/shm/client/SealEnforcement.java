@@ -1,0 +1,82 @@
+package dev.rackcall.rpc.shm.client;
+
+import dev.rackcall.rpc.EnforcedSeals;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.sandbox.SealException;
+import dev.rackcall.sandbox.SealSession;
+import dev.rackcall.sandbox.os.UnsupportedFeatureException;
+import dev.rackcall.shm.os.OsException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Hands the seals of a new connection over to a holder, before anybody uses them: first the holder looks at this side, then the server joins, then this side gives up what could lift seals, and there are some. */
+public final class SealEnforcement {
+    private static final Logger LOG = LoggerFactory.getLogger(SealEnforcement.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+    /** The holder has looked at this process, and the server has joined. */
+    private static final Duration BOUND = Duration.ofSeconds(10);
+
+    private SealEnforcement() {}
+
+    /**
+     * Does so if the channel asks for it.
+     *
+     * @throws RpcException FAILED_PRECONDITION if it requires it and it cannot be done; the connection is closed then
+     */
+    public static ShmClientConnection arrange(ShmClientConnection connection, ClientSpec spec) {
+        EnforcedSeals asked = spec.enforcedSeals().orElse(null);
+        if (asked == null) {
+            return connection;
+        }
+        try {
+            enforce(connection, asked, Math.max(1, spec.keepSealed()));
+        } catch (SealException | UnsupportedFeatureException | OsException | RpcException e) {
+            if (asked.isRequired()) {
+                connection.close();
+                throw cannot(spec.channel(), e.getMessage()).asException(e);
+            }
+            if (LOG_LIMIT.allows()) {
+                LOG.info(
+                        "channel {}: its seals are not enforced: {}{}",
+                        spec.channel(),
+                        e.getMessage(),
+                        LOG_LIMIT.skipped());
+            }
+        }
+        return connection;
+    }
+
+    private static void enforce(ShmClientConnection connection, EnforcedSeals asked, int batch) {
+        SealSession session = connection.arenas.openSealSession(asked.holder(), number -> join(connection, number));
+        try {
+            connection.arenas.enforcedBy(session.seals(BOUND, batch));
+        } catch (RuntimeException | Error e) {
+            session.close();
+            throw e;
+        }
+    }
+
+    private static void join(ShmClientConnection connection, byte[] session) {
+        ByteBuffer number = ByteBuffer.wrap(session);
+        connection.enforceSeals(number.getLong(), number.getLong(), BOUND);
+        // Whatever comes now; what is not sealed by the holder is sent as a snapshot.
+        connection.arenas.withoutSeals();
+    }
+
+    /** Refuses where there is no such thing. */
+    public static void requireNone(ClientSpec spec, String why) {
+        if (spec.enforcedSeals().filter(EnforcedSeals::isRequired).isPresent()) {
+            throw cannot(spec.channel(), why).asException();
+        }
+    }
+
+    private static Status cannot(String channel, String why) {
+        return Status.Code.FAILED_PRECONDITION.with(
+                "channel %s: its seals cannot be enforced, as required: %s", channel, why);
+    }
+}

@@ -1,0 +1,175 @@
+package dev.rackcall.rpc.shm.client;
+
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.sandbox.SealException;
+import dev.rackcall.sandbox.Seals;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.ScopeException;
+import dev.rackcall.shm.types.SharedObject;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+/**
+ * The client's side of isolation: the one scope that all shared arguments of a call lie in, and how it is kept from changing. One per
+ * slot, made for the slot's first isolated call; used by whoever holds the slot.
+ */
+final class SentArguments {
+    static final long NO_SEAL = 0;
+
+    private final ClientMemory arenas;
+    private long firstRun = Ref.NULL;
+    /** The same as an object of this process; null if the arguments were attached without it. */
+    private Scope scope;
+
+    /** nanoTime before the scope was isolated; 0: the call is not timed. */
+    private long begun;
+
+    private long timedRun;
+    private long closing;
+
+    SentArguments(ClientMemory arenas) {
+        this.arenas = arenas;
+    }
+
+    /** A new call has the slot: what it takes is not the last one's time, should that have failed. */
+    void begin() {
+        begun = 0;
+    }
+
+    /** Takes note of a shared argument. */
+    void add(Object sharedObject, long ref, String method, String argument) {
+        long holder;
+        try {
+            holder = arenas.argumentArena(ref).scopeOf(ref);
+        } catch (RefException e) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with("%s: argument '%s' cannot be isolated: %s", method, argument, e.getMessage())
+                    .asException(e);
+        }
+        if (firstRun != Ref.NULL && firstRun != holder) {
+            throw Status.Code.INVALID_ARGUMENT
+                    .with(
+                            "%s: argument '%s' lies in another scope than the ones before it; an isolated call passes one scope:"
+                                    + " create all its arguments in it, or copy them there with DeepCopy.DEFAULT.copy",
+                            method, argument)
+                    .asException();
+        }
+        firstRun = holder;
+        if (scope == null) {
+            Optional<Scope> its = SharedObject.scopeOf(sharedObject);
+            if (its.isPresent() && its.get().isOpen() && its.get().firstRun() == holder) {
+                scope = its.get();
+            }
+        }
+    }
+
+    /**
+     * Isolates what was added, says in the slot how, and forgets it.
+     *
+     * @return the seal, which is to be released when the call has ended; {@link #NO_SEAL} if it is the server that isolates
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if another call has the scope sealed
+     */
+    long isolate(Isolation isolation, MethodDescriptor method, MemorySegment memory, long slot) {
+        long seal = NO_SEAL;
+        try {
+            if (mayBeSealed(isolation)) {
+                if (isolation == Isolation.AUTO && arenas.autoSeals().weighs(scope)) {
+                    timedRun = firstRun;
+                    begun = System.nanoTime();
+                }
+                if (isolation == Isolation.SEALED || arenas.autoSeals().choose(scope)) {
+                    seal = seal(isolation, method);
+                }
+                if (begun != 0) {
+                    closing = System.nanoTime() - begun;
+                }
+            }
+            SlotLayout.requestIsolation(memory, slot, seal == NO_SEAL ? firstRun : seal);
+            return seal;
+        } finally {
+            forget();
+        }
+    }
+
+    /** Scopes in other arenas than this client's own can be written by others, too, whatever is sealed here; and a seal keeps no device from writing a mirror. */
+    private boolean mayBeSealed(Isolation isolation) {
+        return scope != null
+                && !arenas.isMirrored()
+                && arenas.canSeal(scope)
+                && (isolation == Isolation.SEALED || (isolation == Isolation.AUTO && arenas.mayChooseSeals()));
+    }
+
+    /** The call was answered, and its caller waited for that. Before the seal is released. */
+    void answered(long seal) {
+        if (begun != 0) {
+            long nanos = System.nanoTime() - begun;
+            begun = 0;
+            if (seal == NO_SEAL) {
+                arenas.autoSeals().copied(timedRun, nanos);
+            } else {
+                arenas.autoSeals().sealed(timedRun, nanos, closing);
+            }
+        }
+    }
+
+    private long seal(Isolation isolation, MethodDescriptor method) {
+        Seals seals = arenas.seals().orElse(null);
+        if (seals == null) {
+            return NO_SEAL;
+        }
+        if (seals.waiting() > 0) {
+            seals.flush();
+        }
+        try {
+            return seals.seal(scope, method);
+        } catch (ScopeException e) {
+            if (isolation == Isolation.AUTO && scope.isOpen()) {
+                // Another call has it sealed, and a copy disturbs nobody.
+                return NO_SEAL;
+            }
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("%s: its arguments cannot be sealed: %s", method, e.getMessage())
+                    .asException(e);
+        } catch (SealException e) {
+            // No descriptor free, or the kernel refused: a snapshot gives the same and more, at its own price.
+            return NO_SEAL;
+        }
+    }
+
+    boolean isEmpty() {
+        return firstRun == Ref.NULL;
+    }
+
+    /** Forgets what was added for a call that was not sent. */
+    void forget() {
+        firstRun = Ref.NULL;
+        scope = null;
+    }
+
+    /**
+     * The call has ended: gives the scope back, now if the server is done with it, else when it is.
+     *
+     * @param answered whether there was an answer, before which the server marks the seal done
+     */
+    static void release(ClientMemory arenas, long seal, boolean answered) {
+        try {
+            Seals seals = arenas.seals().orElseThrow();
+            if (!answered) {
+                seals.releaseLater(seal);
+            } else if (arenas.keepsSealed()) {
+                seals.releaseWhenUsed(seal);
+            } else if (!seals.tryRelease(seal)) {
+                seals.releaseLater(seal);
+            }
+        } catch (SealException | RpcException e) {
+            // The connection has ended, or whoever held its seals, and they with it.
+            return;
+        }
+    }
+}

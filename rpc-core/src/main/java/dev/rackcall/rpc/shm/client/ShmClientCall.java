@@ -1,0 +1,325 @@
+package dev.rackcall.rpc.shm.client;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.ControlOp;
+import dev.rackcall.rpc.shm.protocol.Observers;
+import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.codec.PayloadException;
+import dev.rackcall.shm.codec.PayloadReader;
+import dev.rackcall.shm.codec.PayloadWriter;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+/**
+ * The client's side of one slot: a call from its first argument to its end. Used by one call after the other. Encoding is in {@link ClientRequest}, the answer in
+ * {@link ClientAnswer}, who has the slot in {@link ClientSlot}.
+ */
+final class ShmClientCall extends ClientSlot {
+    /** nanoTime; 0: the connection's default time-out, counted from the first look at the clock. */
+    long deadline;
+    /** Where the answer goes while the state is ASYNC. */
+    RpcFuture<?> future;
+
+    /** Null until the slot's first call, as {@link #answer}: most connections never use most of their slots. Used by whoever holds the slot. */
+    private ClientRequest request;
+
+    private ClientAnswer answer;
+    private MethodDescriptor method;
+    private CallObserver observer = CallObserver.NONE;
+    private Status ended = Status.OK;
+    private boolean sent;
+    private boolean unwanted;
+
+    ShmClientCall(ShmClientConnection connection, int index) {
+        super(connection, index);
+    }
+
+    /** After the arguments were encoded: a slot that was passed over meanwhile needs another turn. */
+    private void takeTurn() {
+        stopEncoding();
+        if (isPassedOver()) {
+            connection.slots.claimAgain(this);
+            hasTurnAgain();
+        }
+    }
+
+    // ---- encoding and sending
+
+    void begin(
+            MethodDescriptor callee,
+            long callDeadline,
+            Metadata callHeaders,
+            Isolation callIsolation,
+            CallObserver callObserver) {
+        startEncoding();
+        deadline = callDeadline;
+        // As in ClientRequest: a comparison is cheaper than storing a reference.
+        if (method != callee) {
+            method = callee;
+        }
+        if (observer != callObserver) {
+            observer = callObserver;
+        }
+        if (ended != Status.OK) {
+            ended = Status.OK;
+        }
+        sent = false;
+        unwanted = false;
+        if (request == null) {
+            request = new ClientRequest(connection.arenas, connection.link.objects(), slot);
+            answer = new ClientAnswer(connection.arenas, connection.link.objects(), slot, this::name);
+        }
+        request.begin(callHeaders, callIsolation);
+        answer.begin();
+    }
+
+    @Override
+    public PayloadWriter arguments() {
+        return request.arguments();
+    }
+
+    @Override
+    public long share(Object sharedObject, String argument) {
+        return request.share(sharedObject, method, argument);
+    }
+
+    /**
+     * Publishes the request. Whoever sets another state than HELD no longer owns this object when it returns, and must release the seal that is
+     * returned.
+     */
+    private long send(int methodOrOp, int flags, int stateWhileSent) {
+        long word = request.complete(ticket(), method, methodOrOp, flags, deadline);
+        long seal = request.seal();
+        sent = true;
+        stopEncoding();
+        if (stateWhileSent != HELD) {
+            if (stateWhileSent == ASYNC) {
+                future.sealed(seal);
+            }
+            setState(stateWhileSent);
+        }
+        try {
+            connection.publish(slot, word);
+        } catch (IllegalStateException e) {
+            // Unmapped, as it may be for whoever does not hold the slot: whoever ended the connection ends this call.
+            connection.rethrowIfOpen(e);
+        }
+        if (stateWhileSent == ABANDONED) {
+            hasLeft();
+        }
+        return seal;
+    }
+
+    @Override
+    public PayloadReader invoke() {
+        takeTurn();
+        send(method.index(), 0, HELD);
+        return awaitAnswer();
+    }
+
+    @Override
+    public void invokeOneWay() {
+        takeTurn();
+        CallObserver toTell = observer;
+        long taken = send(method.index(), SlotLayout.ONE_WAY, ABANDONED);
+        if (taken != SentArguments.NO_SEAL) {
+            SentArguments.release(connection.arenas, taken, false);
+        }
+        Observers.tell(toTell, Status.OK);
+    }
+
+    @Override
+    public <T> CompletableFuture<T> invokeAsync(ResultReader<T> resultReader) {
+        takeTurn();
+        RpcFuture<T> result = new RpcFuture<>(connection, this, resultReader, observer);
+        future = result;
+        send(method.index(), 0, ASYNC);
+        if (connection.isOpen()) {
+            connection.async.sent();
+        } else {
+            // Whoever ended the connection may have looked for waiting calls before this one was.
+            result.lose(connection.link.failure());
+        }
+        return result;
+    }
+
+    @Override
+    public <T> Stream<T> invokeStream(ResultReader<T> resultReader) {
+        takeTurn();
+        ClientStream<T> stream = new ClientStream<>(connection, method, resultReader, deadline, observer);
+        send(method.index(), 0, HELD);
+        try {
+            stream.accept(awaitAnswer(), this);
+        } catch (RuntimeException e) {
+            stream.forsake();
+            throw e;
+        }
+        // From here on the stream says how the call ended.
+        observer = CallObserver.NONE;
+        close();
+        return stream.stream();
+    }
+
+    /** Sends a control request that nobody waits for; a second operand is 0. */
+    void sendControl(int op, long operand) {
+        begin(null, 0, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
+        arguments().writeLong(operand);
+        if (ControlOp.isOfTwo(op)) {
+            arguments().writeLong(0);
+        }
+        send(op, SlotLayout.CONTROL | SlotLayout.ONE_WAY, ABANDONED);
+    }
+
+    /** Sends a control request on behalf of {@code onBehalfOf} and waits for its answer. */
+    PayloadReader callControl(MethodDescriptor onBehalfOf, int op, long operand, long callDeadline) {
+        begin(onBehalfOf, callDeadline, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
+        arguments().writeLong(operand);
+        send(op, SlotLayout.CONTROL, HELD);
+        return awaitAnswer();
+    }
+
+    /** Sends a control request of two operands, on nobody's behalf, and waits for its answer. */
+    PayloadReader callControl(int op, long first, long second, long callDeadline) {
+        begin(null, callDeadline, Metadata.EMPTY, Isolation.TRUSTED, CallObserver.NONE);
+        arguments().writeLong(first);
+        arguments().writeLong(second);
+        send(op, SlotLayout.CONTROL, HELD);
+        return awaitAnswer();
+    }
+
+    // ---- the answer
+
+    /** Whether reading the answer that has come to an asynchronous call may take a round trip. */
+    boolean mustAskToRead() {
+        return (SlotLayout.flags(SlotLayout.responseWord(memory, slot)) & SlotLayout.HELD) != 0;
+    }
+
+    /** Opens the answer that has come to an asynchronous call. */
+    PayloadReader answer() {
+        return open(SlotLayout.responseWord(memory, slot));
+    }
+
+    private PayloadReader awaitAnswer() {
+        return open(connection.waiting.await(this));
+    }
+
+    private PayloadReader open(long word) {
+        try {
+            return answer.open(word);
+        } catch (RpcException e) {
+            ended = e.status();
+            throw e;
+        }
+    }
+
+    String name() {
+        return method == null ? connection.spec.channel() : method.fullName();
+    }
+
+    /** Whether the call's own deadline has passed. */
+    boolean isLate() {
+        return deadline != 0 && deadline - System.nanoTime() <= 0;
+    }
+
+    /**
+     * The answer did not come before the deadline.
+     *
+     * @param late whether that had passed before the answer was first waited for
+     */
+    RpcException timedOut(boolean late) {
+        unwanted = true;
+        ended = ClientFailure.deadlineExceeded(name(), late);
+        return ended.asException();
+    }
+
+    /** The connection broke while the call was under way. */
+    RpcException lost(RpcException why) {
+        ended = why.status();
+        return why;
+    }
+
+    /** Gives the slot back after an asynchronous call; its future tells the observer. */
+    void endAsync() {
+        future = null;
+        request.end();
+        releaseRead();
+    }
+
+    /** As {@link #release}, after the answer was read: the server keeps a large one until it is told so. */
+    private void releaseRead() {
+        long ticket = ticket();
+        boolean kept = answer.isKeptUntilRead();
+        release();
+        if (kept) {
+            connection.control(ControlOp.READ, ticket);
+        }
+    }
+
+    @Override
+    public <T> T shared(Class<T> type, long ref) {
+        return connection.arenas.shared(type, ref, name());
+    }
+
+    @Override
+    public RpcException rejected(PayloadException cause) {
+        ended = sent ? ClientFailure.unreadableAnswer(name(), cause) : ClientFailure.unsuitableArgument(name(), cause);
+        return ended.asException(cause);
+    }
+
+    @Override
+    public void close() {
+        stopEncoding();
+        request.end();
+        if (!sent) {
+            request.forget();
+            if (ended.isOk()) {
+                ended = ClientFailure.notEncoded(name());
+            }
+        } else if (ended.isOk()) {
+            request.answered();
+        }
+        if (request.seal() != SentArguments.NO_SEAL) {
+            SentArguments.release(connection.arenas, request.seal(), !unwanted);
+        }
+        Observers.tell(observer, ended);
+        if (!sent) {
+            withdraw();
+        } else if (unwanted) {
+            long ticket = ticket();
+            setState(ABANDONED);
+            connection.cancel(ticket);
+            hasLeft();
+        } else {
+            releaseRead();
+        }
+    }
+
+    @Override
+    public RuntimeException abandon(Throwable cause) {
+        RuntimeException thrown = switch (cause) {
+            case PayloadException e -> rejected(e);
+            case OutOfArenaException e ->
+                Status.Code.RESOURCE_EXHAUSTED
+                        .with("%s: %s", name(), e.getMessage())
+                        .asException(e);
+            case RuntimeException e -> e;
+            default -> ClientFailure.encodingFailed(name(), cause).asException(cause);
+        };
+        // Once an asynchronous or one-way call was sent, the slot may already serve somebody else; but those throw
+        // nothing after that. Everybody else who throws still holds the slot.
+        if (usesMemory()) {
+            ended = thrown instanceof RpcException e ? e.status() : ClientFailure.encodingFailed(name(), cause);
+            close();
+        }
+        if (cause instanceof Error error) {
+            throw error;
+        }
+        return thrown;
+    }
+}

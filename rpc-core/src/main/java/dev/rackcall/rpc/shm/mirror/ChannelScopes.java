@@ -1,0 +1,217 @@
+package dev.rackcall.rpc.shm.mirror;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.ScopeEnd;
+import dev.rackcall.shm.ScopeRuns;
+import dev.rackcall.shm.types.DeepCopy;
+import dev.rackcall.shm.types.SharedDataException;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongConsumer;
+
+/**
+ * The arena of a channel whose nodes share no memory, at its home, this server: each node has a part of it, of which it is the only writer ({@link NodeScopes}), and the server has one, for what it
+ * has adopted. Nodes ask here for what others have written. Thread-safe.
+ */
+final class ChannelScopes {
+    private static final long ADOPTED_BYTES = 4000;
+
+    private final Arena home;
+    private final Map<Integer, NodeScopes> nodes = new ConcurrentHashMap<>();
+    /** Those that are gone, while their memory is still mapped: what lies in it is nobody's any more. */
+    private final Set<NodeScopes> gone = ConcurrentHashMap.newKeySet();
+    /** Refs of the first runs of the scopes in the server's part that are whole, and not closed. */
+    private final Set<Long> adopted = ConcurrentHashMap.newKeySet();
+    /** Who has fetched from the server's part since he was last told that a scope there has ended. */
+    private final Set<NodeScopes> readers = ConcurrentHashMap.newKeySet();
+
+    private final ScopeEnd adoptedEnds = new ScopeEnd() {
+        @Override
+        public boolean ends(long firstRun) {
+            // In this order: who is told asks again, and is not told once more.
+            adopted.remove(firstRun);
+            tellReaders();
+            return true;
+        }
+
+        @Override
+        public void begins(long firstRun) {
+            throw new IllegalStateException("an adopted scope can only be closed");
+        }
+    };
+
+    /** @param home the server's part */
+    ChannelScopes(Arena home) {
+        this.home = home;
+    }
+
+    /** A node has come. */
+    NodeScopes join(Arena requestArena, LongConsumer teller) {
+        NodeScopes node = new NodeScopes(this, requestArena, teller);
+        nodes.put(requestArena.id(), node);
+        return node;
+    }
+
+    /** It is gone, for everybody, from here on. Its memory stays mapped until {@link #forget}. */
+    void leave(NodeScopes node) {
+        // In this order: whoever does not find it among the nodes finds it here.
+        gone.add(node);
+        nodes.remove(node.arenaId(), node);
+        readers.remove(node);
+        nodes.values().forEach(other -> other.forget(node));
+    }
+
+    /** The memory of a node that is gone was unmapped. */
+    void forget(NodeScopes node) {
+        gone.remove(node);
+    }
+
+    /** Where a node's Refs are followed here: {@code own} is what only it has, and the server's part. */
+    RefSpace space(RefSpace own, NodeScopes self) {
+        return new RefSpace() {
+            @Override
+            public Window window(long ref) {
+                int id = Ref.arenaId(ref);
+                NodeScopes node = id == self.arenaId() || id == home.id() ? null : nodes.get(id);
+                return node == null ? own.window(ref) : node.window(ref);
+            }
+        };
+    }
+
+    /** Whether an object that lies in that memory is another node's, or the server's own; throws RefException if it was, and is gone. */
+    boolean holds(MemorySegment.Scope mapped, long ref) {
+        if (mapped.equals(home.memory().scope())) {
+            return true;
+        }
+        NodeScopes node = nodes.get(Ref.arenaId(ref));
+        if (node == null || !node.isIn(mapped)) {
+            requireNotGone(mapped, ref);
+            return false;
+        }
+        node.requireOpen(ref);
+        return true;
+    }
+
+    /** Between the end of a node and that of its memory, which may have to wait for a handler, objects are found there that may not be read any more. */
+    private void requireNotGone(MemorySegment.Scope mapped, long ref) {
+        // The memory last: it is unmapped before its node is forgotten.
+        boolean left = gone.stream().anyMatch(node -> node.isIn(mapped));
+        if (left || !mapped.isAlive()) {
+            throw new RefException(Ref.describe(ref)
+                    + " cannot be followed: the connection of the node that had it has ended; is its node gone?");
+        }
+    }
+
+    // ---- fetching
+
+    /** Bytes that the arena may have which a Ref names; throws RefException if there is none. */
+    long arenaBytes(long ref) {
+        return Ref.arenaId(ref) == home.id() ? home.quota() : nodeOf(ref).arenaBytes();
+    }
+
+    /**
+     * What lies at a Ref.
+     *
+     * @param most bytes; what is behind the end of its run is left out
+     * @throws RefException if it leads into no scope that is open for others
+     */
+    byte[] copy(long ref, int most, NodeScopes reader) {
+        if (Ref.arenaId(ref) == reader.arenaId()) {
+            throw new RefException(Ref.describe(ref) + " leads into the node's own arena, of which it has all");
+        }
+        return Ref.arenaId(ref) == home.id()
+                ? copyOfHome(ref, most, reader)
+                : nodeOf(ref).copy(ref, most, reader);
+    }
+
+    private NodeScopes nodeOf(long ref) {
+        NodeScopes node = nodes.get(Ref.arenaId(ref));
+        if (node == null) {
+            throw new RefException(Ref.describe(ref)
+                    + " cannot be followed: it names no arena that a node of this channel has now; is its node gone?");
+        }
+        return node;
+    }
+
+    private byte[] copyOfHome(long ref, int most, NodeScopes reader) {
+        readers.add(reader);
+        long scope = requireAdopted(ref);
+        ScopeRuns runs = new ScopeRuns();
+        runs.read(home, scope);
+        for (int i = 0; i < runs.count(); i++) {
+            long into = Ref.offset(ref) - Ref.offset(runs.ref(i));
+            if (into >= 0 && into < runs.bytes(i)) {
+                byte[] bytes = new byte[(int) Math.min(most, runs.bytes(i) - into)];
+                MemorySegment.copy(home.memory(), ValueLayout.JAVA_BYTE, Ref.offset(ref), bytes, 0, bytes.length);
+                // Closed meanwhile: then what was read may be something else by now. The fence keeps the reads before
+                // the look.
+                VarHandle.loadLoadFence();
+                requireAdopted(ref);
+                return bytes;
+            }
+        }
+        throw new RefException(Ref.describe(ref) + " cannot be followed: nothing was allocated there");
+    }
+
+    private long requireAdopted(long ref) {
+        long scope = home.scopeOf(ref);
+        if (!adopted.contains(scope)) {
+            throw new RefException(Ref.describe(ref)
+                    + " cannot be followed: it leads into no scope that the server has adopted; was it closed?");
+        }
+        return scope;
+    }
+
+    private void tellReaders() {
+        for (NodeScopes reader : List.copyOf(readers)) {
+            if (readers.remove(reader)) {
+                reader.tellStale(home.id());
+            }
+        }
+    }
+
+    // ---- adopting
+
+    /**
+     * Makes a copy of an argument, and of all that it can reach, the server's own, and moves the flyweight onto it.
+     *
+     * @return the copy's scope, which can only be closed
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if what it can reach is not all there
+     */
+    Scope adopt(Object argument, String method) {
+        Scope own = home.newScope(ADOPTED_BYTES);
+        try {
+            move(argument, own);
+            own.onEnd(adoptedEnds);
+            adopted.add(own.firstRun());
+            own.detach();
+            return own;
+        } catch (RefException | SharedDataException e) {
+            own.close();
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("%s: the argument cannot be taken over: %s", method, e.getMessage())
+                    .asException(e);
+        } catch (RuntimeException | Error e) {
+            own.close();
+            throw e;
+        }
+    }
+
+    private static <T> void move(T argument, Scope target) {
+        @SuppressWarnings("unchecked") // a flyweight's type object makes flyweights of the same class
+        SharedType<T> type = (SharedType<T>) SharedObject.typeOf(argument);
+        type.move(argument, target.space(), SharedObject.refOf(DeepCopy.DEFAULT.copy(argument, target)));
+    }
+}

@@ -1,0 +1,76 @@
+package dev.rackcall.rpc.shm.mirror;
+
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.shm.protocol.Handshake;
+import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.os.file.Mapping;
+import java.lang.foreign.MemorySegment;
+import java.util.function.LongConsumer;
+
+/** Carries requests to the server, in the order of their tickets: of each its payload, what its slot says about it, and last its word. */
+final class ClientMirror extends MirrorBell {
+    private final Handshake.Welcome welcome;
+    private final int mask;
+    /** Ticket of the next request to carry. Whoever carries. */
+    private long next;
+
+    private LongConsumer stale = number -> {};
+
+    /** @param mapping of this end's memory, closed with this bell */
+    ClientMirror(Carrier carrier, Mapping mapping, Handshake.Welcome welcome) {
+        super(carrier, mapping);
+        this.welcome = welcome;
+        this.mask = welcome.slots() - 1;
+    }
+
+    /** Before the connection is used. */
+    void tells(LongConsumer listener) {
+        stale = listener;
+    }
+
+    /** The number of an arena, of which something has ended that this client may hold. Heard at once: on the carrier's thread, whoever sleeps. */
+    @Override
+    public void told(long number) {
+        stale.accept(number);
+    }
+
+    @Override
+    boolean carryPublished() {
+        MemorySegment memory = memory();
+        boolean alive = true;
+        // There are no more that were published and not carried: what was not carried has no answer, and keeps its
+        // slot.
+        for (int i = 0; i <= mask && alive; i++) {
+            long slot = ControlLayout.slot((int) next & mask);
+            long word = SlotLayout.requestWord(memory, slot);
+            if (!SlotLayout.isOf(word, next)) {
+                return true;
+            }
+            alive = carryRequest(memory, slot, word);
+            next++;
+        }
+        return alive;
+    }
+
+    private boolean carryRequest(MemorySegment memory, long slot, long word) {
+        int flags = SlotLayout.flags(word);
+        if ((flags & SlotLayout.OUTSIDE) != 0) {
+            long length = SlotLayout.requestLength(memory, slot);
+            long ref = SlotLayout.requestRef(memory, slot);
+            carrier.carryChanged(welcome.request().offset() + Ref.offset(ref), length);
+            carrier.carry(slot + SlotLayout.REQUEST_LENGTH, 2 * Long.BYTES);
+        } else if (SlotLayout.inlineLength(word) > 0) {
+            carrier.carry(slot + SlotLayout.REQUEST_INLINE, SlotLayout.inlineLength(word));
+        }
+        if ((flags & SlotLayout.DEADLINE) != 0) {
+            long deadline = SlotLayout.requestDeadline(memory, slot) + carrier.clockAhead();
+            carrier.store(slot + SlotLayout.REQUEST_DEADLINE, deadline);
+        }
+        if ((flags & SlotLayout.SNAPSHOT) != 0) {
+            carrier.store(slot + SlotLayout.REQUEST_ISOLATION, SlotLayout.requestIsolation(memory, slot));
+        }
+        return carrier.publish(slot, word);
+    }
+}

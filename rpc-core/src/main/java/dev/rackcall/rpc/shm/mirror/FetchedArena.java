@@ -1,0 +1,153 @@
+package dev.rackcall.rpc.shm.mirror;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.shm.protocol.Handshake;
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.file.Unmapping;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Where at a server those pages of a client's request arena come that are fetched instead of pushed: memory beside the mirror, at the same offsets, so that what the client
+ * knows of the mirror stays true. One for each connection that needs it; calls that run at once share it, as they share the client's memory. Thread-safe.
+ */
+final class FetchedArena {
+    /** How long a page is waited for on behalf of a caller that has not said how long it waits. */
+    private static final long DEFAULT_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final Carrier carrier;
+    /** The connection's mirror at this end. */
+    private final MemorySegment mirror;
+
+    private final Handshake.ArenaPlace place;
+    private final SharedFile file;
+    private final Mapping mapping;
+    private final RefSpace.Window window = new RefSpace.Window();
+
+    private FetchedArena(
+            Carrier carrier, MemorySegment mirror, Handshake.ArenaPlace place, SharedFile file, Mapping mapping) {
+        this.carrier = carrier;
+        this.mirror = mirror;
+        this.place = place;
+        this.file = file;
+        this.mapping = mapping;
+        window.set(mapping.memory(), 0, place.bytes());
+    }
+
+    /** @throws dev.rackcall.rpc.RpcException RESOURCE_EXHAUSTED if the host has no room for it */
+    static FetchedArena open(Carrier carrier, MemorySegment mirror, Handshake.ArenaPlace place) {
+        SharedFile file = null;
+        Mapping mapping = null;
+        try {
+            file = SharedFile.memfd("rackcall-fetched", place.bytes());
+            mapping = file.map();
+            carrier.fetchInto(file);
+            return new FetchedArena(carrier, mirror, place, file, mapping);
+        } catch (OsException e) {
+            discard(file, mapping);
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("no memory for arguments that are fetched: %s", e.getMessage())
+                    .asException(e);
+        } catch (RuntimeException | Error e) {
+            discard(file, mapping);
+            throw e;
+        }
+    }
+
+    private static void discard(SharedFile file, Mapping mapping) {
+        if (mapping != null) {
+            mapping.close();
+        }
+        if (file != null) {
+            file.close();
+        }
+    }
+
+    /**
+     * For the Refs of one argument; what it has fetched stays as it is for its lifetime.
+     *
+     * @param others where Refs are followed that lead into other arenas
+     * @param deadline of its call; 0: none
+     */
+    RefSpace space(RefSpace others, long deadline) {
+        return new FetchedSpace(this, others, deadline != 0 ? deadline : System.nanoTime() + DEFAULT_NANOS);
+    }
+
+    int id() {
+        return place.id();
+    }
+
+    long bytes() {
+        return place.bytes();
+    }
+
+    MemorySegment memory() {
+        return mapping.memory();
+    }
+
+    RefSpace.Window window() {
+        return window;
+    }
+
+    boolean isIn(MemorySegment.Scope mapped) {
+        return mapping.memory().scope().equals(mapped);
+    }
+
+    /**
+     * Why a Ref must not be followed, by the generation that its client gives the memory it leads to; null if it may. What was pushed with the call says so for most Refs; of memory that
+     * the client has handed out since only the client can.
+     *
+     * @throws dev.rackcall.rpc.RpcException as {@link #fetch}
+     */
+    String staleness(long ref, long deadline) {
+        long said = Arena.generationAt(Ref.offset(ref));
+        if (Arena.staleness(generation(mirror, place.offset() + said), ref) == null) {
+            return null;
+        }
+        long page = said & -ControlLayout.PAGE;
+        fetch(page, ControlLayout.PAGE, deadline);
+        return Arena.staleness(generation(memory(), said), ref);
+    }
+
+    private static int generation(MemorySegment memory, long at) {
+        return Byte.toUnsignedInt(memory.get(ValueLayout.JAVA_BYTE, at));
+    }
+
+    /**
+     * Fetches whole pages.
+     *
+     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if the client is gone, DEADLINE_EXCEEDED if it does not answer in time, RESOURCE_EXHAUSTED if the host has no memory
+     */
+    void fetch(long offset, long length, long deadline) {
+        try {
+            file.reserve(offset, length);
+        } catch (OsException | OutOfArenaException e) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("no memory for %d bytes of an argument that are fetched: %s", length, e.getMessage())
+                    .asException(e);
+        }
+        if (!carrier.fetch(place.offset() + offset, offset, length, deadline)) {
+            boolean late = System.nanoTime() - deadline >= 0;
+            throw (late ? Status.Code.DEADLINE_EXCEEDED : Status.Code.UNAVAILABLE)
+                    .with(
+                            "%d bytes of an argument at offset %d could not be fetched: their caller %s",
+                            length, offset, late ? "has not answered before its call's deadline" : "is gone")
+                    .asException();
+        }
+    }
+
+    /** Unmaps it; nobody follows Refs here any more. The carrier has a mapping of its own. */
+    void close() {
+        Unmapping.of(List.of(mapping), file::close);
+    }
+}

@@ -1,0 +1,280 @@
+package dev.rackcall.rpc.shm.mirror;
+
+import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.Handshake;
+import dev.rackcall.rpc.shm.server.ConnectionFactory;
+import dev.rackcall.rpc.shm.server.PolledServer;
+import dev.rackcall.rpc.shm.server.ShmServerConnection;
+import dev.rackcall.rpc.spi.Carrier;
+import dev.rackcall.rpc.spi.CarrierProvider;
+import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A server's door for clients that share no memory with it: each of its addresses serves all its channels, since the client says which one it wants, and by whichever it came it has
+ * the same shared scopes. What follows is as in shared memory, but for the bell.
+ */
+public final class RemoteServer extends PolledServer {
+    private static final Logger LOG = LoggerFactory.getLogger(RemoteServer.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+    /** No kernel vouches for a peer over a network. */
+    private static final Peer STRANGER = new Peer(0, -1, -1);
+
+    private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
+
+    private final Map<String, ConnectionFactory> channels = new HashMap<>();
+    private final Map<String, ChannelScopes> scopes = new HashMap<>();
+    private final Thread guardian = new Thread(this::guard, "rackcall-remote");
+    private final List<CarrierProvider.Listener> listeners = new ArrayList<>();
+    private volatile boolean stopping;
+    /** Whether {@link #close} has come to where no connection may be added any more. Guarded by {@link #scopes}. */
+    private boolean ended;
+
+    private RemoteServer(ServerSpec spec) {
+        super(spec);
+        guardian.setDaemon(true);
+    }
+
+    public static RemoteServer start(ServerSpec spec) {
+        RemoteServer server = new RemoteServer(spec);
+        try {
+            for (ServerSpec.Service<?> service : spec.services()) {
+                server.open(service);
+            }
+            server.pollers.start();
+            server.guardian.start();
+            for (URI address : spec.addresses()) {
+                server.listeners.add(RemoteClient.provider(address).listen(address, server::greet));
+            }
+            return server;
+        } catch (RuntimeException | Error e) {
+            server.close();
+            throw e;
+        }
+    }
+
+    private void open(ServerSpec.Service<?> service) {
+        String channel = service.definition().channel();
+        ConnectionFactory factory = new ConnectionFactory(spec, service, handlers);
+        channels.put(channel, factory);
+        scopes.put(channel, new ChannelScopes(factory.shared().arena()));
+    }
+
+    @Override
+    public List<URI> addresses() {
+        return listeners.stream().map(CarrierProvider.Listener::address).toList();
+    }
+
+    /** Direct handlers that do not return lose their polling duty. */
+    private void guard() {
+        while (!stopping) {
+            // Nobody is stuck where everybody sleeps.
+            LockSupport.parkNanos(
+                    pollers.isAnyAwake()
+                            ? Math.min(TICK_NANOS, spec.stuckAfter().toNanos())
+                            : TICK_NANOS);
+            try {
+                pollers.relieveIfStuck();
+            } catch (RuntimeException | Error e) {
+                if (LOG_LIMIT.allows()) {
+                    LOG.error("relieving a poller failed; the server goes on{}", LOG_LIMIT.skipped(), e);
+                }
+            }
+        }
+    }
+
+    // ---- threads of the listener
+
+    private CarrierProvider.Answer greet(ByteBuffer packet) {
+        try {
+            Handshake.Hello hello = Handshake.Hello.decode(RemoteClient.bytes(packet));
+            return answer(hello);
+        } catch (Handshake.MalformedException e) {
+            return refusal(Status.Code.FAILED_PRECONDITION.with("the handshake failed: %s", e.getMessage()));
+        } catch (RpcException e) {
+            return refusal(e.status());
+        } catch (OutOfArenaException | OsException e) {
+            return refusal(Status.Code.RESOURCE_EXHAUSTED.with(
+                    "the server has no memory for a connection: %s; ask for a smaller arenaQuota", e.getMessage()));
+        }
+    }
+
+    private static CarrierProvider.Answer refusal(Status status) {
+        return new CarrierProvider.Answer(
+                ByteBuffer.wrap(Handshake.Welcome.refusal(status).encode()), Optional.empty());
+    }
+
+    private CarrierProvider.Answer answer(Handshake.Hello hello) {
+        ConnectionFactory factory = channels.get(hello.channel());
+        if (factory == null) {
+            throw Status.Code.NOT_FOUND
+                    .with("no channel %s is served here (there are %s)", hello.channel(), channels.keySet())
+                    .asException();
+        }
+        factory.check(hello);
+        synchronized (this) {
+            requireRoom(hello.channel());
+            connections.comes();
+        }
+        try {
+            Seat seat = Seat.of(this, factory, hello);
+            return new CarrierProvider.Answer(ByteBuffer.wrap(seat.welcome.encode()), Optional.of(seat));
+        } catch (RuntimeException | Error e) {
+            connections.hangsUp();
+            connections.isReleased();
+            throw e;
+        }
+    }
+
+    /** Memory for one client, and then its connection. */
+    private static final class Seat implements CarrierProvider.Seat {
+        private final RemoteServer server;
+        private final ConnectionFactory factory;
+        private final Handshake.Welcome welcome;
+        private final SharedFile file;
+        private final Mapping mapping;
+
+        private Seat(
+                RemoteServer server,
+                ConnectionFactory factory,
+                Handshake.Welcome welcome,
+                SharedFile file,
+                Mapping mapping) {
+            this.server = server;
+            this.factory = factory;
+            this.welcome = welcome;
+            this.file = file;
+            this.mapping = mapping;
+        }
+
+        static Seat of(RemoteServer server, ConnectionFactory factory, Handshake.Hello hello) {
+            // A number that nobody uses: this client allocates in an arena of its own.
+            Handshake.Welcome welcome = factory.join(hello, () -> true);
+            SharedFile file = null;
+            try {
+                file = SharedFile.memfd("rackcall" + hello.channel(), ConnectionFactory.bytes(welcome));
+                file.reserve(0, file.bytes());
+                return new Seat(server, factory, welcome, file, file.map());
+            } catch (RuntimeException | Error e) {
+                if (file != null) {
+                    file.close();
+                }
+                factory.giveIds(welcome);
+                factory.shared().leave(welcome.participant());
+                throw e;
+            }
+        }
+
+        @Override
+        public CarrierProvider.Memory memory() {
+            return new CarrierProvider.Memory(file, mapping.memory());
+        }
+
+        @Override
+        public int publications() {
+            return 2 * welcome.slots();
+        }
+
+        @Override
+        public void take(Carrier carrier) {
+            ServerMirror bell = bell(carrier);
+            ShmServerConnection connection;
+            try {
+                connection = connect(bell);
+            } catch (RuntimeException | Error e) {
+                bell.close();
+                count();
+                factory.shared().leave(welcome.participant());
+                throw e;
+            }
+            carrier.start(bell);
+            connection.link.told();
+        }
+
+        private ServerMirror bell(Carrier carrier) {
+            try {
+                return new ServerMirror(carrier, mapping, welcome);
+            } catch (RuntimeException | Error e) {
+                carrier.close();
+                leave();
+                throw e;
+            }
+        }
+
+        /** Under the lock: a poller that has been stopped ends whoever was added before, and nobody else. */
+        private ShmServerConnection connect(ServerMirror bell) {
+            synchronized (server.scopes) {
+                if (server.ended) {
+                    file.close();
+                    factory.giveIds(welcome);
+                    throw Status.Code.UNAVAILABLE
+                            .with("channel %s: its server is shutting down", factory.channel())
+                            .asException();
+                }
+                ShmServerConnection connection =
+                        factory.connect(bell, file, welcome, STRANGER, server.connections, () -> {});
+                connection.link.mirroredBy(
+                        new MirroredEnd(bell, server.scopes.get(factory.channel()), connection.link));
+                server.pollers.quietest().add(connection);
+                return connection;
+            }
+        }
+
+        @Override
+        public ByteBuffer refusal(Status why) {
+            return RemoteServer.refusal(why).welcome();
+        }
+
+        @Override
+        public void leave() {
+            mapping.close();
+            file.close();
+            factory.giveIds(welcome);
+            factory.shared().leave(welcome.participant());
+            count();
+        }
+
+        private void count() {
+            server.connections.hangsUp();
+            server.connections.isReleased();
+        }
+    }
+
+    // ---- the end
+
+    @Override
+    public void close() {
+        admitNobody();
+        stopping = true;
+        listeners.forEach(CarrierProvider.Listener::close);
+        LockSupport.unpark(guardian);
+        try {
+            guardian.join(JOIN_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        synchronized (scopes) {
+            ended = true;
+        }
+        endCalls();
+        channels.values().forEach(ConnectionFactory::close);
+    }
+}

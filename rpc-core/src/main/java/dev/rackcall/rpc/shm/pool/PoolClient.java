@@ -1,0 +1,181 @@
+package dev.rackcall.rpc.shm.pool;
+
+import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.client.ClientEnd;
+import dev.rackcall.rpc.shm.client.ClientMemory;
+import dev.rackcall.rpc.shm.client.ServerHelloCheck;
+import dev.rackcall.rpc.shm.client.ShmClientConnection;
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.shm.protocol.Handshake;
+import dev.rackcall.rpc.spi.ClientConnection;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.Uid;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.pool.PoolCommons;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** Connects to a server that serves a pool, wherever it runs: knocks at the channel's {@link PoolDoor} and maps what the answer names. */
+public final class PoolClient {
+    private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+
+    private final ClientSpec spec;
+    private final PoolCommons pool;
+    private final long end;
+
+    private PoolClient(ClientSpec spec, PoolCommons pool) {
+        this.spec = spec;
+        this.pool = pool;
+        this.end = System.nanoTime() + spec.connectTimeout().toNanos();
+    }
+
+    public static ClientConnection connect(ClientSpec spec, Pool pool) {
+        PoolCommons commons = PoolServer.commons(pool);
+        try {
+            return new PoolClient(spec, commons).connect();
+        } catch (OutOfArenaException e) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("channel %s: connecting failed: %s", spec.channel(), e.getMessage())
+                    .asException(e);
+        } catch (IllegalStateException e) {
+            if (pool.isOpen()) {
+                throw e;
+            }
+            throw Status.Code.UNAVAILABLE
+                    .with("channel %s: connecting failed: %s was closed", spec.channel(), pool)
+                    .asException(e);
+        } catch (OsException | IllegalArgumentException e) {
+            throw Status.Code.UNAVAILABLE
+                    .with("channel %s: connecting failed: %s", spec.channel(), e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    private ClientConnection connect() {
+        PoolDoor door = PoolDoor.find(pool, spec.channel())
+                .filter(each -> each.owner() != 0)
+                .orElseThrow(() -> Status.Code.NOT_FOUND
+                        .with(
+                                "no server has channel %s in this pool; start it on a host that maps the pool",
+                                spec.channel())
+                        .asException());
+        long place = pool.takeForHost(PoolHandshake.BYTES);
+        boolean mayGive = true;
+        try {
+            byte[] hello = new Handshake.Hello(ControlLayout.VERSION, spec.channel(), spec.slots(), spec.arenaQuota())
+                    .encode();
+            PoolHandshake knock = PoolHandshake.ask(
+                    pool, place, hello, new Peer((int) ProcessHandle.current().pid(), Uid.current(), -1));
+            int seat = sit(door, place);
+            mayGive = false;
+            mayGive = awaitAnswer(door, seat, knock, place);
+            return open(knock);
+        } finally {
+            if (mayGive) {
+                pool.give(place);
+            }
+        }
+    }
+
+    /** Takes a seat at the door, if need be when others have left: until then nobody knows of the knock. */
+    private int sit(PoolDoor door, long place) {
+        int seat = door.sit(place);
+        while (seat < 0) {
+            requireTime("has more clients at its door than it answers");
+            LockSupport.parkNanos(LOOK_NANOS);
+            seat = door.sit(place);
+        }
+        return seat;
+    }
+
+    /**
+     * Waits for the answer; then the knock is this side's again.
+     *
+     * @return true
+     */
+    private boolean awaitAnswer(PoolDoor door, int seat, PoolHandshake knock, long place) {
+        try {
+            while (!knock.isAnswered()) {
+                requireTime("did not answer");
+                LockSupport.parkNanos(LOOK_NANOS);
+            }
+            return true;
+        } catch (RuntimeException | Error e) {
+            if (door.stand(seat, place)) {
+                pool.give(place);
+            }
+            // Otherwise a server has taken it and may still write its answer there, so it stays this host's.
+            throw e;
+        }
+    }
+
+    private void requireTime(String complaint) {
+        if (System.nanoTime() - end > 0) {
+            throw Status.Code.UNAVAILABLE
+                    .with(
+                            "channel %s: its server %s within %s; it may be stopped, overloaded, or gone with its host",
+                            spec.channel(), complaint, spec.connectTimeout())
+                    .asException();
+        }
+    }
+
+    private ClientConnection open(PoolHandshake knock) {
+        try {
+            Handshake.Welcome welcome = Handshake.Welcome.decode(knock.welcome());
+            if (!welcome.status().isOk()) {
+                throw welcome.status().asException();
+            }
+            return open(welcome, knock.window(), knock.shared());
+        } catch (Handshake.MalformedException e) {
+            throw Status.Code.FAILED_PRECONDITION
+                    .with("channel %s: the handshake failed: %s", spec.channel(), e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    private ClientConnection open(Handshake.Welcome welcome, PoolHandshake.Window window, PoolHandshake.Window shared)
+            throws Handshake.MalformedException {
+        if (window.bytes() < BellLayout.BYTES) {
+            throw new Handshake.MalformedException("a window of " + window.bytes() + " bytes has no room for a bell");
+        }
+        SharedFile file = null;
+        SharedFile sharedFile = null;
+        PoolBell bell = null;
+        ClientEnd link = null;
+        try {
+            file = pool.window(window.place(), window.bytes());
+            sharedFile = pool.window(shared.place(), shared.bytes());
+            bell = PoolBell.of(PoolMemory.bellPage(pool, window), false);
+            ServerHelloCheck.of(welcome, spec).requirePlaces(file, sharedFile);
+            ClientMemory memory = ClientMemory.open(file, sharedFile, welcome, spec);
+            link = new ClientEnd(bell, memory, welcome, spec.channel(), true, bell::leave);
+            ShmClientConnection connection = new ShmClientConnection(link, spec);
+            link.start(connection);
+            return connection;
+        } catch (Handshake.MalformedException | RuntimeException | Error e) {
+            // In this order: who has left must not write into the bell's page any more.
+            if (bell != null) {
+                bell.close();
+            }
+            if (link != null) {
+                link.discard();
+            } else if (bell != null) {
+                bell.leave();
+            } else if (PoolMemory.isIn(pool, window)) {
+                // Or the server would keep it for a client that may still come, until this host is reclaimed.
+                PoolBell.decline(PoolMemory.bellPage(pool, window));
+            }
+            if (sharedFile != null) {
+                sharedFile.close();
+            }
+            if (file != null) {
+                file.close();
+            }
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package dev.rackcall.rpc.shm.pool;
+
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.pool.PoolCommons;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Where the clients of a channel find its server in a pool. A door is made by the first server of the channel and stays as long as the pool, so that a client
+ * which comes late never writes into memory that is somebody else's by then. The pool's roots are the places of all doors, each set once from 0.
+ *
+ * <pre>
+ *     0  magic    "RKDOOR01"                                           maker, before the door is among the roots
+ *     8  owner    random number of the server that has it, 0: none     by compare-and-set
+ *    16  beat     moved by that server as long as it lives
+ *    24  bytes of the channel's name (4), name
+ *  1024  64 seats: place of a knock, 0: free                           by compare-and-set: from 0 by a client, to 0 by the server that
+ *                                                                     takes the knock, or by the client that gives up
+ * </pre>
+ */
+final class PoolDoor {
+    static final int SEATS = 64;
+
+    private static final long BYTES = 4096;
+    /** "RKDOOR01" in ASCII, little-endian. */
+    private static final long MAGIC = 0x3130524f4f444b52L;
+
+    private static final long MAGIC_AT = 0;
+    private static final long OWNER = 8;
+    private static final long BEAT = 16;
+    private static final long NAME_BYTES = 24;
+    private static final long NAME = 28;
+    private static final long SEAT = 1024;
+
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+    private final MemorySegment memory;
+
+    private PoolDoor(MemorySegment memory) {
+        this.memory = memory;
+    }
+
+    /** The channel's door, if a server has ever served it in this pool. */
+    static Optional<PoolDoor> find(PoolCommons pool, String channel) {
+        MemorySegment roots = pool.roots();
+        for (long at = 0; at < roots.byteSize(); at += Long.BYTES) {
+            // Acquire: pairs with the compare-and-set in make; a door that is there is whole.
+            long place = (long) LONG.getAcquire(roots, at);
+            if (place == 0) {
+                return Optional.empty();
+            }
+            if (isOf(pool, place, channel)) {
+                return Optional.of(new PoolDoor(pool.memory().asSlice(place, BYTES)));
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static boolean isOf(PoolCommons pool, long place, String channel) {
+        if (place < 0 || place > pool.memory().byteSize() - BYTES || place % BYTES != 0) {
+            return false;
+        }
+        MemorySegment door = pool.memory().asSlice(place, BYTES);
+        byte[] name = channel.getBytes(StandardCharsets.UTF_8);
+        return door.get(ValueLayout.JAVA_LONG, MAGIC_AT) == MAGIC
+                && door.get(ValueLayout.JAVA_INT, NAME_BYTES) == name.length
+                && Arrays.equals(door.asSlice(NAME, name.length).toArray(ValueLayout.JAVA_BYTE), name);
+    }
+
+    /**
+     * The channel's door, made if there is none.
+     *
+     * @throws IllegalStateException if the pool has as many doors as it can have
+     */
+    static PoolDoor findOrMake(PoolCommons pool, String channel) {
+        Optional<PoolDoor> present = find(pool, channel);
+        return present.isPresent() ? present.get() : make(pool, channel);
+    }
+
+    private static PoolDoor make(PoolCommons pool, String channel) {
+        byte[] name = channel.getBytes(StandardCharsets.UTF_8);
+        long place = pool.takeForPool(BYTES);
+        MemorySegment door = pool.memory().asSlice(place, BYTES).fill((byte) 0);
+        door.set(ValueLayout.JAVA_LONG, MAGIC_AT, MAGIC);
+        door.set(ValueLayout.JAVA_INT, NAME_BYTES, name.length);
+        MemorySegment.copy(name, 0, door, ValueLayout.JAVA_BYTE, NAME, name.length);
+        MemorySegment roots = pool.roots();
+        for (long at = 0; at < roots.byteSize(); at += Long.BYTES) {
+            // Volatile: pairs with the acquire in find.
+            long present = (long) LONG.compareAndExchange(roots, at, 0L, place);
+            if (present == 0) {
+                return new PoolDoor(door);
+            }
+            if (isOf(pool, present, channel)) {
+                // Another server of the channel was faster.
+                pool.give(place);
+                return new PoolDoor(pool.memory().asSlice(present, BYTES));
+            }
+        }
+        pool.give(place);
+        throw new IllegalStateException("the pool has " + roots.byteSize() / Long.BYTES
+                + " channels already, which is as many as it can have; use another pool");
+    }
+
+    // ---- the server's side
+
+    /** The server that has the door; 0: none. */
+    long owner() {
+        return (long) LONG.getAcquire(memory, OWNER);
+    }
+
+    /** Moved while its owner lives. */
+    long beats() {
+        return (long) LONG.getOpaque(memory, BEAT);
+    }
+
+    /** Whether the door now is {@code owner}'s; {@code before} had it. Knocks that nobody took are dropped: who waits gives up in its own time. */
+    boolean change(long before, long owner) {
+        if (!LONG.compareAndSet(memory, OWNER, before, owner)) {
+            return false;
+        }
+        for (int seat = 0; owner != 0 && seat < SEATS; seat++) {
+            take(seat);
+        }
+        return true;
+    }
+
+    /**
+     * Takes the door from nobody, or from a server that has given no sign of life for as long as a lease.
+     *
+     * @return the number under which the caller has it
+     * @throws RpcException ALREADY_EXISTS if a living server has it
+     */
+    long acquire(String channel) {
+        long mine = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+        long before = owner();
+        if (before != 0) {
+            long beats = beats();
+            long end = System.nanoTime() + PoolBell.LEASE_NANOS;
+            while (System.nanoTime() - end < 0 && owner() == before && beats() == beats) {
+                LockSupport.parkNanos(LOOK_NANOS);
+            }
+            if (beats() != beats && owner() == before) {
+                throw taken(channel);
+            }
+        }
+        if (!change(owner() == 0 ? 0 : before, mine)) {
+            throw taken(channel);
+        }
+        return mine;
+    }
+
+    private static RpcException taken(String channel) {
+        return Status.Code.ALREADY_EXISTS
+                .with("channel %s already has a living server in this pool; stop it, or serve another channel", channel)
+                .asException();
+    }
+
+    /** Says that its server lives. One thread. */
+    void beat() {
+        LONG.setOpaque(memory, BEAT, beats() + 1);
+    }
+
+    /** The place of the knock at that seat, which is the caller's to answer now; 0: none. */
+    long take(int seat) {
+        long at = SEAT + (long) seat * Long.BYTES;
+        // Acquire: pairs with the compare-and-set in sit; the knock is whole.
+        long place = (long) LONG.getAcquire(memory, at);
+        return place != 0 && LONG.compareAndSet(memory, at, place, 0L) ? place : 0;
+    }
+
+    // ---- the client's side
+
+    /** Puts a knock at a free seat; negative if there is none. */
+    int sit(long place) {
+        for (int seat = 0; seat < SEATS; seat++) {
+            // Volatile: pairs with the acquire in take.
+            if (LONG.compareAndSet(memory, SEAT + (long) seat * Long.BYTES, 0L, place)) {
+                return seat;
+            }
+        }
+        return -1;
+    }
+
+    /** Takes a knock back; false if a server has taken it and may write into it. */
+    boolean stand(int seat, long place) {
+        return LONG.compareAndSet(memory, SEAT + (long) seat * Long.BYTES, place, 0L);
+    }
+}

@@ -1,0 +1,274 @@
+package dev.rackcall.rpc.shm.pool;
+
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.rpc.shm.protocol.Handshake;
+import dev.rackcall.rpc.shm.server.ConnectionFactory;
+import dev.rackcall.rpc.shm.server.PolledServer;
+import dev.rackcall.rpc.shm.server.SharedPool;
+import dev.rackcall.rpc.shm.server.ShmServerConnection;
+import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.pool.Pool;
+import dev.rackcall.shm.pool.PoolCommons;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A server for clients on all hosts that map a pool. One thread answers who knocks at its {@link PoolDoor}s; what follows is as for clients of this host, but for
+ * the bell and for where the memory lies.
+ */
+public final class PoolServer extends PolledServer {
+    private static final Logger LOG = LoggerFactory.getLogger(PoolServer.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long JOIN_MILLIS = TimeUnit.SECONDS.toMillis(5);
+
+    private final PoolCommons pool;
+    private final List<Entrance> entrances = new ArrayList<>();
+    private final Thread porter = new Thread(this::attend, "rackcall-porter");
+    private volatile boolean stopping;
+
+    /** One channel: its door, by which number this server has it, and what it serves. */
+    private record Entrance(PoolDoor door, long owner, ConnectionFactory factory, PoolMemory memory) {}
+
+    private PoolServer(ServerSpec spec, PoolCommons pool) {
+        super(spec);
+        this.pool = pool;
+        porter.setDaemon(true);
+    }
+
+    public static PoolServer start(ServerSpec spec, Pool pool) {
+        PoolServer server = new PoolServer(spec, commons(pool));
+        try {
+            spec.services().forEach(server::open);
+            server.pollers.start();
+            server.porter.start();
+        } catch (RuntimeException | Error e) {
+            server.close();
+            throw e;
+        }
+        return server;
+    }
+
+    static PoolCommons commons(Pool pool) {
+        return pool.commons()
+                .orElseThrow(() -> Status.Code.FAILED_PRECONDITION
+                        .with(
+                                "%s is a pool of one host; for calls between hosts open it with Pool.dax(path, host)",
+                                pool)
+                        .asException());
+    }
+
+    private void open(ServerSpec.Service<?> service) {
+        String channel = service.definition().channel();
+        RuntimeDirectory.checkName(channel);
+        try {
+            PoolDoor door = PoolDoor.findOrMake(pool, channel);
+            long owner = door.acquire(channel);
+            try {
+                PoolMemory memory = new PoolMemory(pool, spec.sharedQuota());
+                entrances.add(new Entrance(door, owner, factory(service, memory), memory));
+            } catch (RuntimeException | Error e) {
+                door.change(owner, 0);
+                throw e;
+            }
+        } catch (OutOfArenaException e) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("channel %s: the pool has no memory left for it: %s", channel, e.getMessage())
+                    .asException(e);
+        } catch (IllegalStateException e) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("channel %s: cannot be served: %s", channel, e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    private ConnectionFactory factory(ServerSpec.Service<?> service, PoolMemory memory) {
+        try {
+            return new ConnectionFactory(
+                    spec,
+                    service,
+                    handlers,
+                    memory.most(spec.arenaQuota()),
+                    id -> new SharedPool(memory.sharedFile(), id));
+        } catch (RuntimeException | Error e) {
+            memory.discard();
+            throw e;
+        }
+    }
+
+    // ---- the porter
+
+    private void attend() {
+        long lastRelief = System.nanoTime();
+        long lastTick = lastRelief;
+        while (!stopping) {
+            if (!isPoolOpen()) {
+                LOG.warn("the pool was closed before its server; nobody can call it any more");
+                return;
+            }
+            try {
+                entrances.forEach(this::attend);
+                long now = System.nanoTime();
+                if (now - lastRelief > spec.stuckAfter().toNanos()) {
+                    lastRelief = now;
+                    pollers.relieveIfStuck();
+                }
+                if (now - lastTick > TICK_NANOS) {
+                    lastTick = now;
+                    entrances.forEach(entrance -> {
+                        entrance.factory().tick();
+                        entrance.memory().reclaim();
+                    });
+                }
+            } catch (RuntimeException | Error e) {
+                if (isPoolOpen() && LOG_LIMIT.allows()) {
+                    LOG.error("answering a client failed; the server goes on{}", LOG_LIMIT.skipped(), e);
+                }
+            }
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
+    }
+
+    private void attend(Entrance entrance) {
+        if (entrance.door().owner() != entrance.owner()) {
+            if (LOG_LIMIT.allows()) {
+                LOG.warn(
+                        "channel {}: another server has taken it, since this one had given no sign of life for 5 s{}",
+                        entrance.factory().channel(),
+                        LOG_LIMIT.skipped());
+            }
+            return;
+        }
+        entrance.door().beat();
+        for (int seat = 0; seat < PoolDoor.SEATS; seat++) {
+            long place = entrance.door().take(seat);
+            if (place != 0) {
+                greet(entrance, place);
+            }
+        }
+    }
+
+    private void greet(Entrance entrance, long place) {
+        PoolHandshake knock;
+        try {
+            knock = PoolHandshake.at(pool, place);
+        } catch (Handshake.MalformedException e) {
+            if (LOG_LIMIT.allows()) {
+                LOG.warn(
+                        "somebody has scribbled on channel {}'s door: {}{}",
+                        entrance.factory().channel(),
+                        e.getMessage(),
+                        LOG_LIMIT.skipped());
+            }
+            return;
+        }
+        if (!pool.isThere(knock.host(), knock.boot())) {
+            // Its host was reclaimed while the knock was at the door: what lies there is somebody else's by now.
+            return;
+        }
+        try {
+            Handshake.Hello hello = Handshake.Hello.decode(knock.hello());
+            entrance.factory().check(hello);
+            requireRoom(hello.channel());
+            connect(entrance, knock, hello);
+        } catch (Handshake.MalformedException e) {
+            refuse(knock, Status.Code.FAILED_PRECONDITION.with("the handshake failed: %s", e.getMessage()));
+        } catch (RpcException e) {
+            refuse(knock, e.status());
+        } catch (OutOfArenaException e) {
+            refuse(
+                    knock,
+                    Status.Code.RESOURCE_EXHAUSTED.with(
+                            "the pool has no memory left for a connection: %s; ask for a smaller arenaQuota",
+                            e.getMessage()));
+        } catch (RuntimeException | Error e) {
+            // Who is not answered waits for nothing until its time-out.
+            refuse(
+                    knock,
+                    Status.Code.RESOURCE_EXHAUSTED.with("the server cannot take a connection: %s", e.getMessage()));
+            throw e;
+        }
+    }
+
+    private static void refuse(PoolHandshake knock, Status status) {
+        knock.answer(Handshake.Welcome.refusal(status).encode(), PoolHandshake.Window.NONE, PoolHandshake.Window.NONE);
+    }
+
+    private void connect(Entrance entrance, PoolHandshake knock, Handshake.Hello hello) {
+        ConnectionFactory factory = entrance.factory();
+        PoolMemory.Tenant tenant = entrance.memory().admit(knock);
+        Handshake.Welcome welcome = factory.join(hello, tenant::hasLeft);
+        int number = welcome.participant();
+        connections.comes();
+        ShmServerConnection connection;
+        SharedFile file;
+        try {
+            file = tenant.take(ConnectionFactory.bytes(welcome), welcome.slots());
+        } catch (RuntimeException | Error e) {
+            factory.giveIds(welcome);
+            turnAway(factory, tenant, number);
+            throw e;
+        }
+        try {
+            connection = factory.connect(tenant.bell(), file, welcome, knock.peer(), connections, tenant::leave);
+        } catch (RuntimeException | Error e) {
+            turnAway(factory, tenant, number);
+            throw e;
+        }
+        pollers.quietest().add(connection);
+        knock.answer(welcome.encode(), tenant.window(), entrance.memory().shared());
+        connection.link.told();
+    }
+
+    private void turnAway(ConnectionFactory factory, PoolMemory.Tenant tenant, int number) {
+        tenant.discard();
+        connections.hangsUp();
+        connections.isReleased();
+        factory.shared().leave(number);
+    }
+
+    // ---- the end
+
+    @Override
+    public void close() {
+        admitNobody();
+        stopping = true;
+        try {
+            porter.join(JOIN_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        entrances.forEach(entrance -> unlessClosed(() -> entrance.door().change(entrance.owner(), 0)));
+        endCalls();
+        for (Entrance entrance : entrances) {
+            unlessClosed(() -> entrance.memory().close(entrance.factory().shared()));
+            entrance.factory().close();
+        }
+    }
+
+    /** Does what concerns the pool, unless its owner has closed it before the server: then there is nothing left to be done. */
+    private void unlessClosed(Runnable action) {
+        try {
+            action.run();
+        } catch (IllegalStateException e) {
+            if (isPoolOpen()) {
+                throw e;
+            }
+        }
+    }
+
+    private boolean isPoolOpen() {
+        return pool.memory().scope().isAlive();
+    }
+}

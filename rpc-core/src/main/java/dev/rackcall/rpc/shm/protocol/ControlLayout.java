@@ -1,0 +1,171 @@
+package dev.rackcall.rpc.shm.protocol;
+
+import dev.rackcall.sandbox.Seals;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The memory of one connection, from its start: header, slots, request arena, reply arena. The header's words lie on cache lines by
+ * writer, so that a word which one side reads on every call shares its line with nothing that changes on every call.
+ *
+ * <pre>
+ *      0  magic, layout version, slot count, instance id        written by the server before the client sees the memory
+ *     24  largest  : bytes of a scope that the server copies for one call, 0: it does not say      likewise
+ *     32  seals    : 1 if the server believes none but those that a holder holds                    likewise
+ *    256  watched    : 1 while the server polls this connection               server
+ *    260  state      : 1 open, 2 draining                                     server
+ *    384  consumed   : requests taken so far, published now and then          server
+ *    512  sleepers   : callers that sleep on a futex in their slot            client
+ *    516  reactor    : 1 while the client's reactor thread sleeps             client
+ *   4096  slots, 256 bytes each
+ *      D  descriptors of seals, 1024                                         client
+ *      M  marks of seals, 1024                                               server
+ *      S  request arena   (S, R: from the handshake; all page-aligned)
+ *      R  reply arena
+ * </pre>
+ */
+public final class ControlLayout {
+    /** "RACKCALL" in ASCII, little-endian. */
+    static final long MAGIC = 0x4c4c41434b434152L;
+
+    public static final int VERSION = 3;
+
+    private static final long MAGIC_OFFSET = 0;
+    private static final long VERSION_OFFSET = 8;
+    private static final long SLOTS_OFFSET = 12;
+    private static final long INSTANCE_OFFSET = 16;
+    private static final long LARGEST_SNAPSHOT = 24;
+    private static final long HELD_SEALS_ONLY = 32;
+    public static final long WATCHED = 256;
+    private static final long STATE = 260;
+    public static final long CONSUMED = 384;
+    private static final long SLEEPERS = 512;
+    private static final long REACTOR_ASLEEP = 516;
+    public static final long FIRST_SLOT = 4096;
+    public static final long PAGE = 4096;
+
+    /** Descriptors of seals, which are one for each run of a sealed scope: whole pages of them and of their marks. */
+    static final int SEALS = 1024;
+
+    public static final int STATE_OPEN = 1;
+    public static final int STATE_DRAINING = 2;
+
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+    private ControlLayout() {}
+
+    public static long slot(int index) {
+        return FIRST_SLOT + (long) index * SlotLayout.BYTES;
+    }
+
+    /** Bytes of header and slots, in whole pages: what every connection needs from its start. */
+    public static long slotBytes(int slots) {
+        return (slot(slots) + PAGE - 1) & -PAGE;
+    }
+
+    /** Where the descriptors of seals are. They and the marks get their memory when the first scope is sealed. */
+    static long sealRing(int slots) {
+        return slotBytes(slots);
+    }
+
+    /** Where the marks of seals are. */
+    static long sealMarks(int slots) {
+        return sealRing(slots) + Seals.ringBytes(SEALS);
+    }
+
+    /** Bytes before the arenas, in whole pages. */
+    public static long controlBytes(int slots) {
+        return sealMarks(slots) + Seals.marksBytes(SEALS);
+    }
+
+    public static void initialise(MemorySegment memory, int slots, long instance) {
+        memory.set(ValueLayout.JAVA_INT, VERSION_OFFSET, VERSION);
+        memory.set(ValueLayout.JAVA_INT, SLOTS_OFFSET, slots);
+        memory.set(ValueLayout.JAVA_LONG, INSTANCE_OFFSET, instance);
+        memory.set(ValueLayout.JAVA_INT, WATCHED, 0);
+        memory.set(ValueLayout.JAVA_INT, STATE, STATE_OPEN);
+        // Last: memory with this word is whole. The hand-over through the socket orders it before the client's first
+        // look.
+        memory.set(ValueLayout.JAVA_LONG, MAGIC_OFFSET, MAGIC);
+    }
+
+    public static boolean isInitialised(MemorySegment memory, int slots, long instance) {
+        return memory.get(ValueLayout.JAVA_LONG, MAGIC_OFFSET) == MAGIC
+                && memory.get(ValueLayout.JAVA_INT, VERSION_OFFSET) == VERSION
+                && memory.get(ValueLayout.JAVA_INT, SLOTS_OFFSET) == slots
+                && memory.get(ValueLayout.JAVA_LONG, INSTANCE_OFFSET) == instance;
+    }
+
+    /** Before {@link #initialise}: how large a scope the server copies for one call. */
+    public static void largestSnapshot(MemorySegment memory, long bytes) {
+        memory.set(ValueLayout.JAVA_LONG, LARGEST_SNAPSHOT, bytes);
+    }
+
+    /** As {@link #largestSnapshot(MemorySegment, long)} says; {@link Long#MAX_VALUE} if the server did not say. */
+    public static long largestSnapshot(MemorySegment memory) {
+        long bytes = memory.get(ValueLayout.JAVA_LONG, LARGEST_SNAPSHOT);
+        return bytes > 0 ? bytes : Long.MAX_VALUE;
+    }
+
+    /** Before {@link #initialise}: whether calls under a seal that their client holds itself are refused. */
+    public static void believesHeldSealsOnly(MemorySegment memory, boolean only) {
+        memory.set(ValueLayout.JAVA_INT, HELD_SEALS_ONLY, only ? 1 : 0);
+    }
+
+    /** As {@link #believesHeldSealsOnly(MemorySegment, boolean)} says. */
+    public static boolean believesHeldSealsOnly(MemorySegment memory) {
+        return memory.get(ValueLayout.JAVA_INT, HELD_SEALS_ONLY) != 0;
+    }
+
+    /** Opaque: both sides put a full fence between their own store and looking at the other's. */
+    public static boolean isWatched(MemorySegment memory) {
+        return (int) INT.getOpaque(memory, WATCHED) != 0;
+    }
+
+    /** Opaque: the server follows a clearing store with a full fence before it looks at the slots once more. */
+    public static void watched(MemorySegment memory, boolean watched) {
+        INT.setOpaque(memory, WATCHED, watched ? 1 : 0);
+    }
+
+    /** Pairs with the store in {@link #state(MemorySegment, int)}. */
+    public static int state(MemorySegment memory) {
+        return (int) INT.getAcquire(memory, STATE);
+    }
+
+    /** Pairs with the load in {@link #state(MemorySegment)}. */
+    public static void state(MemorySegment memory, int state) {
+        INT.setRelease(memory, STATE, state);
+    }
+
+    /** Requests below it were taken. Pairs with {@link #consumed(MemorySegment, long)}: their headers may be written again. */
+    public static long consumed(MemorySegment memory) {
+        return (long) LONG.getAcquire(memory, CONSUMED);
+    }
+
+    /** Pairs with {@link #consumed(MemorySegment)}. */
+    public static void consumed(MemorySegment memory, long requests) {
+        LONG.setRelease(memory, CONSUMED, requests);
+    }
+
+    /** Volatile add: a full barrier between announcing the sleep and the last look at the response. */
+    public static void addSleeper(MemorySegment memory, int delta) {
+        INT.getAndAdd(memory, SLEEPERS, delta);
+    }
+
+    /** Opaque: the server fences between publishing responses and this load. */
+    public static boolean hasSleepers(MemorySegment memory) {
+        return (int) INT.getOpaque(memory, SLEEPERS) != 0;
+    }
+
+    /** Volatile: a full barrier between announcing the sleep and the last look at the responses. */
+    public static void reactorAsleep(MemorySegment memory, boolean asleep) {
+        INT.setVolatile(memory, REACTOR_ASLEEP, asleep ? 1 : 0);
+    }
+
+    /** Opaque: the server fences between publishing responses and this load. */
+    public static boolean isReactorAsleep(MemorySegment memory) {
+        return (int) INT.getOpaque(memory, REACTOR_ASLEEP) != 0;
+    }
+}

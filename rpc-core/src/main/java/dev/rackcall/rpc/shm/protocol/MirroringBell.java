@@ -1,0 +1,30 @@
+package dev.rackcall.rpc.shm.protocol;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import java.util.Optional;
+
+/** The bell of a connection whose two ends have memory of their own: it also carries over what was published. Thread-safe. */
+public interface MirroringBell extends Bell {
+    /**
+     * Carries over what was published before this call, and makes the peer look.
+     *
+     * @return false if the peer is gone or this end is closed
+     */
+    boolean push();
+
+    /** Takes in what has arrived. Called again and again by a thread that spins for it. */
+    void look();
+
+    /** Makes the peer's next publication ring here. Called by a thread that is about to sleep, before its last look at the memory. */
+    void listen();
+
+    /** About how many pauses of a processor a {@link #look} takes that finds nothing. */
+    int pausesPerLook();
+
+    /** As long as {@code waiting} in time, for a thread that looks where others pause. */
+    WaitStrategy looking(WaitStrategy waiting);
+
+    /** Why the connection has ended, if the carrier knows more than that the peer is gone. Only after the end. */
+    Optional<Status> endCause();
+}

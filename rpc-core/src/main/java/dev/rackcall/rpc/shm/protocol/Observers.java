@@ -1,0 +1,61 @@
+package dev.rackcall.rpc.shm.protocol;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.LogLimit;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Runs what users want to hear about calls. It must not throw; if it does, the call ends all the same. */
+public final class Observers {
+    private static final Logger LOG = LoggerFactory.getLogger(Observers.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+    private static final long IDLE_SECONDS = 1;
+
+    /**
+     * Platform threads, not virtual ones: a handler that computes on each carrier until its cancellation action tells it to stop would keep that action from
+     * running. As many as there are actions that block; none when there is nothing to do.
+     */
+    private static final Executor CANCELLATIONS = new ThreadPoolExecutor(
+            0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+                Thread thread = new Thread(task, "rackcall-cancelled");
+                thread.setDaemon(true);
+                return thread;
+            });
+
+    private Observers() {}
+
+    public static void tell(CallObserver observer, Status status) {
+        if (observer != CallObserver.NONE) {
+            try {
+                observer.onClose(status);
+            } catch (RuntimeException | Error e) {
+                if (LOG_LIMIT.allows()) {
+                    LOG.warn(
+                            "an interceptor's observer threw {} when it heard {}{}", e, status, LOG_LIMIT.skipped(), e);
+                }
+            }
+        }
+    }
+
+    /** Runs actions for the cancellation of a call, in their order, on a thread of their own: they may block, and pollers have others to serve. */
+    public static void cancelledAside(List<Runnable> actions) {
+        CANCELLATIONS.execute(() -> actions.forEach(Observers::cancelled));
+    }
+
+    /** An action for the cancellation of a call, which its other actions must not suffer from. */
+    public static void cancelled(Runnable action) {
+        try {
+            action.run();
+        } catch (RuntimeException | Error e) {
+            if (LOG_LIMIT.allows()) {
+                LOG.warn("an action for the cancellation of a call threw {}{}", e, LOG_LIMIT.skipped(), e);
+            }
+        }
+    }
+}

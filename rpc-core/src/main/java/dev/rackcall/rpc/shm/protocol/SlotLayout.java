@@ -1,0 +1,173 @@
+package dev.rackcall.rpc.shm.protocol;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * One slot of a connection: a request half that only the client writes and a response half that only the server writes, 128 bytes
+ * apart, so that the two never share a cache line nor the pair of lines that some CPUs fetch together.
+ *
+ * <pre>
+ *         request half                                response half
+ *    +0  word      : published last             +128  word     : published last
+ *    +8  length    : of a payload at ref        +136  length   : of a payload at ref
+ *   +16  ref       : payload, if not inline     +144  ref      : payload, if not inline
+ *   +24  deadline  : nanoTime, if flagged       +152  inline payload, up to 104 bytes
+ *   +32  isolation : what keeps the arguments safe, if flagged
+ *   +40  inline payload, up to 88 bytes
+ *
+ *        63           56 55   48 47               32 31                       0
+ *       +---------------+-------+-------------------+--------------------------+
+ *  word | inline length | flags | method  or status |        ticket + 1        |
+ *       +---------------+-------+-------------------+--------------------------+
+ * </pre>
+ *
+ * The word that publishes also says everything about a small call, so that a call without arguments is one store and one load each way.
+ * Of tickets it has the low half, which is enough: what else can be in the word is from the same slot, and old. The low half is also what a caller
+ * sleeps on.
+ */
+public final class SlotLayout {
+    public static final int BYTES = 256;
+
+    private static final int REQUEST_WORD = 0;
+    public static final int REQUEST_LENGTH = 8;
+    private static final int REQUEST_REF = 16;
+    public static final int REQUEST_DEADLINE = 24;
+    public static final int REQUEST_ISOLATION = 32;
+    public static final int REQUEST_INLINE = 40;
+    public static final int REQUEST_INLINE_BYTES = 88;
+
+    public static final int RESPONSE_WORD = 128;
+    public static final int RESPONSE_LENGTH = 136;
+    private static final int RESPONSE_REF = 144;
+    public static final int RESPONSE_INLINE = 152;
+    public static final int RESPONSE_INLINE_BYTES = 104;
+
+    /** Nothing to do: an earlier call still occupies the slot, or its call was abandoned before it was sent. */
+    public static final int SKIP = 1;
+    /** The payload is at {@code ref}; otherwise it is in the slot. */
+    public static final int OUTSIDE = 2;
+    /** The payload begins with metadata: headers in a request, description and trailers in a response. */
+    public static final int METADATA = 4;
+    /** The caller does not look at the response; it is published all the same, to give the slot back. */
+    public static final int ONE_WAY = 8;
+    /** Not a service method but a {@link ControlOp}. */
+    public static final int CONTROL = 16;
+    /** The caller has set a deadline. */
+    public static final int DEADLINE = 32;
+    /** The shared arguments lie in the scope whose first run the isolation field names, of which the server shall take a snapshot. */
+    public static final int SNAPSHOT = 64;
+    /** The shared arguments lie in the scope whose seal the isolation field names. */
+    public static final int SEALED = 128;
+
+    /** Of a response: its result names objects that lie at other nodes, so that reading it may take a round trip. Only where memory is mirrored. */
+    public static final int HELD = 64;
+
+    /** Both together: nothing is isolated, and the server has to fetch what the shared arguments' Refs lead to. Only where memory is mirrored. */
+    public static final int FETCHED = SNAPSHOT | SEALED;
+
+    private static final int LOW_SHIFT = 32;
+    private static final int FLAGS_SHIFT = 48;
+    private static final int LENGTH_SHIFT = 56;
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+    private SlotLayout() {}
+
+    // ---- the word
+
+    public static long word(long ticket, int methodOrStatus, int flags, int inlineLength) {
+        return ((ticket + 1) & 0xffff_ffffL)
+                | ((long) methodOrStatus << LOW_SHIFT)
+                | ((long) flags << FLAGS_SHIFT)
+                | ((long) inlineLength << LENGTH_SHIFT);
+    }
+
+    /** Whether the word was published for that ticket. */
+    public static boolean isOf(long word, long ticket) {
+        return (int) word == (int) (ticket + 1);
+    }
+
+    public static int methodOrStatus(long word) {
+        return (int) (word >>> LOW_SHIFT) & 0xffff;
+    }
+
+    public static int flags(long word) {
+        return (int) (word >>> FLAGS_SHIFT) & 0xff;
+    }
+
+    public static int inlineLength(long word) {
+        return (int) (word >>> LENGTH_SHIFT);
+    }
+
+    /** Success without a payload, whatever the ticket. */
+    public static boolean isEmptySuccess(long word) {
+        return word >>> LOW_SHIFT == 0;
+    }
+
+    // ---- request half
+
+    /** Pairs with {@link #requestWord}: who sees the ticket sees the request half and the payload stored before. */
+    public static void publishRequest(MemorySegment memory, long slot, long word) {
+        LONG.setRelease(memory, slot + REQUEST_WORD, word);
+    }
+
+    /** Pairs with {@link #publishRequest}. */
+    public static long requestWord(MemorySegment memory, long slot) {
+        return (long) LONG.getAcquire(memory, slot + REQUEST_WORD);
+    }
+
+    public static void requestOutside(MemorySegment memory, long slot, long length, long ref) {
+        memory.set(ValueLayout.JAVA_LONG, slot + REQUEST_LENGTH, length);
+        memory.set(ValueLayout.JAVA_LONG, slot + REQUEST_REF, ref);
+    }
+
+    public static long requestLength(MemorySegment memory, long slot) {
+        return memory.get(ValueLayout.JAVA_LONG, slot + REQUEST_LENGTH);
+    }
+
+    public static long requestRef(MemorySegment memory, long slot) {
+        return memory.get(ValueLayout.JAVA_LONG, slot + REQUEST_REF);
+    }
+
+    public static void requestDeadline(MemorySegment memory, long slot, long deadline) {
+        memory.set(ValueLayout.JAVA_LONG, slot + REQUEST_DEADLINE, deadline);
+    }
+
+    public static long requestDeadline(MemorySegment memory, long slot) {
+        return memory.get(ValueLayout.JAVA_LONG, slot + REQUEST_DEADLINE);
+    }
+
+    public static void requestIsolation(MemorySegment memory, long slot, long scopeOrSeal) {
+        memory.set(ValueLayout.JAVA_LONG, slot + REQUEST_ISOLATION, scopeOrSeal);
+    }
+
+    public static long requestIsolation(MemorySegment memory, long slot) {
+        return memory.get(ValueLayout.JAVA_LONG, slot + REQUEST_ISOLATION);
+    }
+
+    // ---- response half
+
+    /** Pairs with {@link #responseWord}. */
+    public static void publishResponse(MemorySegment memory, long slot, long word) {
+        LONG.setRelease(memory, slot + RESPONSE_WORD, word);
+    }
+
+    /** Pairs with {@link #publishResponse}. */
+    public static long responseWord(MemorySegment memory, long slot) {
+        return (long) LONG.getAcquire(memory, slot + RESPONSE_WORD);
+    }
+
+    public static void responseOutside(MemorySegment memory, long slot, long length, long ref) {
+        memory.set(ValueLayout.JAVA_LONG, slot + RESPONSE_LENGTH, length);
+        memory.set(ValueLayout.JAVA_LONG, slot + RESPONSE_REF, ref);
+    }
+
+    public static long responseLength(MemorySegment memory, long slot) {
+        return memory.get(ValueLayout.JAVA_LONG, slot + RESPONSE_LENGTH);
+    }
+
+    public static long responseRef(MemorySegment memory, long slot) {
+        return memory.get(ValueLayout.JAVA_LONG, slot + RESPONSE_REF);
+    }
+}

@@ -1,0 +1,126 @@
+package dev.rackcall.rpc.shm.server;
+
+import dev.rackcall.rpc.EnforcedSeals;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.ControlOp;
+import dev.rackcall.sandbox.SealException;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.codec.PayloadReader;
+import java.nio.ByteBuffer;
+
+/** Requests that are no service methods: those by which a client's runtime tells the server's what has become of earlier calls. */
+final class ControlRequests {
+    private ControlRequests() {}
+
+    /**
+     * Serves one and answers it, now or, if a stream has nothing ready, later. On the poller.
+     *
+     * @throws ProtocolBreachException if no client of this version sends such a thing
+     */
+    static void serve(ShmServerCall call) throws ProtocolBreachException {
+        ServerRequest request = call.request;
+        ShmServerConnection connection = call.connection;
+        if (request.length() != (ControlOp.isOfTwo(request.methodIndex()) ? 2 * Long.BYTES : Long.BYTES)) {
+            throw new ProtocolBreachException(
+                    "a control request " + request.methodIndex() + " of " + request.length() + " bytes");
+        }
+        request.continues(connection.service.channel());
+        PayloadReader operands = request.open();
+        long operand = operands.readLong();
+        switch (request.methodIndex()) {
+            case ControlOp.CANCEL -> connection.cancel(operand);
+            case ControlOp.RELEASE -> connection.link.replies().release(operand);
+            case ControlOp.READ -> connection.answerRead(operand);
+            case ControlOp.STREAM_CLOSE -> connection.streams.close(operand);
+            case ControlOp.STREAM_PULL -> {
+                pull(call, connection.streams.find(operand), operand);
+                return;
+            }
+            case ControlOp.JOIN_SEALS -> {
+                joinSeals(call, operand, operands.readLong());
+                return;
+            }
+            case ControlOp.SHARE, ControlOp.UNSHARE, ControlOp.FETCH -> {
+                serveNode(call, request.methodIndex(), operand, operands.readLong());
+                return;
+            }
+            default -> throw new ProtocolBreachException("an unknown control request " + request.methodIndex());
+        }
+        call.succeed();
+    }
+
+    private static void joinSeals(ShmServerCall call, long sessionHigh, long sessionLow) {
+        EnforcedSeals trusted = call.connection.spec().sandbox().enforcedSeals().orElse(null);
+        if (trusted == null) {
+            call.fail(Status.Code.FAILED_PRECONDITION
+                    .with("the server trusts no holder of seals; see SandboxPolicy.withEnforcedSeals")
+                    .asException());
+            return;
+        }
+        ReceivedSeals seals;
+        try {
+            seals = call.connection.link.seals();
+            seals.expectJoin();
+        } catch (SealException e) {
+            call.fail(cannotJoin(e));
+            return;
+        }
+        byte[] session = ByteBuffer.allocate(2 * Long.BYTES)
+                .putLong(sessionHigh)
+                .putLong(sessionLow)
+                .array();
+        call.defer();
+        // On a thread of its own, once a connection: holder and client may take their time.
+        Thread.ofPlatform()
+                .daemon()
+                .name("rackcall-join-seals")
+                .start(() -> call.answerLate(() -> {
+                    try {
+                        seals.join(trusted.holder(), session);
+                        call.succeed();
+                    } catch (SealException e) {
+                        call.fail(cannotJoin(e));
+                    }
+                }));
+    }
+
+    /** About the scopes that nodes have open for each other. A request that is wrong fails; its connection goes on. */
+    private static void serveNode(ShmServerCall call, int op, long ref, long bytes) {
+        try {
+            call.connection
+                    .link
+                    .mirrored()
+                    .orElseThrow(() -> Status.Code.FAILED_PRECONDITION
+                            .with("this client shares its server's memory: there is nothing to fetch")
+                            .asException())
+                    .serve(op, ref, bytes, call::result);
+        } catch (RefException e) {
+            call.fail(Status.Code.FAILED_PRECONDITION.with("%s", e.getMessage()).asException(e));
+            return;
+        } catch (RpcException | OutOfArenaException e) {
+            call.fail(e);
+            return;
+        }
+        call.succeed();
+    }
+
+    private static RpcException cannotJoin(SealException cause) {
+        return Status.Code.FAILED_PRECONDITION.with("%s", cause.getMessage()).asException(cause);
+    }
+
+    private static void pull(ShmServerCall call, ServerStream<?> stream, long id) {
+        if (stream == null) {
+            call.fail(Status.Code.NOT_FOUND
+                    .with(
+                            "the server has no open stream %d on this connection; nobody read on for too long, or it was closed",
+                            id)
+                    .asException());
+        } else {
+            call.request.continues(stream.method());
+            call.defer();
+            stream.pull(call);
+        }
+    }
+}

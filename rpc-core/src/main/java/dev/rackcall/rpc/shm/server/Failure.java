@@ -1,0 +1,82 @@
+package dev.rackcall.rpc.shm.server;
+
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.LogLimit;
+import dev.rackcall.sandbox.IsolationEvents;
+import dev.rackcall.shm.NullRefException;
+import dev.rackcall.shm.OutOfArenaException;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.codec.PayloadException;
+import dev.rackcall.shm.types.SharedDataException;
+import java.util.concurrent.CompletionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What a caller is told about an exception at the server. */
+record Failure(Status status, Metadata trailers) {
+    private static final Logger LOG = LoggerFactory.getLogger(Failure.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+
+    /**
+     * The failure to report.
+     *
+     * @param encoding whether the handler had returned, so that a payload that is wrong is its result and not its argument
+     * @param isolated whether a Ref or a length that leads astray is a breach of the sandbox
+     */
+    static Failure of(Throwable cause, String method, boolean encoding, boolean isolated) {
+        try {
+            return judge(cause, method, encoding, isolated);
+        } catch (RuntimeException | Error e) {
+            // An exception may override its methods, and those may throw, too.
+            return plain(Status.Code.UNKNOWN.with(
+                    "%s: the handler threw %s, which cannot be described",
+                    method, cause.getClass().getName()));
+        }
+    }
+
+    private static Failure judge(Throwable cause, String method, boolean encoding, boolean isolated) {
+        return switch (cause) {
+            case RpcException e -> new Failure(e.status(), e.trailers());
+            case CompletionException e when e.getCause() != null -> judge(e.getCause(), method, encoding, isolated);
+            case PayloadException e
+            when encoding ->
+                plain(Status.Code.INTERNAL.with("%s: the handler's result cannot be sent: %s", method, e.getMessage()));
+            case PayloadException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
+            case NullRefException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
+            case RefException e when isolated -> plain(breach(method, e));
+            case SharedDataException e when isolated -> plain(breach(method, e));
+            case RefException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
+            case SharedDataException e -> plain(Status.Code.INVALID_ARGUMENT.with("%s: %s", method, e.getMessage()));
+            case OutOfArenaException e ->
+                plain(Status.Code.RESOURCE_EXHAUSTED.with(
+                        "%s: %s (shared results fill the caller's arena until it gives them back by RpcChannel.release)",
+                        method, e.getMessage()));
+            default -> {
+                // As in gRPC: what a handler did not mean for its caller stays in the server's log.
+                if (LOG_LIMIT.allows()) {
+                    LOG.warn(
+                            "{}: the handler threw {}; its caller, if one waits, gets UNKNOWN{}",
+                            method,
+                            cause.toString(),
+                            LOG_LIMIT.skipped(),
+                            cause);
+                }
+                yield plain(Status.Code.UNKNOWN.with(
+                        "%s: the handler threw %s; the server's log has the rest",
+                        method, cause.getClass().getSimpleName()));
+            }
+        };
+    }
+
+    /** What the caller of an isolated call is told whose arguments led out of them; the server's events say so, too. */
+    static Status breach(String method, RuntimeException cause) {
+        IsolationEvents.violation(IsolationEvents.Violation.SANDBOX, method, cause.getMessage());
+        return Status.Code.PERMISSION_DENIED.with("%s: %s", method, cause.getMessage());
+    }
+
+    private static Failure plain(Status status) {
+        return new Failure(status, Metadata.EMPTY);
+    }
+}

@@ -1,0 +1,153 @@
+package dev.rackcall.rpc.shm.server;
+
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ServerSpec;
+import dev.rackcall.sandbox.ProtectionKeys;
+import dev.rackcall.sandbox.SandboxException;
+import dev.rackcall.sandbox.os.StoreBarrier;
+import dev.rackcall.sandbox.os.UnsupportedFeatureException;
+import dev.rackcall.shm.pool.PoolOptions.Wish;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether a server's handlers run behind protection keys: each in the sandbox of its caller's connection, so that not even native code in it reaches the memory
+ * of another client. All servers of a process share its few keys, and keep them, since threads may be anywhere when one of them ends.
+ */
+final class HandlerWalls {
+    private static final Logger LOG = LoggerFactory.getLogger(HandlerWalls.class);
+    private static final HandlerWalls NONE = new HandlerWalls(Optional.empty());
+    private static ProtectionKeys ofProcess;
+
+    private final Optional<ProtectionKeys> keys;
+
+    private HandlerWalls(Optional<ProtectionKeys> keys) {
+        this.keys = keys;
+    }
+
+    /**
+     * What a server asks for.
+     *
+     * @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if keys are required and cannot be had
+     */
+    static HandlerWalls of(ServerSpec spec) {
+        Optional<Wish> wish = spec.sandbox().protectionKeys();
+        if (wish.isEmpty()) {
+            return NONE;
+        }
+        try {
+            if (spec.dispatch().kind() == Dispatch.Kind.VIRTUAL_THREADS) {
+                throw new UnsupportedFeatureException(
+                        "A virtual thread changes the thread of the system that it runs on, to which keys apply; use"
+                                + " Dispatch.direct() or Dispatch.workers(n).");
+            }
+            return with(ofProcess());
+        } catch (UnsupportedFeatureException e) {
+            if (wish.get() == Wish.REQUIRE) {
+                throw Status.Code.FAILED_PRECONDITION
+                        .with("handlers cannot run behind protection keys, as required: %s", e.getMessage())
+                        .asException(e);
+            }
+            LOG.info("handlers run without protection keys: {}", e.getMessage());
+            return NONE;
+        }
+    }
+
+    static HandlerWalls with(ProtectionKeys keys) {
+        return new HandlerWalls(Optional.of(keys));
+    }
+
+    private static synchronized ProtectionKeys ofProcess() {
+        if (ofProcess == null) {
+            ofProcess = ProtectionKeys.open();
+        }
+        return ofProcess;
+    }
+
+    /** The wall round a connection's memory, which is mapped until {@link Wall#close}. */
+    Wall around(MemorySegment memory) {
+        try {
+            return keys.map(present -> new Wall(present, present.add(memory))).orElse(Wall.NONE);
+        } catch (IllegalStateException e) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with("no more clients can be served behind protection keys: %s", e.getMessage())
+                    .asException(e);
+        }
+    }
+
+    /** Interceptors and handler of one call. */
+    interface Handling {
+        void run() throws Exception;
+    }
+
+    /** What runs handlers of one connection's calls. */
+    static final class Wall {
+        static final Wall NONE = new Wall(null, null);
+        private static final int NOT_ENTERED = -1;
+
+        /** Null, as the region, where there is no wall. */
+        private final ProtectionKeys keys;
+
+        private final ProtectionKeys.Region region;
+
+        private Wall(ProtectionKeys keys, ProtectionKeys.Region region) {
+            this.keys = keys;
+            this.region = region;
+        }
+
+        /** Whether handlers of this connection have a wall, so that {@link #run} has to run them. */
+        boolean isClosed() {
+            return region != null;
+        }
+
+        /**
+         * Runs interceptors and handler, in the sandbox of the caller's connection.
+         *
+         * @throws SandboxException if they have reached for another connection's memory
+         */
+        void run(Handling handling) throws Exception {
+            int before = enter();
+            try {
+                handling.run();
+                StoreBarrier.now();
+            } catch (InternalError e) {
+                throw region.explain(e);
+            } finally {
+                region.leave(before);
+            }
+        }
+
+        private int enter() {
+            try {
+                return region.enter();
+            } catch (IllegalStateException e) {
+                throw Status.Code.RESOURCE_EXHAUSTED.with("%s", e.getMessage()).asException(e);
+            }
+        }
+
+        /**
+         * Lets the calling thread, which may be in another connection's sandbox, answer a call of this connection's.
+         *
+         * @return what {@link #lower} needs
+         */
+        int lift() {
+            return keys == null ? NOT_ENTERED : keys.lift();
+        }
+
+        void lower(int before) {
+            if (keys != null) {
+                keys.lower(before);
+            }
+        }
+
+        /** Before the memory is unmapped; no handler runs any more. */
+        void close() {
+            if (region != null) {
+                region.close();
+            }
+        }
+    }
+}

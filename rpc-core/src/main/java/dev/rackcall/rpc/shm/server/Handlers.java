@@ -1,0 +1,98 @@
+package dev.rackcall.rpc.shm.server;
+
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.Status;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Where handlers run: on the poller, on a pool of workers, or each on a virtual thread. */
+public abstract sealed class Handlers implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Handlers.class);
+
+    /** Runs the call, now or later; called by the poller. */
+    abstract void serve(Relief<ShmServerConnection> duty, ShmServerCall call);
+
+    @Override
+    public void close() {}
+
+    static Handlers of(Dispatch dispatch) {
+        return switch (dispatch.kind()) {
+            case DIRECT -> new Direct();
+            case WORKERS -> new Workers(dispatch.threads());
+            case VIRTUAL_THREADS -> new Virtual();
+        };
+    }
+
+    /** Throws nothing: the thread has other calls to serve. */
+    private static void runAside(ShmServerCall call) {
+        try {
+            try {
+                call.run();
+            } finally {
+                call.endAside();
+            }
+        } catch (RuntimeException | Error e) {
+            LOG.error("a call of channel {} could not be ended", call.connection.channel(), e);
+        }
+    }
+
+    private static final class Direct extends Handlers {
+        @Override
+        void serve(Relief<ShmServerConnection> duty, ShmServerCall call) {
+            Relief.Marks<ShmServerConnection> entered = duty.enter(call.connection);
+            try {
+                call.run();
+            } finally {
+                if (!duty.leave(entered)) {
+                    call.endAside();
+                }
+            }
+        }
+    }
+
+    private static final class Virtual extends Handlers {
+        @Override
+        void serve(Relief<ShmServerConnection> duty, ShmServerCall call) {
+            call.connection.use.callStarts();
+            Thread.startVirtualThread(() -> runAside(call));
+        }
+    }
+
+    private static final class Workers extends Handlers {
+        private static final int QUEUE = 4096;
+        private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+        private final int count;
+        private final WorkerPool<ShmServerCall> pool;
+
+        Workers(int count) {
+            this.count = count;
+            pool = new WorkerPool<>(count, QUEUE, SLEEP_NANOS, Handlers::runAside, Workers::refuse);
+        }
+
+        @Override
+        void serve(Relief<ShmServerConnection> duty, ShmServerCall call) {
+            call.connection.use.callStarts();
+            if (!pool.offer(call)) {
+                call.fail(Status.Code.RESOURCE_EXHAUSTED
+                        .with("all %d workers are busy and %d calls wait; add workers or call less", count, QUEUE)
+                        .asException());
+                call.endAside();
+            }
+        }
+
+        /** Its caller knows that the server is closed; but what the call holds has to be given back. */
+        private static void refuse(ShmServerCall call) {
+            call.fail(Status.Code.UNAVAILABLE
+                    .with("the server was closed before the handler could start")
+                    .asException());
+            call.endAside();
+        }
+
+        @Override
+        public void close() {
+            pool.close();
+        }
+    }
+}

@@ -1,0 +1,319 @@
+package dev.rackcall.rpc.shm.server;
+
+import dev.rackcall.shm.os.socket.EventPoll;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * One polling thread of a server and the connections that it owns. Busy connections are watched, that is polled turn by turn; idle ones ring
+ * through their socket. With nothing to do for a while, the poller stops watching all of them and sleeps in the kernel.
+ */
+public final class Poller {
+    /** Turns between two looks at the sockets: new connections, rings, deaths. */
+    private static final int TURNS_PER_LOOK = 512;
+    /** A turn without a request is longer, and leaves time for a look. */
+    private static final int IDLE_TURN_WEIGHT = 4;
+
+    /** Turns without a request after which a connection is no longer watched, if another one is busy. */
+    private static final int TURNS_WATCHED = 5_000;
+    /** Looks at a lone connection in a turn without a request, with a pause before each but the first. */
+    private static final int PAUSES_PER_TURN = 8;
+
+    private static final long MAX_SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private final EventPoll events = EventPoll.create();
+    private final WaitStrategy waiting;
+    private final Map<Long, ShmServerConnection> connections = new HashMap<>();
+    private final Mailbox mail = new Mailbox();
+    private final WatchList watched = new WatchList();
+    private long lastTag;
+    private int idleTurns;
+    /** The slice in which the sockets were last looked at. */
+    private int sliceOfLook;
+
+    private int turns;
+
+    private final AtomicInteger connectionCount = new AtomicInteger();
+    private final Relief<ShmServerConnection> relief;
+    /** Whether the thread is to count what waits for it. */
+    private volatile boolean counting;
+
+    private volatile boolean stopping;
+    private volatile boolean sleeping;
+    /** Requests that waited for the thread when it counted them last. */
+    private volatile int waitingRequests;
+
+    private Poller(WaitStrategy waiting, String name) {
+        this.waiting = waiting;
+        this.relief = new Relief<>(this::run, name, connection -> post(() -> watchAgain(connection)));
+    }
+
+    /** A poller whose thread runs. */
+    static Poller start(WaitStrategy waiting, String name) {
+        Poller poller = new Poller(waiting, name);
+        try {
+            poller.relief.start();
+        } catch (RuntimeException | Error e) {
+            poller.events.close();
+            throw e;
+        }
+        return poller;
+    }
+
+    /** Hands over a connection that has been agreed with its client. Any thread. */
+    public void add(ShmServerConnection connection) {
+        connectionCount.incrementAndGet();
+        post(() -> adopt(connection));
+    }
+
+    /** Ends a connection that was handed over. Any thread. */
+    public void discard(ShmServerConnection connection) {
+        post(() -> drop(connection));
+    }
+
+    /** Runs {@code action} on the polling thread soon. Any thread. */
+    void post(Runnable action) {
+        mail.add(action);
+        // Volatile stores above, then this look; the poller says that it is about to sleep before its last look at the
+        // mail.
+        if (sleeping) {
+            events.wakeUp();
+        }
+    }
+
+    int connectionCount() {
+        return connectionCount.get();
+    }
+
+    /** Connections as they are now; only on the polling thread. */
+    List<ShmServerConnection> connections() {
+        return new ArrayList<>(connections.values());
+    }
+
+    /** Ends the thread and all connections; returns when that is done or {@code nanos} have passed. Only once nobody else asks for relief. */
+    void stop(long nanos, Duration stuckAfter) {
+        stopping = true;
+        events.wakeUp();
+        long end = System.nanoTime() + nanos;
+        while (!relief.join(stuckAfter) && System.nanoTime() - end < 0) {
+            // It may be in a handler that never returns; its connections end all the same.
+            relief.relieveIfStuck();
+        }
+    }
+
+    /** Whether the thread is in a handler. */
+    boolean isInHandler() {
+        return relief.isInHandler();
+    }
+
+    /**
+     * Requests that have come and that the thread has not taken, as many as there were when this was asked the last time. 0 while it sleeps. That begins a new slice: what waits is counted as soon as the
+     * handler that runs has returned, and not when a burst is over, when nothing ever waits. Any thread.
+     */
+    int waitingRequests() {
+        if (sleeping) {
+            return 0;
+        }
+        // Before the slice: the thread that sees it change looks for this.
+        counting = true;
+        relief.nextSlice();
+        return waitingRequests;
+    }
+
+    /** Whether the thread is polling rather than sleeping in the kernel. */
+    boolean isAwake() {
+        return !sleeping;
+    }
+
+    /** Lets another thread poll on if this one has been in the same handler since the last time this was asked; also begins a new slice. */
+    void relieveIfStuck() {
+        relief.nextSlice();
+        relief.relieveIfStuck();
+    }
+
+    // ---- the polling thread
+
+    /** Of those that are not watched none waits, but at connections whose handlers are all stuck; and of what is watched only who has requests takes more than one look. */
+    private void countWaiting() {
+        counting = false;
+        int count = 0;
+        for (int i = 0; i < watched.size(); i++) {
+            count += watched.get(i).waitingRequests();
+        }
+        waitingRequests = count;
+    }
+
+    private void run() {
+        while (!stopping && isMine()) {
+            try {
+                turn();
+            } catch (RuntimeException | Error e) {
+                PollerLog.failedTurn(e);
+            }
+        }
+        if (isMine()) {
+            mail.runAll();
+            for (ShmServerConnection connection : connections()) {
+                PollerLog.guarded("closing a connection", connection::close);
+            }
+            connections.clear();
+            events.close();
+        }
+    }
+
+    private void adopt(ShmServerConnection connection) {
+        long tag = ++lastTag;
+        connections.put(tag, connection);
+        try {
+            events.add(connection.link.bellFd(), tag);
+            watched.add(connection);
+        } catch (RuntimeException | Error e) {
+            // Without its socket nobody would learn of the client's death.
+            drop(connection);
+            throw e;
+        }
+    }
+
+    private void turn() {
+        int work = 0;
+        for (int i = 0; i < watched.size(); i++) {
+            work += pollOne(watched.get(i));
+            if (!isMine()) {
+                return;
+            }
+            if (counting) {
+                countWaiting();
+            }
+        }
+        if (work > 0) {
+            idleTurns = 0;
+            // Turns of slow handlers are long: connections that are not watched must not wait for many of them.
+            if (++turns >= TURNS_PER_LOOK || relief.slice() != sliceOfLook) {
+                look(0);
+            }
+        } else {
+            idle();
+        }
+    }
+
+    private int pollOne(ShmServerConnection connection) {
+        try {
+            // With one connection to watch, it may as well be looked at several times a turn.
+            int taken = connection.poll(relief, watched.size() == 1 ? PAUSES_PER_TURN : 0);
+            if (!isMine()) {
+                // Relieved in a handler: the connections are another thread's now.
+                return taken;
+            }
+            if (taken == 0 && connection.emptyTurns() > TURNS_WATCHED && watched.size() > 1) {
+                watched.letRing(connection);
+            }
+            if (connection.isOver(taken)) {
+                drop(connection);
+            }
+            return taken;
+        } catch (ProtocolBreachException e) {
+            PollerLog.brokeProtocol(connection.peer(), connection.channel(), e);
+        } catch (RuntimeException | Error e) {
+            PollerLog.failedServing(connection.peer(), connection.channel(), e);
+        }
+        if (isMine()) {
+            PollerLog.guarded("dropping a connection", () -> drop(connection));
+        } else {
+            // Relieved in the handler that failed: the connections are another thread's now.
+            discard(connection);
+        }
+        return 1;
+    }
+
+    private void idle() {
+        idleTurns++;
+        if (mail.mayHaveMail()) {
+            // A new connection, perhaps: it should not wait for the next look at the sockets.
+            look(0);
+            return;
+        }
+        // That much a turn takes where there is one connection; with more it takes longer, and spinning does.
+        int turnsToSpin =
+                watched.size() == 0 ? 0 : waiting.spins() / watched.get(0).pausesPerTurn(PAUSES_PER_TURN);
+        if (watched.size() > 0 && idleTurns <= turnsToSpin) {
+            if (watched.size() > 1) {
+                Thread.onSpinWait();
+            }
+            turns += IDLE_TURN_WEIGHT;
+            if (turns >= TURNS_PER_LOOK) {
+                look(0);
+            }
+        } else if (watched.size() > 0 && idleTurns - turnsToSpin <= waiting.yields()) {
+            Thread.yield();
+        } else if (waiting.sleeps()) {
+            sleep();
+        } else {
+            idleTurns = 0;
+            look(0);
+        }
+    }
+
+    private void sleep() {
+        if (!watched.letAllRing()) {
+            idleTurns = 0;
+            return;
+        }
+        waitingRequests = 0;
+        sleeping = true;
+        look(mail.isEmpty() && !stopping ? MAX_SLEEP_NANOS : 0);
+        sleeping = false;
+        idleTurns = 0;
+    }
+
+    /** Takes in what the sockets have: rings, deaths; and the mail. */
+    private void look(long nanos) {
+        turns = 0;
+        sliceOfLook = relief.slice();
+        int count = events.await(nanos);
+        for (int i = 0; i < count; i++) {
+            ShmServerConnection connection = connections.get(events.tag(i));
+            if (connection != null) {
+                PollerLog.guarded("reading a connection's socket", () -> rung(connection));
+            }
+        }
+        mail.runAll();
+    }
+
+    private void rung(ShmServerConnection connection) {
+        if (connection.drainRings() < 0) {
+            // Dropped in a turn that finds no more requests: what it sent before it went, and expects no answer to, is
+            // served.
+            connection.hungUp();
+            events.remove(connection.link.bellFd());
+        }
+        watched.add(connection);
+    }
+
+    private void drop(ShmServerConnection connection) {
+        watched.remove(connection);
+        if (connections.values().remove(connection)) {
+            connectionCount.decrementAndGet();
+            PollerLog.guarded("forgetting a socket", () -> events.remove(connection.link.bellFd()));
+        }
+        connection.close();
+    }
+
+    // ---- handlers on the polling thread
+
+    /** After a handler that was stuck came back: the connection may have waited for that. */
+    private void watchAgain(ShmServerConnection connection) {
+        if (connections.containsValue(connection)) {
+            watched.add(connection);
+        }
+    }
+
+    /** Whether the current thread still is this poller's. */
+    boolean isMine() {
+        return relief.isOnDuty();
+    }
+}

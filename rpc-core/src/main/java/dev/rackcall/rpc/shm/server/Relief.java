@@ -1,0 +1,226 @@
+package dev.rackcall.rpc.shm.server;
+
+import dev.rackcall.rpc.spi.CallThread;
+import dev.rackcall.rpc.spi.LogLimit;
+import java.lang.foreign.Arena;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sees to it that one thread, and only one, has the duty of a poller, even if a handler that runs on it never returns: another thread is
+ * then given the duty, and the stuck one only ends its own call whenever it comes back.
+ *
+ * <p>What this costs a call is two opaque stores and one load. The rare side pays: to take the duty away, the watcher clears
+ * {@link #onDuty} and then makes every thread pass a handshake (closing any shared memory arena does that), after which either the
+ * thread's {@link Marks} say that it is in a handler and it will find the duty gone, or it has left the handler and keeps the duty.
+ */
+final class Relief<C extends Relief.Served> {
+    /** Whose calls the thread on duty serves: a connection. */
+    interface Served {
+        String channel();
+
+        /** A handler keeps its thread, which another one has relieved. */
+        void handlerIsStuck();
+
+        /** One of those has come back. */
+        void handlerIsBack();
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(Relief.class);
+    private static final LogLimit LOG_LIMIT = new LogLimit();
+    /** More handlers than this that do not return are a leak of threads; from then on the poller waits for them. */
+    private static final int MAX_STUCK = 256;
+
+    private static final VarHandle IN_HANDLER;
+    private static final VarHandle ENTERED;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            IN_HANDLER = lookup.findVarHandle(Marks.class, "inHandler", boolean.class);
+            ENTERED = lookup.findVarHandle(Marks.class, "entered", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Supplier<Thread> threads;
+    /** Hears on a relieved thread that its handler has come back. */
+    private final Consumer<C> onBack;
+    /** See {@link #slice}. */
+    private volatile int slice;
+
+    private final AtomicInteger stuck = new AtomicInteger();
+
+    /** Null while the watcher decides. */
+    private volatile Thread onDuty;
+
+    /** Those of the thread on duty; replaced by the watcher, and only while that thread is in a handler. */
+    private Marks<C> marks = new Marks<>();
+
+    /** What the watcher saw last. */
+    private long enteredBefore = -1;
+
+    Relief(Runnable body, String name, Consumer<C> onBack) {
+        this(body, task -> new CallThread(task, name), onBack);
+    }
+
+    /** For threads that a test makes. */
+    Relief(Runnable body, Function<Runnable, Thread> maker, Consumer<C> onBack) {
+        this.onBack = onBack;
+        this.threads = () -> maker.apply(() -> {
+            // A successor is started before it is named.
+            if (isOnDuty()) {
+                body.run();
+            }
+        });
+    }
+
+    void start() {
+        Thread thread = threads.get();
+        onDuty = thread;
+        thread.start();
+    }
+
+    /** To be called by the thread on duty, which gives what this returns to {@link #leave}. */
+    Marks<C> enter(C connection) {
+        Marks<C> mine = marks;
+        mine.enter(connection);
+        return mine;
+    }
+
+    /** Returns whether the current thread still has the duty. */
+    boolean leave(Marks<C> mine) {
+        IN_HANDLER.setOpaque(mine, false);
+        if (isOnDuty()) {
+            return true;
+        }
+        stuck.decrementAndGet();
+        mine.serving.handlerIsBack();
+        onBack.accept(mine.serving);
+        return false;
+    }
+
+    /** Whether the thread on duty is in a handler; by any thread, which may see the one that was on duty before. */
+    boolean isInHandler() {
+        return (boolean) IN_HANDLER.getOpaque(marks);
+    }
+
+    /**
+     * Changes at every look at stuck handlers, and when the waiting requests are to be counted. A connection that has been served since before it changed lets the others have
+     * their turn, however many requests it has. One load, where looking at the clock would cost more than a call.
+     */
+    int slice() {
+        return slice;
+    }
+
+    /** Begins a new slice. Any thread; two new ones that count as one are a new one. */
+    @SuppressWarnings("NonAtomicVolatileUpdate")
+    void nextSlice() {
+        slice++;
+    }
+
+    boolean isOnDuty() {
+        Thread thread = onDuty;
+        while (thread == null) {
+            Thread.onSpinWait();
+            thread = onDuty;
+        }
+        return thread == Thread.currentThread();
+    }
+
+    /** Called by one watching thread now and then: relieves a thread that is in the same handler as at the last call. */
+    void relieveIfStuck() {
+        long now = (long) ENTERED.getOpaque(marks);
+        boolean same = now == enteredBefore && (boolean) IN_HANDLER.getOpaque(marks);
+        enteredBefore = now;
+        if (same && stuck.get() < MAX_STUCK) {
+            relieve(now);
+        }
+    }
+
+    private void relieve(long enteredThen) {
+        Thread before = onDuty;
+        Thread after = before;
+        Marks<C> stale = marks;
+        onDuty = null;
+        try {
+            Arena.ofShared().close();
+            if ((boolean) IN_HANDLER.getAcquire(stale) && (long) ENTERED.getOpaque(stale) == enteredThen) {
+                Thread next = threads.get();
+                // Fails if the process may have no more threads; then the stuck one keeps the duty.
+                next.start();
+                after = next;
+                stale.serving.handlerIsStuck();
+                stuck.incrementAndGet();
+                marks = new Marks<>();
+                enteredBefore = -1;
+            }
+        } finally {
+            onDuty = after;
+        }
+        if (after != before) {
+            warn(stale.serving.channel(), before);
+        }
+    }
+
+    private void warn(String channel, Thread relieved) {
+        if (LOG_LIMIT.allows()) {
+            LOG.warn(
+                    "a handler of channel {} has not returned on thread {}, which {}; another thread polls on ({} such handlers now){}."
+                            + " Handlers that take long belong on Dispatch.workers or Dispatch.virtualThreads",
+                    channel,
+                    relieved.getName(),
+                    // A thread that the kernel does not run looks as one that computes.
+                    relieved.getState() == Thread.State.RUNNABLE ? "computes, or gets no processor" : "waits",
+                    stuck.get(),
+                    LOG_LIMIT.skipped());
+        }
+    }
+
+    /** Waits for the thread on duty to end; returns whether it has, or is the current thread. */
+    boolean join(Duration bound) {
+        Thread thread = onDuty;
+        if (thread == null || thread == Thread.currentThread()) {
+            return true;
+        }
+        try {
+            return thread.join(bound);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return true;
+        }
+    }
+
+    /**
+     * What one thread on duty leaves for the watcher to see. Each thread has its own: one that was relieved still comes out of its handler some
+     * day, and that must not look as if its successor did.
+     */
+    static final class Marks<C> {
+        /** Whether the thread is in a handler. */
+        @SuppressWarnings("unused") // IN_HANDLER
+        private boolean inHandler;
+
+        /** Whose call it was in last; stored only when it changes, since storing a reference costs a barrier. */
+        private C serving;
+
+        /** How many handlers it has entered. */
+        private long entered;
+
+        private void enter(C connection) {
+            if (serving != connection) {
+                serving = connection;
+            }
+            ENTERED.setOpaque(this, entered + 1);
+            // Release: whoever sees the mark sees whose call it is.
+            IN_HANDLER.setRelease(this, true);
+        }
+    }
+}

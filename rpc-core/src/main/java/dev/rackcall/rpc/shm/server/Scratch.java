@@ -1,0 +1,70 @@
+package dev.rackcall.rpc.shm.server;
+
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaSpec;
+import dev.rackcall.shm.TableHome;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.file.Unmapping;
+import java.util.List;
+
+/** The arena of a channel's temporary scopes, which no client maps. Made when a handler first asks for one. Thread-safe. */
+final class Scratch implements AutoCloseable {
+    private static final int OWNER = 1;
+    private static final long FIRST_BYTES = 64 << 10;
+
+    private final String channel;
+    private final int id;
+    private final long quota;
+    private volatile Arena arena;
+    private SharedFile file;
+    private Mapping mapping;
+    private boolean closed;
+
+    Scratch(String channel, int id, long quota) {
+        this.channel = channel;
+        this.id = id;
+        this.quota = quota;
+    }
+
+    Arena arena() {
+        Arena present = arena;
+        return present == null ? open() : present;
+    }
+
+    private synchronized Arena open() {
+        if (closed) {
+            throw new IllegalStateException(
+                    "channel " + channel + " was closed, so its handlers have no temporary scopes");
+        }
+        if (arena == null) {
+            try {
+                file = SharedFile.memfd("rackcall" + channel + "-scratch", quota);
+                mapping = file.map();
+                arena = Arena.create(
+                        new ArenaSpec(id, mapping.memory(), file, 0, TableHome.PRIVATE, OWNER, FIRST_BYTES));
+            } catch (RuntimeException | Error e) {
+                // The next handler that asks tries again, on a host that may have memory by then.
+                giveBack();
+                throw e;
+            }
+        }
+        return arena;
+    }
+
+    private void giveBack() {
+        if (mapping != null) {
+            Unmapping.of(List.of(mapping), file::close);
+        } else if (file != null) {
+            file.close();
+        }
+        mapping = null;
+        file = null;
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        giveBack();
+    }
+}

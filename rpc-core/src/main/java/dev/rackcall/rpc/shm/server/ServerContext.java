@@ -1,0 +1,124 @@
+package dev.rackcall.rpc.shm.server;
+
+import dev.rackcall.rpc.Deadline;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.RpcContext;
+import dev.rackcall.rpc.shm.protocol.Observers;
+import dev.rackcall.shm.Scope;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** One call as its handler may see and keep it. Made only when a handler or an interceptor asks. Thread-safe. */
+final class ServerContext implements RpcContext {
+    private final MethodDescriptor method;
+    private final Metadata headers;
+    private final long deadline;
+    private final Peer peer;
+    private final List<Runnable> onCancel = new ArrayList<>();
+    /** Null once the call has ended: the slot then serves somebody else. */
+    private CallObjects call;
+
+    private boolean cancelled;
+    private boolean saidOverdue;
+
+    ServerContext(CallObjects call, MethodDescriptor method, Metadata headers, long deadline, Peer peer) {
+        this.call = call;
+        this.method = method;
+        this.headers = headers;
+        this.deadline = deadline;
+        this.peer = peer;
+    }
+
+    @Override
+    public MethodDescriptor method() {
+        return method;
+    }
+
+    @Override
+    public Metadata headers() {
+        return headers;
+    }
+
+    @Override
+    public Optional<Deadline> deadline() {
+        return deadline == 0 ? Optional.empty() : Optional.of(Deadline.atNanoTime(deadline));
+    }
+
+    @Override
+    public synchronized boolean isCancelled() {
+        if (!cancelled && deadline != 0 && deadline - System.nanoTime() <= 0) {
+            saidOverdue = true;
+        }
+        return cancelled || saidOverdue;
+    }
+
+    /** Whether its handler was told that the deadline has passed, and may have given up because of that. */
+    synchronized boolean hasSaidOverdue() {
+        return saidOverdue;
+    }
+
+    @Override
+    public void onCancel(Runnable action) {
+        synchronized (this) {
+            if (!cancelled) {
+                if (call != null) {
+                    onCancel.add(action);
+                }
+                return;
+            }
+        }
+        Observers.cancelled(action);
+    }
+
+    @Override
+    public Peer peer() {
+        return peer;
+    }
+
+    @Override
+    public synchronized Scope replyScope() {
+        if (call == null) {
+            throw new IllegalStateException(
+                    method.fullName() + ": the call has ended, so it has no reply scope any more");
+        }
+        return call.replyScope().scope();
+    }
+
+    @Override
+    public synchronized Scope temporaryScope() {
+        if (call == null) {
+            throw new IllegalStateException(
+                    method.fullName() + ": the call has ended, so it has no temporary scope any more");
+        }
+        return call.temporaryScope();
+    }
+
+    @Override
+    public synchronized Scope adopt(Object argument) {
+        if (call == null) {
+            throw new IllegalStateException(
+                    method.fullName() + ": the call has ended, so its arguments are its caller's alone");
+        }
+        return call.adopt(argument, method.fullName());
+    }
+
+    void cancel() {
+        List<Runnable> toRun;
+        synchronized (this) {
+            cancelled = true;
+            toRun = List.copyOf(onCancel);
+            onCancel.clear();
+        }
+        if (!toRun.isEmpty()) {
+            Observers.cancelledAside(toRun);
+        }
+    }
+
+    synchronized void end() {
+        call = null;
+        onCancel.clear();
+    }
+}

@@ -1,0 +1,200 @@
+package dev.rackcall.rpc.shm.server;
+
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.MetadataCodec;
+import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.codec.PayloadReader;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The request of the call that a slot serves: its header, copied and checked once, since the client may go on writing, and where its payload is read.
+ * Begun by the poller, then used by the thread that serves the call.
+ */
+final class ServerRequest {
+    private final ServerEnd link;
+    private final ServiceBinding service;
+    private final PayloadBudget payloads;
+    private final MemorySegment memory;
+    private final long slot;
+    private final PayloadReader reader;
+
+    private long ticket;
+    private int methodIndex;
+    private int flags;
+    private long length;
+    private long ref;
+    /** What of {@link #length} the connection has counted; less than all of it: it refused. */
+    private long counted;
+
+    private long deadline;
+    /** Which scope's or seal's the arguments are, if the flags say so. */
+    private long isolation;
+
+    /** Of control requests: whose they are, for messages. */
+    private String continued;
+
+    private boolean opened;
+    private Metadata headers = Metadata.EMPTY;
+
+    ServerRequest(ServerEnd link, ServiceBinding service, PayloadBudget payloads, long slot) {
+        this.link = link;
+        this.service = service;
+        this.payloads = payloads;
+        this.memory = link.memory();
+        this.slot = slot;
+        this.reader = PayloadReader.create().objects(service.objects());
+    }
+
+    /** Copies the header; each word is read once. */
+    void begin(long takenTicket, long word) throws ProtocolBreachException {
+        ticket = takenTicket;
+        methodIndex = SlotLayout.methodOrStatus(word);
+        flags = SlotLayout.flags(word);
+        if (isIsolated()) {
+            isolation = SlotLayout.requestIsolation(memory, slot);
+        }
+        deadline = (flags & SlotLayout.DEADLINE) == 0 ? 0 : SlotLayout.requestDeadline(memory, slot);
+        if ((flags & SlotLayout.OUTSIDE) == 0) {
+            counted = 0;
+            length = SlotLayout.inlineLength(word);
+            if (length > SlotLayout.REQUEST_INLINE_BYTES) {
+                throw new ProtocolBreachException("an inline payload of " + length + " bytes");
+            }
+        } else {
+            length = SlotLayout.requestLength(memory, slot);
+            ref = SlotLayout.requestRef(memory, slot);
+            if (!link.isRequestPayload(ref, length)) {
+                throw new ProtocolBreachException(
+                        "a payload of " + length + " bytes at " + Ref.describe(ref) + ", outside its request arena");
+            }
+            counted = payloads.take(length) ? length : 0;
+        }
+        opened = false;
+    }
+
+    /** Throws what the call ends with, if its handler must not run. */
+    void requireServable() {
+        if (!service.hasMethod(methodIndex)) {
+            throw Status.Code.UNIMPLEMENTED
+                    .with(
+                            "channel %s has no method number %d; build both sides from the same interface",
+                            service.channel(), methodIndex)
+                    .asException();
+        }
+        if (deadline != 0 && deadline - System.nanoTime() <= 0) {
+            throw Status.Code.DEADLINE_EXCEEDED
+                    .with("%s: the deadline had passed before the handler could start", name())
+                    .asException();
+        }
+        if ((flags & SlotLayout.OUTSIDE) != 0 && counted < length) {
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with(
+                            "%s: its arguments of %d bytes and those of earlier calls that still run exceed the request arena;"
+                                    + " wait for them, or open the channel with a larger arenaQuota",
+                            name(), length)
+                    .asException();
+        }
+    }
+
+    long ticket() {
+        return ticket;
+    }
+
+    int methodIndex() {
+        return methodIndex;
+    }
+
+    MethodDescriptor method() {
+        return service.method(methodIndex);
+    }
+
+    /** A control request goes on with a call of that method, which is to blame for what comes of it. */
+    void continues(String method) {
+        continued = method;
+    }
+
+    String name() {
+        if ((flags & SlotLayout.CONTROL) != 0) {
+            return continued;
+        }
+        return service.hasMethod(methodIndex) ? method().fullName() : service.channel() + "/#" + methodIndex;
+    }
+
+    /** On the clock of {@link System#nanoTime}; 0: none. */
+    long deadline() {
+        return deadline;
+    }
+
+    int flags() {
+        return flags;
+    }
+
+    boolean isIsolated() {
+        int how = flags & SlotLayout.FETCHED;
+        return how != 0 && how != SlotLayout.FETCHED;
+    }
+
+    boolean isSealed() {
+        return (flags & SlotLayout.FETCHED) == SlotLayout.SEALED;
+    }
+
+    /** Whether what the shared arguments lead to has stayed with the client. */
+    boolean isFetched() {
+        return (flags & SlotLayout.FETCHED) == SlotLayout.FETCHED;
+    }
+
+    /** The first run of the arguments' scope, or their seal's number. Only of an isolated request. */
+    long isolation() {
+        return isolation;
+    }
+
+    // ---- the payload
+
+    long length() {
+        return length;
+    }
+
+    /** The payload, behind the headers. */
+    PayloadReader arguments() {
+        if (!opened) {
+            opened = true;
+            open();
+            if ((flags & SlotLayout.METADATA) != 0) {
+                headers = MetadataCodec.read(reader);
+            }
+        }
+        return reader;
+    }
+
+    Metadata headers() {
+        if ((flags & SlotLayout.METADATA) != 0) {
+            arguments();
+        }
+        return headers;
+    }
+
+    /** The payload from its first byte. */
+    PayloadReader open() {
+        if ((flags & SlotLayout.OUTSIDE) == 0) {
+            reader.begin(memory, slot + SlotLayout.REQUEST_INLINE, length);
+        } else {
+            reader.begin(link.requestMemory(), Ref.offset(ref), length);
+        }
+        return reader;
+    }
+
+    /** The call has ended: nobody reads the payload any more. */
+    void end() {
+        // A comparison is cheaper than a reference store, which has a garbage collector's barrier.
+        if (headers != Metadata.EMPTY) {
+            headers = Metadata.EMPTY;
+        }
+        if (counted != 0) {
+            payloads.give(counted);
+            counted = 0;
+        }
+    }
+}

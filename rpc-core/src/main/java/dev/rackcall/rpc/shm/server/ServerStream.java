@@ -1,0 +1,360 @@
+package dev.rackcall.rpc.shm.server;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ServerCall.ResultWriter;
+import dev.rackcall.shm.codec.PayloadWriter;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The producing end of a server stream. A virtual thread takes elements from the handler's stream, at most {@link #AHEAD} ahead of the
+ * reader; a pull carries away what is ready, or waits for the next element. A reader that neither pulls nor closes for
+ * {@link #READER_SECONDS} loses its stream: at once if elements wait for room, else when its place is needed for another.
+ */
+final class ServerStream<T> {
+    private static final Logger LOG = LoggerFactory.getLogger(ServerStream.class);
+    private static final int AHEAD = 64;
+    private static final long READER_SECONDS = 60;
+
+    private final ServerStreams owner;
+    private final long id;
+    private final long opener;
+    private final Stream<T> elements;
+    private final ResultWriter<T> writer;
+    private final String method;
+    private final CallMemory memory;
+    private final LongSupplier nanoTime;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition room = lock.newCondition();
+    private final Deque<T> ready = new ArrayDeque<>();
+    private DeferrableCall waiting;
+    private Throwable failure;
+    private boolean done;
+    private Thread producer;
+    /** No more elements will be taken from the handler's stream. */
+    private boolean produced;
+    /** Answers under way. */
+    private int answering;
+    /** By {@link #nanoTime}: when the stream was opened, or gave its reader something last. */
+    private long wanted;
+    /** The arguments, which elements may be computed from until they are encoded, are not needed any more. */
+    private boolean left;
+
+    /**
+     * @param opener ticket of the call that returned it
+     * @param memory of the call that the stream answers, which the elements may be computed from; null if it has none
+     */
+    ServerStream(
+            ServerStreams owner,
+            long id,
+            long opener,
+            Stream<T> elements,
+            ResultWriter<T> writer,
+            String method,
+            CallMemory memory,
+            LongSupplier nanoTime) {
+        this.owner = owner;
+        this.id = id;
+        this.opener = opener;
+        this.elements = elements;
+        this.writer = writer;
+        this.method = method;
+        this.memory = memory;
+        this.nanoTime = nanoTime;
+        this.wanted = nanoTime.getAsLong();
+    }
+
+    long id() {
+        return id;
+    }
+
+    /** Whether its reader has not pulled for so long that it cannot be expected any more. */
+    boolean isForsaken() {
+        lock.lock();
+        try {
+            return waiting == null && nanoTime.getAsLong() - wanted > TimeUnit.SECONDS.toNanos(READER_SECONDS);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What one pull gets. Taken under the lock and encoded without it, since encoding runs users' code: whoever closes the stream must not wait for that. */
+    private record Answer<T>(DeferrableCall call, List<T> elements, boolean last, Optional<Throwable> failure) {}
+
+    /** Begins to take elements; a pull that waits is answered in any case. */
+    void start() {
+        try {
+            Thread thread = Thread.ofVirtual().name("rackcall-stream-" + id).unstarted(this::produce);
+            lock.lock();
+            try {
+                producer = thread;
+            } finally {
+                lock.unlock();
+            }
+            thread.start();
+            interruptIfOver(thread);
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        }
+    }
+
+    /** Whoever ended the stream before its thread ran could not interrupt that. */
+    private void interruptIfOver(Thread thread) {
+        lock.lock();
+        try {
+            if (done && !produced) {
+                thread.interrupt();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** There will be no elements. */
+    private void fail(Throwable why) {
+        try (elements) {
+            end(why);
+        } finally {
+            leaveArgumentsIfOver();
+        }
+    }
+
+    private void produce() {
+        Throwable thrown = null;
+        try (Stream<T> source = elements) {
+            Iterator<T> iterator = source.iterator();
+            while (iterator.hasNext()) {
+                if (!offer(iterator.next())) {
+                    break;
+                }
+            }
+        } catch (InterruptedException e) {
+            thrown = Status.Code.CANCELLED
+                    .with("%s: the stream was closed", method)
+                    .asException();
+        } catch (RuntimeException | Error e) {
+            thrown = e;
+        }
+        if (thrown == null && memory != null && memory.hasLostItsSeal()) {
+            thrown = Status.Code.ABORTED
+                    .with("%s: whoever held the seal of its arguments has ended, so they may have changed", method)
+                    .asException();
+        }
+        try {
+            end(thrown);
+        } finally {
+            leaveArgumentsIfOver();
+        }
+    }
+
+    private void leaveArgumentsIfOver() {
+        boolean over;
+        lock.lock();
+        try {
+            over = memory != null && !left && produced && ready.isEmpty() && answering == 0;
+            left |= over;
+        } finally {
+            lock.unlock();
+        }
+        if (over) {
+            memory.leave();
+        }
+    }
+
+    private boolean offer(T element) throws InterruptedException {
+        if (element == null) {
+            throw Status.Code.INTERNAL
+                    .with("%s: the handler's stream has a null element", method)
+                    .asException();
+        }
+        Optional<Answer<T>> answer;
+        lock.lockInterruptibly();
+        try {
+            while (!done && ready.size() >= AHEAD) {
+                if (!room.await(READER_SECONDS, TimeUnit.SECONDS)) {
+                    LOG.info("{}: nobody pulled from stream {} for {} s; it is closed", method, id, READER_SECONDS);
+                    // Should somebody pull just now, he must not take this for the stream's end.
+                    failure = Status.Code.CANCELLED
+                            .with("%s: nobody pulled from the stream for %d s", method, READER_SECONDS)
+                            .asException();
+                    done = true;
+                    ready.clear();
+                    owner.forget(id);
+                }
+            }
+            if (done) {
+                return false;
+            }
+            ready.add(element);
+            answer = takeAnswer();
+        } finally {
+            lock.unlock();
+        }
+        answer.ifPresent(this::answer);
+        return true;
+    }
+
+    private void end(Throwable thrown) {
+        Optional<Answer<T>> answer;
+        lock.lock();
+        try {
+            produced = true;
+            done = true;
+            if (failure == null) {
+                failure = thrown;
+            }
+            answer = takeAnswer();
+        } finally {
+            lock.unlock();
+        }
+        answer.ifPresent(this::answer);
+    }
+
+    /** The full name of the method that returned it. */
+    String method() {
+        return method;
+    }
+
+    boolean isOpenedBy(long ticket) {
+        return opener == ticket;
+    }
+
+    /** Answers {@code call}, which was deferred, with what is ready now or next. */
+    void pull(DeferrableCall call) {
+        boolean taken;
+        Optional<Answer<T>> answer;
+        lock.lock();
+        try {
+            taken = waiting == null;
+            if (taken) {
+                waiting = call;
+            }
+            answer = takeAnswer();
+        } finally {
+            lock.unlock();
+        }
+        if (!taken) {
+            refuse(call);
+        }
+        answer.ifPresent(this::answer);
+    }
+
+    private void refuse(DeferrableCall call) {
+        call.answerLate(() -> call.fail(Status.Code.FAILED_PRECONDITION
+                .with("%s: stream %d is already being pulled; one reader at a time", method, id)
+                .asException()));
+    }
+
+    /** What there is for the pull that waits, if both are there. Under the lock. */
+    private Optional<Answer<T>> takeAnswer() {
+        if (waiting == null || (ready.isEmpty() && !done)) {
+            return Optional.empty();
+        }
+        DeferrableCall call = waiting;
+        waiting = null;
+        wanted = nanoTime.getAsLong();
+        answering++;
+        List<T> elements = List.copyOf(ready);
+        ready.clear();
+        room.signalAll();
+        // The elements before a failure come first, and the next pull gets it.
+        return Optional.of(new Answer<>(
+                call,
+                elements,
+                done && failure == null,
+                elements.isEmpty() ? Optional.ofNullable(failure) : Optional.empty()));
+    }
+
+    private void answer(Answer<T> answer) {
+        try {
+            answer.call.answerLate(() -> end(answer.call, answer));
+        } finally {
+            lock.lock();
+            try {
+                answering--;
+            } finally {
+                lock.unlock();
+            }
+            leaveArgumentsIfOver();
+        }
+    }
+
+    private void end(DeferrableCall call, Answer<T> answer) {
+        if (answer.failure.isPresent()) {
+            owner.forget(id);
+            call.fail(answer.failure.get());
+            return;
+        }
+        try {
+            encode(answer);
+        } catch (RuntimeException | Error e) {
+            produceNoMore();
+            throw e;
+        }
+        if (!call.succeed()) {
+            // Whoever asked has another answer: nobody reads on.
+            cancel();
+        }
+    }
+
+    private void encode(Answer<T> answer) {
+        PayloadWriter out = answer.call.result();
+        out.writeLong(id);
+        out.writeBoolean(answer.last);
+        out.writeCount(answer.elements.size());
+        for (T element : answer.elements) {
+            writer.write(out, answer.call, element);
+        }
+        if (answer.last) {
+            owner.forget(id);
+        }
+    }
+
+    /** An element could not be encoded. */
+    private void produceNoMore() {
+        lock.lock();
+        try {
+            done = true;
+            room.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        owner.forget(id);
+    }
+
+    /** The reader has gone. */
+    void cancel() {
+        Optional<Answer<T>> answer;
+        Thread running;
+        lock.lock();
+        try {
+            done = true;
+            ready.clear();
+            failure = Status.Code.CANCELLED
+                    .with("%s: the stream was closed", method)
+                    .asException();
+            answer = takeAnswer();
+            running = producer;
+            room.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        answer.ifPresent(this::answer);
+        owner.forget(id);
+        leaveArgumentsIfOver();
+        if (running != null) {
+            running.interrupt();
+        }
+    }
+}

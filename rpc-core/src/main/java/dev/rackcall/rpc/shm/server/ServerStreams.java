@@ -1,0 +1,108 @@
+package dev.rackcall.rpc.shm.server;
+
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.spi.ServerCall.ResultWriter;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/** The open server streams of one connection. Thread-safe. */
+final class ServerStreams {
+    /** A client that leaves more streams open is told so. */
+    private static final int MAX_OPEN = 256;
+
+    private final Map<Long, ServerStream<?>> open = new HashMap<>();
+    private final LongSupplier nanoTime;
+    private long lastId;
+    private boolean closed;
+
+    ServerStreams() {
+        this(System::nanoTime);
+    }
+
+    ServerStreams(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+    }
+
+    /** @param opener ticket of the call that returned it */
+    <T> ServerStream<T> open(
+            long opener, Stream<T> elements, ResultWriter<T> writer, String method, Supplier<CallMemory> memory) {
+        ServerStream<T> stream = tryOpen(opener, elements, writer, method, memory);
+        if (stream == null) {
+            endForsaken();
+            stream = tryOpen(opener, elements, writer, method, memory);
+        }
+        if (stream == null) {
+            // Users' code, and so without the lock.
+            elements.close();
+            throw Status.Code.RESOURCE_EXHAUSTED
+                    .with(
+                            "%s: %d streams are open on this connection; read them to their end or close them",
+                            method, MAX_OPEN)
+                    .asException();
+        }
+        return stream;
+    }
+
+    private synchronized <T> ServerStream<T> tryOpen(
+            long opener, Stream<T> elements, ResultWriter<T> writer, String method, Supplier<CallMemory> memory) {
+        if (closed || open.size() >= MAX_OPEN) {
+            return null;
+        }
+        long id = ++lastId;
+        ServerStream<T> stream = new ServerStream<>(this, id, opener, elements, writer, method, memory.get(), nanoTime);
+        open.put(id, stream);
+        return stream;
+    }
+
+    /** Streams that their readers have left without closing them, as one does who takes the first element only. */
+    private void endForsaken() {
+        List<ServerStream<?>> all;
+        synchronized (this) {
+            all = List.copyOf(open.values());
+        }
+        // Without the monitor, which a stream takes while it holds its own lock.
+        all.stream().filter(ServerStream::isForsaken).forEach(ServerStream::cancel);
+    }
+
+    /** The stream with that id, or null: the id came from a peer. */
+    synchronized ServerStream<?> find(long id) {
+        return open.get(id);
+    }
+
+    synchronized void forget(long id) {
+        open.remove(id);
+    }
+
+    void close(long id) {
+        ServerStream<?> stream = find(id);
+        if (stream != null) {
+            stream.cancel();
+        }
+    }
+
+    /** The caller of {@code ticket} no longer waits: if that opened a stream, nobody knows its number. */
+    void closeOpenedBy(long ticket) {
+        Optional<ServerStream<?>> stream;
+        synchronized (this) {
+            stream = open.values().stream()
+                    .filter(each -> each.isOpenedBy(ticket))
+                    .findFirst();
+        }
+        stream.ifPresent(ServerStream::cancel);
+    }
+
+    void closeAll() {
+        List<ServerStream<?>> all;
+        synchronized (this) {
+            closed = true;
+            all = new ArrayList<>(open.values());
+        }
+        all.forEach(ServerStream::cancel);
+    }
+}

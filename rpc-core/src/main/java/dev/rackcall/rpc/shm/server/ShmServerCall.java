@@ -1,0 +1,362 @@
+package dev.rackcall.rpc.shm.server;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.RpcContext;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.ServerInterceptor;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.shm.protocol.Observers;
+import dev.rackcall.rpc.spi.CallThread;
+import dev.rackcall.shm.codec.PayloadReader;
+import dev.rackcall.shm.codec.PayloadWriter;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
+
+/**
+ * The server's side of one slot: a call from the moment its request was taken until its response is published, whether its handler returns it, somebody else gives it later, or nobody wants it any more. Used by one call after the other; the poller begins it, and whichever thread serves the call ends it.
+ *
+ * <p>What came is in a {@link ServerRequest}, what goes back in a {@link ServerResponse}, what travels by pointer in {@link CallObjects}.
+ */
+final class ShmServerCall extends DeferrableCall {
+    private static final VarHandle BUSY;
+
+    static {
+        try {
+            BUSY = MethodHandles.lookup().findVarHandle(ShmServerCall.class, "busy", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    final ShmServerConnection connection;
+    final ServerRequest request;
+    final ServerResponse response;
+    final CallObjects objects;
+
+    private final int index;
+
+    /** Set by the poller, cleared by who ends the call: a client that uses the slot again before is out of order. */
+    @SuppressWarnings("unused") // BUSY
+    private boolean busy;
+
+    /** The last ticket whose handler left the answer to somebody else. Only grows, so that the slot's next call cannot take that back. */
+    private long deferredTicket = -1;
+
+    private CallObserver observer = CallObserver.NONE;
+    /** Written by the thread that serves, read by the poller when a cancellation comes: volatile, as {@link #unwanted}. */
+    private volatile ServerContext context;
+
+    /** The caller no longer waits. Set before {@link #context} is looked at; who makes the context looks here after it. */
+    private volatile boolean unwanted;
+
+    ShmServerCall(ShmServerConnection connection, int index) {
+        this.connection = connection;
+        this.index = index;
+        long slot = ControlLayout.slot(index);
+        ServerEnd link = connection.link;
+        ServiceBinding service = connection.service;
+        this.request = new ServerRequest(link, service, connection.payloads, slot);
+        this.response = new ServerResponse(link, service, slot);
+        this.objects = new CallObjects(link, service, connection.payloads, request, response);
+    }
+
+    long slot() {
+        return ControlLayout.slot(index);
+    }
+
+    // ---- taking the request: on the poller's thread
+
+    void begin(long ticket, long word) throws ProtocolBreachException {
+        if (isBusy()) {
+            throw new ProtocolBreachException("request " + ticket + " came in a slot whose call is still under way");
+        }
+        // That there is another request says that the answer to the last one has been read, or that nobody wants it.
+        response.forgetLast();
+        request.begin(ticket, word);
+        response.begin();
+        if (context != null) {
+            context = null;
+        }
+        if (unwanted) {
+            unwanted = false;
+        }
+        BUSY.setRelease(this, true);
+    }
+
+    private boolean isBusy() {
+        return (boolean) BUSY.getAcquire(this);
+    }
+
+    // ---- serving it: on any one thread
+
+    /** Runs the handler on the calling thread and answers, unless the handler deferred that. */
+    void run() {
+        // Once the call was deferred, it may end, and the slot serve its next call, before the handler has returned
+        // here.
+        long served = request.ticket();
+        CallThread.serve(connection.calls(), index);
+        try {
+            request.requireServable();
+            HandlerWalls.Wall wall = wall();
+            if (wall.isClosed()) {
+                wall.run(this::handle);
+            } else {
+                handle();
+            }
+            if (deferredTicket < served) {
+                succeed();
+            }
+        } catch (Throwable t) {
+            if (deferredTicket < served) {
+                fail(t);
+            }
+        } finally {
+            CallThread.serveNone();
+        }
+    }
+
+    /** Interceptors, then the generated dispatcher, which calls the service. */
+    private void handle() throws Exception {
+        ServiceBinding service = connection.service;
+        ServerInterceptor[] interceptors = service.interceptors();
+        if (interceptors.length != 0) {
+            CallObserver combined = CallObserver.NONE;
+            for (ServerInterceptor interceptor : interceptors) {
+                combined = combined.and(interceptor.onCall(context()));
+                observer = combined;
+            }
+        }
+        service.dispatcher().dispatch(request.methodIndex(), this);
+    }
+
+    @Override
+    HandlerWalls.Wall wall() {
+        return connection.link.wall();
+    }
+
+    @Override
+    public PayloadReader arguments() {
+        return request.arguments();
+    }
+
+    @Override
+    public PayloadWriter result() {
+        return response.result();
+    }
+
+    @Override
+    public <T> T shared(Class<T> type, long ref, String argument) {
+        return objects.argument(type, ref, argument);
+    }
+
+    @Override
+    public long share(Object sharedObject) {
+        return objects.share(sharedObject);
+    }
+
+    @Override
+    public RpcContext context() {
+        ServerContext present = context;
+        if (present == null) {
+            present = new ServerContext(
+                    objects, request.method(), request.headers(), request.deadline(), connection.peer());
+            context = present;
+            if (unwanted || connection.use.isClosed()) {
+                present.cancel();
+            }
+        }
+        return present;
+    }
+
+    @Override
+    public long deadlineNanos() {
+        return request.deadline();
+    }
+
+    // ---- answering later
+
+    /** From now on the call ends by {@link #succeed} or {@link #fail}, on whatever thread. */
+    void defer() {
+        deferredTicket = request.ticket();
+        connection.use.answerDeferred();
+    }
+
+    @Override
+    public <T> void completeWith(CompletionStage<T> stage, ResultWriter<T> resultWriter) {
+        if (stage == null) {
+            throw nullResult("a CompletableFuture");
+        }
+        defer();
+        StageAnswer<T> answer = new StageAnswer<>(this, resultWriter);
+        try {
+            stage.whenComplete(answer);
+        } catch (RuntimeException | Error e) {
+            // Nobody else would: the call is deferred.
+            answer.accept(null, e);
+        }
+    }
+
+    @Override
+    public <T> void streamFrom(Stream<T> elements, ResultWriter<T> resultWriter) {
+        if (elements == null) {
+            throw nullResult("a Stream");
+        }
+        ServerStream<T> stream =
+                connection.streams.open(request.ticket(), elements, resultWriter, request.name(), objects::giveAway);
+        // A cancellation says so before it looks for the stream: it finds that, or is seen here. Read before the call
+        // is
+        // deferred: from then on its slot may serve the next one.
+        boolean forsaken = unwanted;
+        defer();
+        stream.pull(this);
+        stream.start();
+        if (forsaken) {
+            stream.cancel();
+        }
+    }
+
+    private RpcException nullResult(String instead) {
+        return Status.Code.INTERNAL
+                .with("%s: the handler returned null instead of %s", request.name(), instead)
+                .asException();
+    }
+
+    @Override
+    void answerLate(Runnable answer) {
+        ConnectionUse use = connection.use;
+        if (!use.enter()) {
+            forsake();
+            use.deferredEnds();
+            return;
+        }
+        try {
+            answerAndWake(answer);
+        } finally {
+            use.deferredEnds();
+            use.leave();
+        }
+    }
+
+    private void answerAndWake(Runnable answer) {
+        try {
+            answer.run();
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        } finally {
+            connection.wakeSleepers();
+        }
+    }
+
+    /** After a handler has returned on another thread than the poller's. */
+    void endAside() {
+        if (!connection.use.isClosed()) {
+            connection.wakeSleepers();
+        }
+        connection.use.callEnds();
+    }
+
+    // ---- ending it
+
+    @Override
+    boolean succeed() {
+        if (unwanted) {
+            fail(Status.Code.CANCELLED
+                    .with("%s: its caller no longer waits", request.name())
+                    .asException());
+            return false;
+        }
+        if (context != null && context.hasSaidOverdue()) {
+            fail(Status.Code.DEADLINE_EXCEEDED
+                    .with("%s: its handler was told that the deadline had passed, and ended", request.name())
+                    .asException());
+            return false;
+        }
+        if (objects.haveLostTheirSeal()) {
+            fail(Status.Code.ABORTED
+                    .with(
+                            "%s: whoever held the seal of its arguments has ended, so they may have changed under the handler; call again",
+                            request.name())
+                    .asException());
+            return false;
+        }
+        long word = response.success(request.ticket());
+        if (objects.hasReply()) {
+            objects.handOver(() -> unwanted);
+        }
+        respond(word, Status.OK);
+        return true;
+    }
+
+    @Override
+    void fail(Throwable cause) {
+        // If this side has ended the connection, the client hears of that, and not of what it made the handler do.
+        if (connection.use.isClosed()) {
+            forsake();
+            return;
+        }
+        Failure failure = Failure.of(cause, request.name(), response.isEncoding(), request.isIsolated());
+        objects.discardReply();
+        respond(response.failure(request.ticket(), failure), failure.status());
+    }
+
+    private void respond(long word, Status ended) {
+        CallObserver toTell = settle();
+        // Release: pairs with the acquire in isBusy(); the poller that begins the slot's next call sees this one's
+        // fields settled.
+        BUSY.setRelease(this, false);
+        response.publish(word);
+        connection.link.answered(index);
+        Observers.tell(toTell, ended);
+    }
+
+    /** Ends the call though its client is gone, and the connection's memory may be, so that nothing can be published. */
+    void forsake() {
+        objects.discardReply();
+        CallObserver toTell = settle();
+        BUSY.setRelease(this, false);
+        Observers.tell(toTell, Status.Code.CANCELLED.with("%s: its client is gone", request.name()));
+    }
+
+    /** Gives back what the call had; returns who is to hear how it ended. */
+    private CallObserver settle() {
+        CallObserver toTell = observer;
+        // A comparison is cheaper than a reference store, which has a garbage collector's barrier.
+        if (toTell != CallObserver.NONE) {
+            observer = CallObserver.NONE;
+        }
+        if (context != null) {
+            context.end();
+        }
+        request.end();
+        objects.leaveArguments();
+        return toTell;
+    }
+
+    /** The client has read the answer to the call with that ticket, the slot's last one. On the poller's thread, as {@link #begin}. */
+    void answerRead(long readTicket) {
+        if (!isBusy() && request.ticket() == readTicket) {
+            response.forgetLast();
+        }
+    }
+
+    /** The caller no longer waits, if the slot still serves that ticket. On the poller's thread. */
+    void cancel(long cancelledTicket) {
+        if (request.ticket() == cancelledTicket) {
+            cancelled();
+        }
+    }
+
+    /** The caller no longer waits, or is gone. */
+    void cancelled() {
+        if (isBusy()) {
+            unwanted = true;
+            ServerContext running = context;
+            if (running != null) {
+                running.cancel();
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package dev.rackcall.rpc.shm.server;
+
+import dev.rackcall.rpc.spi.CallThread;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
+
+/**
+ * A fixed number of threads over a bounded queue. Idle ones spin a little, then sleep; each entry wakes one that sleeps, if any does. Thread-safe.
+ *
+ * @param <T> what the queue holds
+ */
+final class WorkerPool<T> implements AutoCloseable {
+    private static final int SPINS = 2_000;
+
+    private final MpmcVarHandleArrayQueue<T> queue;
+    private final long sleepNanos;
+    private final Consumer<T> task;
+    private final Consumer<T> refusal;
+    private final List<Worker> workers;
+    private final AtomicInteger asleep = new AtomicInteger();
+    private volatile boolean stopped;
+
+    /**
+     * Starts the threads.
+     *
+     * @param sleepNanos after which a sleeping worker looks by itself: a second line of defence, for nothing depends on it
+     * @param task what a worker does with an entry; must not throw
+     * @param refusal what is done with an entry that is still in the queue when the pool is closed
+     */
+    WorkerPool(int count, int capacity, long sleepNanos, Consumer<T> task, Consumer<T> refusal) {
+        this.queue = new MpmcVarHandleArrayQueue<>(capacity);
+        this.sleepNanos = sleepNanos;
+        this.task = task;
+        this.refusal = refusal;
+        workers = IntStream.range(0, count).mapToObj(Worker::new).toList();
+        workers.forEach(worker -> worker.thread.start());
+    }
+
+    /** Whether there was room. */
+    boolean offer(T entry) {
+        if (!queue.offer(entry)) {
+            return false;
+        }
+        if (stopped) {
+            refuseWaiting();
+        }
+        // The queue's own volatile update is before this look; a worker looks at the queue after it has said that it
+        // goes to sleep.
+        if (asleep.get() > 0) {
+            wakeOne();
+        }
+        return true;
+    }
+
+    /** One that sleeps, and none that was woken before: that may have a long task by now. */
+    private void wakeOne() {
+        for (Worker worker : workers) {
+            if (worker.stopsSleeping()) {
+                LockSupport.unpark(worker.thread);
+                return;
+            }
+        }
+    }
+
+    private void refuseWaiting() {
+        for (T entry = queue.poll(); entry != null; entry = queue.poll()) {
+            refusal.accept(entry);
+        }
+    }
+
+    /** Ends the threads after what they are at, without waiting for them; what is in the queue is refused. */
+    @Override
+    public void close() {
+        stopped = true;
+        workers.forEach(worker -> LockSupport.unpark(worker.thread));
+        refuseWaiting();
+    }
+
+    private final class Worker {
+        private final Thread thread;
+        private final AtomicBoolean sleeps = new AtomicBoolean();
+
+        Worker(int index) {
+            thread = new CallThread(this::work, "rackcall-worker-" + index);
+        }
+
+        private void work() {
+            while (!stopped) {
+                T entry = next();
+                if (entry != null) {
+                    task.accept(entry);
+                }
+            }
+        }
+
+        private T next() {
+            for (int i = 0; i < SPINS; i++) {
+                T entry = queue.poll();
+                if (entry != null) {
+                    return entry;
+                }
+                Thread.onSpinWait();
+            }
+            sleeps.set(true);
+            asleep.incrementAndGet();
+            T entry = queue.poll();
+            if (entry == null && !stopped) {
+                LockSupport.parkNanos(sleepNanos);
+            }
+            if (!stopsSleeping() && entry != null) {
+                // Woken for an entry behind the one that it has found by itself: another has to take that.
+                wakeOne();
+            }
+            return entry;
+        }
+
+        /** Whether it slept until now: true for one of those who ask, be it a waker or the worker itself. */
+        boolean stopsSleeping() {
+            boolean slept = sleeps.get() && sleeps.compareAndSet(true, false);
+            if (slept) {
+                asleep.decrementAndGet();
+            }
+            return slept;
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package dev.rackcall.rpc.shm.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.shm.Transports;
+import dev.rackcall.rpc.shm.protocol.ControlOp;
+import dev.rackcall.rpc.spi.ClientCall;
+import dev.rackcall.rpc.spi.ClientSpec;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A connection that ends while a thread is in the middle of a call is unmapped all the same, by that thread when it has got so far. */
+@Timeout(60)
+class ConnectionEndTest {
+    private static final MethodDescriptor METHOD =
+            HostileScript.service("/test/echo").methods().getFirst();
+
+    @TempDir
+    Path directory;
+
+    private ShmClientConnection connect() {
+        ShmClientConnection connection = (ShmClientConnection) Transports.connect(new ClientSpec(
+                "/test/echo",
+                directory,
+                WaitStrategy.adaptive(),
+                LyingServer.SLOTS,
+                LyingServer.QUOTA,
+                Duration.ofSeconds(20),
+                Duration.ofSeconds(20)));
+        connection.use(HostileScript.service("/test/echo"));
+        return connection;
+    }
+
+    private LyingServer silentServer() throws IOException {
+        LyingServer server = new LyingServer(directory, HostileScript.service("/test/echo"));
+        server.answer((ticket, slot, memory) -> {});
+        return server;
+    }
+
+    private static ClientCall begin(ShmClientConnection connection, long deadline, CallObserver observer) {
+        ClientCall call = connection.begin(METHOD, deadline, Metadata.EMPTY, Isolation.TRUSTED, observer);
+        call.arguments().writeLong(1);
+        return call;
+    }
+
+    /** What a call does that finds its connection closed once its arguments are encoded. */
+    enum Way {
+        ONE_WAY {
+            @Override
+            void goOn(ClientCall call) {
+                call.invokeOneWay();
+            }
+        },
+        FUTURE {
+            @Override
+            void goOn(ClientCall call) {
+                CompletableFuture<Long> future = call.invokeAsync((in, of) -> in.readLong());
+                assertThat(future).isCompletedExceptionally();
+            }
+        },
+        SYNCHRONOUS {
+            @Override
+            void goOn(ClientCall call) {
+                assertThatThrownBy(call::invoke).isInstanceOf(RpcException.class);
+                call.close();
+            }
+        },
+        NOT_SENT {
+            @Override
+            void goOn(ClientCall call) {
+                call.close();
+            }
+        },
+        CONTROL {
+            @Override
+            void goOn(ClientCall call) {
+                ((ShmClientCall) call).sendControl(ControlOp.CANCEL, 1);
+            }
+        };
+
+        abstract void goOn(ClientCall call);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldUnmapAfterACallThatWasBeingEncoded(Way way) throws Exception {
+        try (LyingServer server = silentServer()) {
+            ShmClientConnection connection = connect();
+            ClientCall call = begin(connection, 0, CallObserver.NONE);
+            connection.close();
+            assertThat(connection.memory.scope().isAlive())
+                    .as("mapped while the call uses it")
+                    .isTrue();
+            way.goOn(call);
+            Await.until("it is unmapped", () -> !connection.memory.scope().isAlive());
+            assertThat(server.failure()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldUnmapAfterACallThatHadGivenUpWaiting() throws Exception {
+        try (LyingServer server = silentServer()) {
+            ShmClientConnection connection = connect();
+            // The observer hears of it before the slot is left.
+            ClientCall call = begin(connection, System.nanoTime() + 1_000_000, status -> connection.close());
+            assertThatThrownBy(call::invoke).hasMessageContaining("DEADLINE_EXCEEDED");
+            call.close();
+            Await.until("it is unmapped", () -> !connection.memory.scope().isAlive());
+            assertThat(server.failure()).isEmpty();
+        }
+    }
+}

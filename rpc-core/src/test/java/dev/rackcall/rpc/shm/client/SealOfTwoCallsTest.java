@@ -1,0 +1,167 @@
+package dev.rackcall.rpc.shm.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.SealedVault;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.Vault.Coin;
+import dev.rackcall.rpc.shm.protocol.ControlLayout;
+import dev.rackcall.rpc.shm.protocol.SealMemory;
+import dev.rackcall.rpc.shm.protocol.SlotLayout;
+import dev.rackcall.rpc.spi.ServiceDefinition;
+import dev.rackcall.sandbox.SealException;
+import dev.rackcall.sandbox.Seals;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.testkit.Await;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Requests that name the seal under which another call is reading: that one's argument must stay closed. */
+@Timeout(60)
+class SealOfTwoCallsTest {
+    @TempDir
+    Path directory;
+
+    private final CountDownLatch read = new CountDownLatch(1);
+    private final CompletableFuture<List<Long>> answer = new CompletableFuture<>();
+
+    private final class Service implements SealedVault {
+        @Override
+        public CompletableFuture<List<Long>> valueTwiceLater(Coin coin) {
+            coin.value();
+            read.countDown();
+            return answer;
+        }
+
+        @Override
+        public List<Long> valueTwice(Coin coin) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public List<Long> copyTwice(Coin coin) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Stream<Long> values(Coin coin) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void tell(Coin coin) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public long value(Coin coin) {
+            return coin.value();
+        }
+
+        @Override
+        public long fail(Coin coin) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    private static int method(String name) {
+        return ServiceDefinition.of(SealedVault.class).methods().stream()
+                .filter(method -> method.name().equals(name))
+                .findFirst()
+                .orElseThrow()
+                .index();
+    }
+
+    private static void call(HostileConnection connection, int method, long seal, Coin coin) {
+        byte[] argument = ByteBuffer.allocate(Long.BYTES)
+                .order(ByteOrder.nativeOrder())
+                .putLong(SharedObject.refOf(coin))
+                .array();
+        connection.payload(argument, false);
+        connection.isolation(seal);
+        connection.publish(SlotLayout.word(0, method, SlotLayout.SEALED, argument.length));
+    }
+
+    private static long response(HostileConnection connection, int slot) {
+        return SlotLayout.responseWord(connection.memory, ControlLayout.slot(slot));
+    }
+
+    private static Seals seals(HostileConnection connection) {
+        Optional<Seals> seals = SealMemory.open(connection.file, connection.memory, HostileConnection.SLOTS)
+                .flatMap(memory -> memory.sender(connection.requestArena(), connection.file, 1));
+        if (seals.isEmpty()) {
+            System.err.println("SKIPPED SealOfTwoCallsTest: this host has no userfaultfd");
+        }
+        assumeThat(seals).isPresent();
+        return seals.get();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"value", "fail", "copyTwice", "no such method"})
+    void shouldStayUntilTheCallThatReadsUnderItHasEnded(String second) throws Exception {
+        try (RpcServer server = RpcServer.builder()
+                        .service(SealedVault.class, new Service())
+                        .directory(directory)
+                        .start();
+                HostileConnection hostile = HostileConnection.open(directory, "/test/sealed", new HashMap<>());
+                Seals seals = seals(hostile);
+                Scope scope = hostile.requestArena().newScope()) {
+            Coin coin = scope.create(Coin.class);
+            coin.value(5);
+            long seal = seals.seal(scope, "the first call");
+            call(hostile, method("valueTwiceLater"), seal, coin);
+            assertThat(read.await(20, TimeUnit.SECONDS)).isTrue();
+
+            call(hostile, second.contains(" ") ? 4711 : method(second), seal, coin);
+            Await.until("the second call is answered", () -> SlotLayout.isOf(response(hostile, 1), 1));
+            assertThat(SlotLayout.methodOrStatus(response(hostile, 1))).isNotEqualTo(Status.Code.OK.number());
+            assertThat(seals.isDone(seal)).isFalse();
+            assertThatThrownBy(() -> seals.release(seal)).isInstanceOf(SealException.class);
+
+            answer.complete(List.of(5L, 5L));
+            assertThat(hostile.await()).isEqualTo(HostileConnection.End.ANSWERED);
+            assertThat(SlotLayout.methodOrStatus(response(hostile, 0))).isEqualTo(Status.Code.OK.number());
+            seals.release(seal);
+            assertThat(server.connections()).isEqualTo(1);
+        }
+    }
+
+    /** A seal that no call could read under goes back to its owner all the same. */
+    @Test
+    void shouldGoBackIfItsOnlyCallFails() throws Exception {
+        try (RpcServer server = RpcServer.builder()
+                        .service(SealedVault.class, new Service())
+                        .directory(directory)
+                        .start();
+                HostileConnection hostile = HostileConnection.open(directory, "/test/sealed", new HashMap<>());
+                Seals seals = seals(hostile);
+                Scope scope = hostile.requestArena().newScope();
+                Scope other = hostile.requestArena().newScope()) {
+            Coin coin = scope.create(Coin.class);
+            for (int method : new int[] {4711, method("fail")}) {
+                long seal = seals.seal(other, "a call");
+                call(hostile, method, seal, coin);
+                assertThat(hostile.await()).isEqualTo(HostileConnection.End.ANSWERED);
+                seals.release(seal);
+            }
+            assertThat(server.connections()).isEqualTo(1);
+        }
+    }
+}

@@ -1,0 +1,296 @@
+package dev.rackcall.rpc.shm.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.Echo;
+import dev.rackcall.rpc.EchoService;
+import dev.rackcall.rpc.Peer;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.shm.protocol.Handshake;
+import dev.rackcall.shm.pool.PoolCommons;
+import dev.rackcall.shm.pool.TwoHosts;
+import dev.rackcall.testkit.Await;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What hosts that share a pool do to find each other and to ring. */
+class PoolDoorTest {
+    private static final Peer SELF = new Peer(7, 8, 9);
+
+    private final TwoHosts hosts = TwoHosts.create();
+    private final PoolCommons first = hosts.first().commons().orElseThrow();
+    private final PoolCommons second = hosts.second().commons().orElseThrow();
+
+    @AfterEach
+    void close() {
+        hosts.close();
+    }
+
+    @Test
+    void shouldFindADoorFromTheOtherHostByItsName() {
+        PoolDoor door = PoolDoor.findOrMake(first, "/a");
+        PoolDoor.findOrMake(first, "/b");
+        assertThat(door.change(0, 42)).isTrue();
+
+        assertThat(PoolDoor.find(second, "/a")).map(PoolDoor::owner).contains(42L);
+        assertThat(PoolDoor.find(second, "/b")).map(PoolDoor::owner).contains(0L);
+        assertThat(PoolDoor.find(second, "/ab")).isEmpty();
+        assertThat(PoolDoor.findOrMake(second, "/a").change(0, 43)).isFalse();
+        assertThat(PoolDoor.findOrMake(second, "/a").change(42, 43)).isTrue();
+    }
+
+    /** As after a pause that was longer than a lease. */
+    @Test
+    void shouldLeaveADoorAloneThatAnotherServerHasTaken() {
+        try (RpcServer server = RpcServer.builder()
+                .service(Echo.class, new EchoService())
+                .pool(hosts.first())
+                .start()) {
+            PoolDoor door = PoolDoor.find(second, "/test/echo").orElseThrow();
+            long owner = door.owner();
+            assertThat(door.change(owner, owner + 1)).isTrue();
+            RpcChannel.Builder channel =
+                    RpcChannel.builder("/test/echo").pool(hosts.second()).connectTimeout(Duration.ofMillis(200));
+            Assertions.assertThatThrownBy(channel::open).hasMessageContaining("UNAVAILABLE");
+            assertThat(server.connections()).isZero();
+            assertThat(door.change(owner + 1, owner)).isTrue();
+            channel.connectTimeout(Duration.ofSeconds(20)).open().close();
+        }
+    }
+
+    @Test
+    void shouldHandAKnockToOneSideOnly() {
+        PoolDoor outside = PoolDoor.findOrMake(second, "/a");
+        PoolDoor inside = PoolDoor.find(first, "/a").orElseThrow();
+        int seat = outside.sit(4096);
+        assertThat(inside.take(seat)).isEqualTo(4096);
+        assertThat(inside.take(seat)).isZero();
+        assertThat(outside.stand(seat, 4096)).as("a server has it").isFalse();
+
+        assertThat(outside.sit(8192)).isEqualTo(seat);
+        assertThat(outside.stand(seat, 8192)).isTrue();
+        assertThat(inside.take(seat)).isZero();
+        for (int i = 0; i < PoolDoor.SEATS; i++) {
+            assertThat(outside.sit(4096L * (i + 1))).isEqualTo(i);
+        }
+        assertThat(outside.sit(4096)).isNegative();
+        // A new server drops what nobody answered.
+        assertThat(inside.change(0, 5)).isTrue();
+        assertThat(outside.sit(4096)).isZero();
+    }
+
+    /** What is taken for a host stays taken after the process, so a client that tries again and again must not take any. */
+    @Test
+    void shouldGiveItsKnockBackIfThereIsNoSeat() {
+        PoolDoor door = PoolDoor.findOrMake(second, "/test/echo");
+        assertThat(door.change(0, 42)).isTrue();
+        for (int i = 0; i < PoolDoor.SEATS; i++) {
+            assertThat(door.sit(4096L * (i + 1))).isEqualTo(i);
+        }
+        long free = second.takeForHost(PoolHandshake.BYTES);
+        second.give(free);
+        RpcChannel.Builder channel =
+                RpcChannel.builder("/test/echo").pool(hosts.second()).connectTimeout(Duration.ofMillis(50));
+        for (int i = 0; i < 3; i++) {
+            Assertions.assertThatThrownBy(channel::open).hasMessageContaining("more clients at its door");
+        }
+        assertThat(second.takeForHost(PoolHandshake.BYTES)).isEqualTo(free);
+    }
+
+    @Test
+    void shouldCarryQuestionAndAnswer() throws Handshake.MalformedException {
+        long place = second.takeForHost(PoolHandshake.BYTES);
+        PoolHandshake asked = PoolHandshake.ask(second, place, new byte[] {1, 2, 3}, SELF);
+        assertThat(asked.isAnswered()).isFalse();
+
+        PoolHandshake heard = PoolHandshake.at(first, place);
+        assertThat(heard.hello()).containsExactly(1, 2, 3);
+        assertThat(heard.peer()).isEqualTo(SELF);
+        assertThat(heard.host()).isEqualTo(1);
+        assertThat(first.isThere(heard.host(), heard.boot())).isTrue();
+        heard.answer(new byte[] {4}, new PoolHandshake.Window(8192, 4096), PoolHandshake.Window.NONE);
+
+        assertThat(asked.isAnswered()).isTrue();
+        assertThat(asked.welcome()).containsExactly(4);
+        assertThat(asked.window()).isEqualTo(new PoolHandshake.Window(8192, 4096));
+        assertThat(asked.shared()).isEqualTo(PoolHandshake.Window.NONE);
+    }
+
+    @Test
+    void shouldRefuseKnocksThatAreNone() {
+        for (long place : new long[] {-4096, 0, 100, first.memory().byteSize(), Long.MAX_VALUE & -4096}) {
+            Assertions.assertThatThrownBy(() -> PoolHandshake.at(first, place))
+                    .as("place %d", place)
+                    .isInstanceOf(Handshake.MalformedException.class);
+        }
+        long place = second.takeForHost(PoolHandshake.BYTES);
+        PoolHandshake asked = PoolHandshake.ask(second, place, new byte[0], SELF);
+        for (int length : new int[] {-1, Integer.MAX_VALUE, 4096}) {
+            second.memory().set(ValueLayout.JAVA_INT, place + 32, length);
+            Assertions.assertThatThrownBy(asked::hello).hasMessageContaining("" + length);
+        }
+    }
+
+    @Test
+    void shouldTellNumbersInOrderAndNotMoreThanFit() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment page = arena.allocate(BellLayout.BYTES, 64);
+            MemorySegment server = BellLayout.half(page, true);
+            MemorySegment client = BellLayout.half(page, false);
+            List<Long> told = new ArrayList<>();
+            for (long round = 0; round < 3; round++) {
+                for (long i = 0; i < BellLayout.NUMBERS; i++) {
+                    assertThat(BellLayout.post(client, server, round * 100 + i)).isTrue();
+                }
+                assertThat(BellLayout.post(client, server, 1)).isFalse();
+                told.clear();
+                assertThat(BellLayout.take(server, client, told::add)).isEqualTo(BellLayout.NUMBERS);
+                assertThat(told).startsWith(round * 100).endsWith(round * 100 + 63);
+            }
+            assertThat(BellLayout.take(server, client, told::add)).isZero();
+            // Whatever a peer writes: no more than there is room for.
+            client.set(ValueLayout.JAVA_LONG, 192, Long.MAX_VALUE);
+            assertThat(BellLayout.take(server, client, told::add)).isEqualTo(BellLayout.NUMBERS);
+            client.set(ValueLayout.JAVA_LONG, 192, -1L);
+            assertThat(BellLayout.take(server, client, told::add)).isZero();
+        }
+    }
+
+    private Thread answer(PoolDoor door, PoolHandshake.Window window) {
+        return answer(door, window, window);
+    }
+
+    /** Answers the next knock at the door of /a as a server would, but for where it says that the memory is. */
+    private Thread answer(PoolDoor door, PoolHandshake.Window window, PoolHandshake.Window shared) {
+        Handshake.ArenaPlace none = new Handshake.ArenaPlace(0, 0, 0);
+        byte[] welcome = new Handshake.Welcome(Status.OK, 1, 64, 2, none, none, none, 0, "", "").encode();
+        return Thread.ofPlatform().daemon().start(() -> {
+            long[] place = new long[1];
+            Await.until("a knock", () -> (place[0] = door.take(0)) != 0);
+            try {
+                PoolHandshake.at(first, place[0]).answer(welcome, window, shared);
+            } catch (Handshake.MalformedException e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    @Test
+    void shouldRefuseMemoryThatIsNone() throws Exception {
+        PoolDoor door = PoolDoor.findOrMake(first, "/a");
+        assertThat(door.change(0, 42)).isTrue();
+        long before = hosts.second().arena().usedBytes();
+        for (PoolHandshake.Window window : List.of(
+                PoolHandshake.Window.NONE,
+                new PoolHandshake.Window(8192, 64),
+                new PoolHandshake.Window(-4096, 8192),
+                new PoolHandshake.Window(Long.MAX_VALUE & -4096, 8192),
+                new PoolHandshake.Window(8192, Long.MAX_VALUE))) {
+            Thread server = answer(door, window);
+            Assertions.assertThatThrownBy(
+                            () -> RpcChannel.builder("/a").pool(hosts.second()).open())
+                    .as("%s", window)
+                    .isInstanceOf(RpcException.class);
+            assertThat(server.join(Duration.ofSeconds(20))).isTrue();
+            assertThat(hosts.second().arena().usedBytes()).as("%s", window).isEqualTo(before);
+        }
+    }
+
+    /** As it must for want of descriptors, too: each attempt would cost a window. */
+    @Test
+    void shouldLeaveAWindowThatItCannotUse() throws InterruptedException {
+        PoolDoor door = PoolDoor.findOrMake(first, "/a");
+        assertThat(door.change(0, 42)).isTrue();
+        PoolHandshake.Window window = new PoolHandshake.Window(first.takeWindow(64 << 10), 64 << 10);
+        MemorySegment page = PoolMemory.bellPage(first, window).fill((byte) 0);
+        Thread server = answer(door, window, new PoolHandshake.Window(8192, Long.MAX_VALUE));
+        Assertions.assertThatThrownBy(
+                        () -> RpcChannel.builder("/a").pool(hosts.second()).open())
+                .isInstanceOf(RpcException.class);
+        assertThat(server.join(Duration.ofSeconds(20))).isTrue();
+        assertThat(BellLayout.stage(BellLayout.half(page, false))).isEqualTo(BellLayout.LEFT);
+    }
+
+    /** As when the server was stopped for long, and the host of whoever knocked was reclaimed meanwhile. */
+    @Test
+    void shouldWriteNothingIntoMemoryThatIsNoKnockAnyMore() {
+        long place = second.takeForHost(PoolHandshake.BYTES);
+        MemorySegment others =
+                second.memory().asSlice(place, PoolHandshake.BYTES).fill((byte) 0x55);
+        byte[] before = others.toArray(ValueLayout.JAVA_BYTE);
+        try (RpcServer server = RpcServer.builder()
+                .service(Echo.class, new EchoService())
+                .pool(hosts.first())
+                .start()) {
+            assertThat(PoolDoor.find(second, "/test/echo").orElseThrow().sit(place))
+                    .isZero();
+            // The server looks at the seats in their order: once it has answered the next one, it has seen the first.
+            RpcChannel.builder("/test/echo").pool(hosts.second()).open().close();
+            assertThat(server.connections()).isLessThanOrEqualTo(1);
+        }
+        assertThat(others.toArray(ValueLayout.JAVA_BYTE)).isEqualTo(before);
+    }
+
+    /** Its window is somebody else's by the next look. */
+    @Test
+    void shouldRememberThatAClientHasLeft() throws Handshake.MalformedException {
+        PoolMemory memory = new PoolMemory(first, 64 << 10);
+        long place = second.takeForHost(PoolHandshake.BYTES);
+        PoolHandshake.ask(second, place, new byte[0], SELF);
+        PoolMemory.Tenant tenant = memory.admit(PoolHandshake.at(first, place));
+        tenant.take(64 << 10, 4).close();
+        PoolBell client = PoolBell.of(PoolMemory.bellPage(second, tenant.window()), false);
+        assertThat(tenant.hasLeft()).isFalse();
+        tenant.bell().close();
+        client.close();
+        client.leave();
+        tenant.leave();
+
+        first.memory().asSlice(tenant.window().place(), tenant.window().bytes()).fill((byte) 0);
+        assertThat(tenant.hasLeft()).isTrue();
+    }
+
+    /** All connections of a process depend on one thread. */
+    @Test
+    void shouldRingOnAfterABellThatCannotBeLookedAt() {
+        try (Arena ofThisThread = Arena.ofConfined();
+                Arena ofAll = Arena.ofShared()) {
+            PoolBell broken = PoolBell.of(ofThisThread.allocate(BellLayout.BYTES, 64), true);
+            MemorySegment page = ofAll.allocate(BellLayout.BYTES, 64);
+            PoolBell server = PoolBell.of(page, true);
+            PoolBell client = PoolBell.of(page, false);
+            try {
+                Await.until("the broken one ends", () -> broken.drain(number -> {}) < 0);
+                assertThat(client.ring()).isTrue();
+                Await.until("it rings", () -> server.drain(number -> {}) > 0);
+            } finally {
+                broken.close();
+                client.close();
+                server.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldEndWithThePoolThatItsWordsAreIn() {
+        Arena pool = Arena.ofShared();
+        PoolBell bell = PoolBell.of(pool.allocate(BellLayout.BYTES, 64), false);
+        try {
+            pool.close();
+            assertThat(bell.drain(number -> {})).isNegative();
+            assertThat(bell.ring()).isFalse();
+        } finally {
+            bell.close();
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package dev.rackcall.rpc.shm.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** Whoever raises a version has the page with the layouts in mind. */
+class ControlPageTest {
+    @Test
+    void shouldNameTheVersionsOfConnectionAndHandshake() throws IOException {
+        assertThat(Files.readString(Path.of("..", "docs", "memory-layout.md")))
+                .contains("magic `RACKCALL` (8), layout version " + ControlLayout.VERSION + " (4)")
+                .contains("magic `RACKCALL` (8), protocol version " + Handshake.PROTOCOL + " (4)");
+    }
+}

@@ -1,0 +1,85 @@
+package dev.rackcall.rpc.shm.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.Library.Page;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaTable;
+import dev.rackcall.shm.types.SharedObject;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Scopes of results at the server: each is closed exactly once, by whoever hears first that nobody needs it. */
+class ReplyScopeTest {
+    private static final long QUOTA = 1 << 20;
+    private static final long TICKET = 7;
+
+    private final SharedPool pool = new SharedPool("/test/replies", 1, QUOTA);
+    private final Arena arena = pool.arena();
+    private final ReplyScopes replies = new ReplyScopes(arena, table(arena));
+    private final long before = arena.usedBytes();
+
+    private static ArenaTable table(Arena arena) {
+        ArenaTable table = ArenaTable.create();
+        table.add(arena);
+        return table;
+    }
+
+    @AfterEach
+    void close() {
+        pool.close();
+    }
+
+    /** A scope from which that many objects were returned. */
+    private ReplyScope reply(int objects) {
+        ReplyScope reply = replies.open();
+        for (int i = 0; i < objects; i++) {
+            reply.returned(SharedObject.refOf(reply.scope().create(Page.class)));
+        }
+        assertThat(arena.usedBytes()).isGreaterThan(before);
+        return reply;
+    }
+
+    private void assertFreed() {
+        assertThat(arena.usedBytes()).isEqualTo(before);
+    }
+
+    @Test
+    void shouldGoWhenAnyOfItsObjectsIsReleased() {
+        ReplyScope reply = reply(2);
+        long second = reply.roots().getLast();
+        replies.handOver(reply, TICKET, () -> false);
+        replies.release(second + 8);
+        assertThat(arena.usedBytes())
+                .as("after the release of what was never returned")
+                .isGreaterThan(before);
+        replies.release(second);
+        assertFreed();
+        replies.release(second);
+        replies.release(reply.roots().getFirst());
+        replies.discard(TICKET);
+        assertFreed();
+    }
+
+    @Test
+    void shouldGoWhenItsCallerNeverSawTheAnswer() {
+        replies.handOver(reply(1), TICKET, () -> false);
+        replies.discard(TICKET + 1);
+        assertThat(arena.usedBytes()).isGreaterThan(before);
+        replies.discard(TICKET);
+        assertFreed();
+    }
+
+    /** Who cancelled just before has looked for it already, and found nothing. */
+    @Test
+    void shouldGoIfItsCallWasCancelledJustBeforeItIsHandedOver() {
+        replies.handOver(reply(1), TICKET, () -> true);
+        assertFreed();
+    }
+
+    @Test
+    void shouldGoIfNothingWasReturnedFromIt() {
+        replies.handOver(reply(0), TICKET, () -> false);
+        assertFreed();
+    }
+}

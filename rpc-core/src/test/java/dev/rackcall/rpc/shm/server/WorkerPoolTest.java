@@ -1,0 +1,104 @@
+package dev.rackcall.rpc.shm.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Workers that never look by themselves within the test's time: each wake-up has to reach somebody who can work. */
+@Timeout(60)
+class WorkerPoolTest {
+    private static final long SEED = 20261121;
+    private static final long HOUR = TimeUnit.HOURS.toNanos(1);
+    private static final int BOUND = 30;
+
+    private static WorkerPool<Runnable> pool(int count, AtomicInteger refused) {
+        return new WorkerPool<>(count, 64, HOUR, Runnable::run, _ -> refused.incrementAndGet());
+    }
+
+    /** Entries come when the other workers are about to sleep, sleep or spin, while one of them has a long task. */
+    @Test
+    void shouldWakeAWorkerThatSleepsWhileAnotherIsBusy() throws Exception {
+        Random random = new Random(SEED);
+        try (WorkerPool<Runnable> pool = pool(2, new AtomicInteger())) {
+            for (int round = 0; round < 40; round++) {
+                CountDownLatch end = new CountDownLatch(1);
+                CountDownLatch busy = new CountDownLatch(1);
+                assertThat(pool.offer(() -> {
+                            busy.countDown();
+                            awaitQuietly(end);
+                        }))
+                        .isTrue();
+                assertThat(busy.await(BOUND, TimeUnit.SECONDS))
+                        .as("seed %d", SEED)
+                        .isTrue();
+                for (int i = 0; i < 10; i++) {
+                    CountDownLatch done = new CountDownLatch(2);
+                    LockSupport.parkNanos(random.nextInt(300_000));
+                    assertThat(pool.offer(done::countDown)).isTrue();
+                    assertThat(pool.offer(done::countDown)).isTrue();
+                    assertThat(done.await(BOUND, TimeUnit.SECONDS))
+                            .as("seed %d", SEED)
+                            .isTrue();
+                }
+                end.countDown();
+            }
+        }
+    }
+
+    /** Each entry of a pair holds its worker until the other runs, too. */
+    @Test
+    void shouldPassOnAWakeUpThatCameForAnotherEntry() throws Exception {
+        Random random = new Random(SEED);
+        try (WorkerPool<Runnable> pool = pool(2, new AtomicInteger())) {
+            for (int i = 0; i < 400; i++) {
+                CountDownLatch both = new CountDownLatch(2);
+                for (int k = 0; k < 2; k++) {
+                    LockSupport.parkNanos(random.nextInt(100_000));
+                    assertThat(pool.offer(() -> {
+                                both.countDown();
+                                awaitQuietly(both);
+                            }))
+                            .isTrue();
+                }
+                assertThat(both.await(BOUND, TimeUnit.SECONDS))
+                        .as("seed %d, pair %d", SEED, i)
+                        .isTrue();
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatWaitsWhenItIsClosed() throws Exception {
+        AtomicInteger refused = new AtomicInteger();
+        CountDownLatch end = new CountDownLatch(1);
+        CountDownLatch busy = new CountDownLatch(1);
+        try (WorkerPool<Runnable> pool = pool(1, refused)) {
+            assertThat(pool.offer(() -> {
+                        busy.countDown();
+                        awaitQuietly(end);
+                    }))
+                    .isTrue();
+            assertThat(busy.await(BOUND, TimeUnit.SECONDS)).isTrue();
+            for (int i = 0; i < 64; i++) {
+                assertThat(pool.offer(() -> {})).isTrue();
+            }
+            assertThat(pool.offer(() -> {})).as("of 64").isFalse();
+        }
+        assertThat(refused).hasValue(64);
+        end.countDown();
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await(BOUND, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

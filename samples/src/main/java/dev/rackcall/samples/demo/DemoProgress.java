@@ -1,0 +1,69 @@
+package dev.rackcall.samples.demo;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** Tells people how far the demo is: in one line that changes if they look at a terminal, else in a line every few seconds. One thread. */
+public final class DemoProgress {
+    private static final long TERMINAL_NANOS = 200_000_000L;
+    private static final long LINES_NANOS = 5_000_000_000L;
+    private static final int WIDTH = 70;
+
+    private final PrintWriter out;
+    private final boolean terminal;
+    private long last = System.nanoTime();
+
+    private DemoProgress(PrintWriter out, boolean terminal) {
+        this.out = out;
+        this.terminal = terminal;
+    }
+
+    /** Writes to the standard error stream's {@code out}, and looks where that leads. */
+    public static DemoProgress to(PrintWriter out) {
+        return new DemoProgress(out, isTerminal());
+    }
+
+    private static boolean isTerminal() {
+        try {
+            String target = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();
+            return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Something is {@code done} of {@code total}; a total of 0 is unknown. */
+    void report(String what, long done, long total) {
+        long now = System.nanoTime();
+        if (now - last < (terminal ? TERMINAL_NANOS : LINES_NANOS)) {
+            return;
+        }
+        last = now;
+        String of = total > 0 ? String.format(Locale.ROOT, " of %,d", total) : "";
+        String text = done > 0 ? String.format(Locale.ROOT, "%s: %,d%s", what, done, of) : what;
+        if (terminal) {
+            out.print("\r" + text + " ".repeat(Math.max(0, WIDTH - text.length())));
+        } else {
+            out.println("rackcall demo: " + text);
+        }
+        out.flush();
+    }
+
+    /** Removes the line that changes. */
+    void end() {
+        if (terminal) {
+            out.print("\r" + " ".repeat(WIDTH) + "\r");
+            out.flush();
+        }
+    }
+
+    /** Says something that stays. */
+    void say(String line) {
+        end();
+        out.println(line);
+        out.flush();
+    }
+}

@@ -1,0 +1,19 @@
+package dev.rackcall.samples.demo;
+
+/** The two ways from a client to the store. */
+public enum StoreTransport {
+    /** Rackcall: documents are built in shared memory, and a Ref crosses. */
+    POINTER("by pointer"),
+    /** What people use otherwise: documents cross as JSON, through a Unix domain socket. */
+    SERIALISED("serialised");
+
+    private final String title;
+
+    StoreTransport(String title) {
+        this.title = title;
+    }
+
+    String title() {
+        return title;
+    }
+}

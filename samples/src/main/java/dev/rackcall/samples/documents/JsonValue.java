@@ -1,0 +1,43 @@
+package dev.rackcall.samples.documents;
+
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.types.Shared;
+import dev.rackcall.shm.types.SharedArray;
+import dev.rackcall.shm.types.SharedString;
+
+/**
+ * One JSON value in shared memory, with its name if it is a member of an object. A document is a tree of them; its values refer to their
+ * children, and members of the same name refer to one and the same text.
+ */
+@Shared
+public interface JsonValue {
+    Kind kind();
+
+    JsonValue kind(Kind value);
+
+    /** An INTEGER, the bits of a DOUBLE, 0 or 1 for a BOOLEAN; 0 for all others. */
+    long bits();
+
+    JsonValue bits(long value);
+
+    /** Null but for members of an object. */
+    Ref<SharedString> name();
+
+    JsonValue name(Ref<SharedString> value);
+
+    boolean name(SharedString into);
+
+    /** TEXT, or the digits of a DECIMAL; null for all others. */
+    Ref<SharedString> text();
+
+    JsonValue text(Ref<SharedString> value);
+
+    boolean text(SharedString into);
+
+    /** The elements of an ARRAY or the members of an OBJECT; null for all others. */
+    Ref<SharedArray<JsonValue>> children();
+
+    JsonValue children(Ref<SharedArray<JsonValue>> value);
+
+    boolean children(SharedArray<JsonValue> into);
+}

@@ -1,0 +1,44 @@
+package dev.rackcall.testkit;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/** Waits for conditions, with a bound that only a hang exceeds. */
+public final class Await {
+    /** Only a hang exceeds this bound, also on an overloaded machine or an emulated processor. Shorter than the time limit of a test, so that the wait explains the failure. */
+    public static final Duration BOUND = Duration.ofSeconds(100);
+
+    /** A condition that another thread is about to make true needs no sleep. */
+    private static final int EAGER_LOOKS = 100;
+
+    private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
+
+    private Await() {}
+
+    /** Waits until the condition holds; fails after {@link #BOUND}. */
+    public static void until(String what, BooleanSupplier condition) {
+        equal(what, true, condition::getAsBoolean);
+    }
+
+    /** Waits until the value is as expected; fails after {@link #BOUND} and reports the last value. */
+    public static <T> void equal(String what, T expected, Supplier<T> value) {
+        long start = System.nanoTime();
+        T found = value.get();
+        for (int looks = 1; !Objects.equals(found, expected); looks++) {
+            if (System.nanoTime() - start >= BOUND.toNanos()) {
+                throw new AssertionError(
+                        what + ": expected " + expected + " within " + BOUND + ", but it still is " + found);
+            }
+            if (looks < EAGER_LOOKS) {
+                Thread.yield();
+            } else {
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+            found = value.get();
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package dev.rackcall.verbs.real;
+
+import dev.rackcall.verbs.VerbsErrno;
+import dev.rackcall.verbs.ffi.CapturedErrno;
+import dev.rackcall.verbs.ffi.IbvContext;
+import dev.rackcall.verbs.ffi.Libibverbs;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntSupplier;
+
+/** A struct ibv_context: its function pointers for posting and polling, and the number of objects in it. */
+final class OpenDevice {
+    private static final int CLOSED = Integer.MIN_VALUE;
+
+    final MemorySegment pollCq;
+    final MemorySegment requestNotification;
+    final MemorySegment postSend;
+    final MemorySegment postReceive;
+    final MemorySegment postSharedReceive;
+    private final String name;
+    private final long pointer;
+    private final int eventDescriptor;
+    private final AtomicInteger children = new AtomicInteger();
+    /** Held while a pending event is read, and while objects are destroyed that events may be about. */
+    private final Object reading = new Object();
+
+    OpenDevice(String name, long pointer) {
+        this.name = name;
+        this.pointer = pointer;
+        MemorySegment context = MemorySegment.ofAddress(pointer).reinterpret(IbvContext.BYTES);
+        eventDescriptor = IbvContext.asyncFd(context);
+        pollCq = MemorySegment.ofAddress(IbvContext.opsPollCq(context));
+        requestNotification = MemorySegment.ofAddress(IbvContext.opsReqNotifyCq(context));
+        postSend = MemorySegment.ofAddress(IbvContext.opsPostSend(context));
+        postReceive = MemorySegment.ofAddress(IbvContext.opsPostRecv(context));
+        postSharedReceive = MemorySegment.ofAddress(IbvContext.opsPostSrqRecv(context));
+    }
+
+    String name() {
+        return name;
+    }
+
+    long pointer() {
+        return pointer;
+    }
+
+    int eventDescriptor() {
+        return eventDescriptor;
+    }
+
+    Object reading() {
+        return reading;
+    }
+
+    void opened() {
+        children.incrementAndGet();
+    }
+
+    void closed() {
+        children.decrementAndGet();
+    }
+
+    /** Destroys an object that events may be about. The library drops those events, so no thread may be about to read one: it would wait for the next. */
+    int destroy(IntSupplier verb) {
+        synchronized (reading) {
+            return verb.getAsInt();
+        }
+    }
+
+    void close() {
+        int left = children.compareAndExchange(0, CLOSED);
+        if (left > 0) {
+            throw Verb.failure("closing " + name + " with " + left + " objects left in it", VerbsErrno.EBUSY);
+        }
+        if (left == 0) {
+            Verb.zero(Libibverbs.ibvCloseDevice(CapturedErrno.current(), pointer), "closing " + name);
+        }
+    }
+}

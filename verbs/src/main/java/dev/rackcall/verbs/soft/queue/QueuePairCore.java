@@ -1,0 +1,139 @@
+package dev.rackcall.verbs.soft.queue;
+
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.AsyncEvent;
+import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.InitAttributes;
+import dev.rackcall.verbs.Mtu;
+import dev.rackcall.verbs.QueuePairSpec;
+import dev.rackcall.verbs.QueuePairState;
+import dev.rackcall.verbs.QueuePairType;
+import dev.rackcall.verbs.ReadyToReceive;
+import dev.rackcall.verbs.soft.memory.DomainMemory;
+
+/**
+ * What the requester and the responder of a queue pair share: its state, its attributes and its monitor. "The queue pair's monitor" is this
+ * object's. Locks are taken in this order, and none while another thread's requests are sent: the queue pair's monitor, its responder's, then a
+ * receive ring's or a completion queue's.
+ */
+public final class QueuePairCore {
+    private final DeviceCore device;
+    private final DomainMemory memory;
+    private final QueuePairSpec spec;
+    private final int number;
+    private final Runnable flush;
+    private volatile QueuePairState state = QueuePairState.RESET;
+    private volatile InitAttributes init = InitAttributes.connected();
+    private volatile ReadyToReceive remote = ReadyToReceive.unconnected();
+    private volatile Gid peer = Gid.NONE;
+
+    /** @param flush completes all outstanding requests as flushed, with the monitor held */
+    public QueuePairCore(DeviceCore device, DomainMemory memory, QueuePairSpec spec, int number, Runnable flush) {
+        this.device = device;
+        this.memory = memory;
+        this.spec = spec;
+        this.number = number;
+        this.flush = flush;
+    }
+
+    public DeviceCore device() {
+        return device;
+    }
+
+    public DomainMemory memory() {
+        return memory;
+    }
+
+    public QueuePairSpec spec() {
+        return spec;
+    }
+
+    public QueuePairType type() {
+        return spec.type();
+    }
+
+    public int number() {
+        return number;
+    }
+
+    public long maxMessageBytes() {
+        return spec.type() == QueuePairType.UD ? Mtu.MTU_4096.bytes() : SoftLimits.MAX_MESSAGE_BYTES;
+    }
+
+    public QueuePairState state() {
+        return state;
+    }
+
+    public boolean isSending() {
+        return state == QueuePairState.READY_TO_SEND;
+    }
+
+    public boolean isReceiving() {
+        QueuePairState now = state;
+        return now == QueuePairState.READY_TO_RECEIVE
+                || now == QueuePairState.READY_TO_SEND
+                || now == QueuePairState.SEND_QUEUE_ERROR;
+    }
+
+    /** Checks that the program may change the state to {@code next}. With the monitor. */
+    public void requireLeadsTo(QueuePairState next) {
+        state.requireLeadsTo(next, spec.type(), number);
+    }
+
+    /** With the monitor. */
+    public void become(QueuePairState next) {
+        state = next;
+    }
+
+    /** With the monitor. */
+    public void initialize(InitAttributes attributes) {
+        SoftLimits.checkPort(attributes.port());
+        init = attributes;
+    }
+
+    /** With the monitor. */
+    public void connect(ReadyToReceive attributes, Gid peerDevice) {
+        remote = attributes;
+        peer = peerDevice;
+    }
+
+    public ReadyToReceive remote() {
+        return remote;
+    }
+
+    public int queueKey() {
+        return init.queueKey();
+    }
+
+    public boolean grants(Access right) {
+        return init.rights().contains(right);
+    }
+
+    public boolean isPeer(Gid peerDevice, int queuePair) {
+        return peer.equals(peerDevice) && remote.peer() == queuePair;
+    }
+
+    /** A completion queue overflowed. */
+    public synchronized void completionLost() {
+        if (state != QueuePairState.ERROR && state != QueuePairState.RESET) {
+            device.events().raise(AsyncEvent.Type.QP_FATAL, number);
+            enterError();
+        }
+    }
+
+    /** The peer did something that puts a connected queue pair into the error state. */
+    public synchronized void violated(AsyncEvent.Type how) {
+        if (isReceiving()) {
+            device.events().raise(how, number);
+            enterError();
+        }
+    }
+
+    /** With the monitor. */
+    public void enterError() {
+        if (state != QueuePairState.ERROR) {
+            state = QueuePairState.ERROR;
+            flush.run();
+        }
+    }
+}

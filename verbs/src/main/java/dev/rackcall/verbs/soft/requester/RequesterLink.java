@@ -1,0 +1,145 @@
+package dev.rackcall.verbs.soft.requester;
+
+import static dev.rackcall.verbs.soft.wire.FrameLayout.INT;
+
+import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.soft.queue.DeviceCore;
+import dev.rackcall.verbs.soft.wire.FrameLayout;
+import dev.rackcall.verbs.soft.wire.Hello;
+import dev.rackcall.verbs.soft.wire.Link;
+import dev.rackcall.verbs.soft.wire.SendBuffer;
+import dev.rackcall.verbs.soft.wire.SoftGid;
+import dev.rackcall.verbs.soft.wire.WireViolation;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+
+/** A link that this device made: requests leave on it, answers return. All queue pairs that talk to the target device share it. */
+public final class RequesterLink extends Link {
+    private final DeviceCore device;
+    private final Gid target;
+    private final IntFunction<? extends Sender> senders;
+    private final Consumer<RequesterLink> ended;
+    private final AtomicBoolean fresh = new AtomicBoolean(true);
+    private final ArrayDeque<Sender> active = new ArrayDeque<>();
+
+    RequesterLink(DeviceCore device, Gid target, IntFunction<? extends Sender> senders, Consumer<RequesterLink> ended) {
+        super(device.links());
+        this.device = device;
+        this.target = target;
+        this.senders = senders;
+        this.ended = ended;
+    }
+
+    /** True once: for the thread that has to connect it. */
+    boolean isFresh() {
+        return fresh.getAndSet(false);
+    }
+
+    Gid target() {
+        return target;
+    }
+
+    @Override
+    protected void established() {
+        send(Hello.write(device.gid(), target, Hello.Answer.ACCEPTED), false);
+    }
+
+    @Override
+    protected void hello(MemorySegment hello, long at) throws WireViolation {
+        Hello.check(hello, at);
+        Hello.Answer answer = Hello.answer(hello, at);
+        if (answer != Hello.Answer.ACCEPTED) {
+            throw new WireViolation("turned away: " + answer);
+        }
+        if (!Hello.source(hello, at).equals(target)) {
+            throw new WireViolation("another device answers in its place");
+        }
+        becomeSendable();
+    }
+
+    /** This requester has something to send over this link; {@link #move} sends it. */
+    void activate(Sender sender) {
+        synchronized (active) {
+            if (sender.enterRow(this)) {
+                active.add(sender);
+            }
+        }
+    }
+
+    /** The same after a while. */
+    void activateLater(Sender sender, long nanos) {
+        device.links()
+                .later(
+                        () -> {
+                            activate(sender);
+                            move();
+                        },
+                        nanos);
+    }
+
+    private Sender nextActive() {
+        synchronized (active) {
+            Sender sender = active.poll();
+            if (sender != null) {
+                sender.leaveRow();
+            }
+            return sender;
+        }
+    }
+
+    @Override
+    protected void fill(SendBuffer out) {
+        for (Sender sender = nextActive(); sender != null; sender = nextActive()) {
+            switch (sender.transmit(this, out)) {
+                case IDLE -> {}
+                case FULL -> {
+                    // At the end of the row: the others come first now.
+                    activate(sender);
+                    return;
+                }
+                case ELSEWHERE -> sender.pushUnsent();
+            }
+        }
+    }
+
+    @Override
+    protected int smallestFrame() {
+        return FrameLayout.RESPONSE_BYTES;
+    }
+
+    @Override
+    protected boolean isCongested() {
+        return false;
+    }
+
+    @Override
+    protected void frame(MemorySegment memory, long at, int length) throws WireViolation {
+        Sender sender = senders.apply(memory.get(INT, at + FrameLayout.DESTINATION));
+        if (sender == null || !sender.expectsAnswersOver(this)) {
+            return;
+        }
+        long pause = sender.answered(memory, at, length);
+        if (pause >= 0) {
+            device.links().later(sender::resume, pause);
+        } else if (sender.expectsAnswersOver(this)) {
+            // The answer may release requests that waited for it.
+            activate(sender);
+        } else {
+            // With DC, those may go to another target.
+            sender.pushUnsent();
+        }
+    }
+
+    @Override
+    protected void over() {
+        ended.accept(this);
+    }
+
+    @Override
+    public String toString() {
+        return device.name() + " to " + SoftGid.address(target);
+    }
+}

@@ -1,0 +1,67 @@
+package dev.rackcall.verbs.soft.requester;
+
+import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.soft.queue.DeviceCore;
+import dev.rackcall.verbs.soft.wire.Network;
+import dev.rackcall.verbs.soft.wire.SoftGid;
+import java.net.InetSocketAddress;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+
+/** The links that a device has made, by the device that they lead to. */
+public final class RequesterLinks {
+    private static final String PORT_DOWN = "the port is down";
+
+    private final DeviceCore device;
+    private final Network network;
+    private final IntFunction<? extends Sender> senders;
+    private final Consumer<RequesterLink> ended;
+    private final Map<Gid, RequesterLink> links = new ConcurrentHashMap<>();
+
+    /**
+     * @param senders finds a requester by its queue pair's number, or null
+     * @param ended is told of each link that ends
+     */
+    public RequesterLinks(
+            DeviceCore device, Network network, IntFunction<? extends Sender> senders, Consumer<RequesterLink> ended) {
+        this.device = device;
+        this.network = network;
+        this.senders = senders;
+        this.ended = ended;
+    }
+
+    /** Returns the link to that device; makes a new one if there is none or the last has ended. */
+    RequesterLink linkTo(Gid target) {
+        RequesterLink present = links.get(target);
+        if (present != null && !present.isEnded()) {
+            return present;
+        }
+        InetSocketAddress address = SoftGid.address(target);
+        RequesterLink link = links.compute(target, (key, old) -> old == null || old.isEnded() ? newLink(target) : old);
+        if (link.isFresh()) {
+            // It is in the map by now: a thread that takes the port down finds it there, or the check below finds the
+            // port down.
+            if (device.faults().isPortDown()) {
+                // Not on this thread: it may hold a queue pair's monitor, and the end is reported to all queue pairs.
+                device.links().execute(() -> link.end(PORT_DOWN));
+            } else {
+                network.connect(address, link);
+            }
+        }
+        return link;
+    }
+
+    private RequesterLink newLink(Gid target) {
+        return new RequesterLink(device, target, senders, link -> {
+            links.remove(link.target(), link);
+            ended.accept(link);
+        });
+    }
+
+    /** Ends all links. */
+    public void end(String why) {
+        links.values().forEach(link -> link.end(why));
+    }
+}

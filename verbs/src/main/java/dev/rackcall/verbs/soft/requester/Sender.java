@@ -1,0 +1,49 @@
+package dev.rackcall.verbs.soft.requester;
+
+import dev.rackcall.verbs.soft.wire.SendBuffer;
+import dev.rackcall.verbs.soft.wire.WireViolation;
+import java.lang.foreign.MemorySegment;
+
+/** A requester as its links see it. A link keeps a row of senders that have something to send over it. */
+public abstract class Sender {
+    /** What {@link #transmit} ended with. */
+    enum Progress {
+        /** Nothing more can be sent now; an answer, a timer or a post continues. */
+        IDLE,
+        /** The buffer is full. */
+        FULL,
+        /** The next request uses another link. */
+        ELSEWHERE
+    }
+
+    private RequesterLink queuedAt;
+
+    Sender() {}
+
+    /** Whether it was not yet in this link's row; it is now. With the row's monitor. */
+    final boolean enterRow(RequesterLink link) {
+        boolean fresh = queuedAt != link;
+        queuedAt = link;
+        return fresh;
+    }
+
+    /** It left a link's row. */
+    final void leaveRow() {
+        queuedAt = null;
+    }
+
+    /** Adds frames to the buffer while there are requests that may use this link. */
+    abstract Progress transmit(RequesterLink link, SendBuffer out);
+
+    /** Sends what is unsent over the link that the next request uses. Never called with a monitor held. */
+    abstract void pushUnsent();
+
+    /** Whether this link carries the requests that wait for answers. */
+    abstract boolean expectsAnswersOver(RequesterLink link);
+
+    /** Handles a responder's answer. Returns the nanoseconds after which to call {@link #resume}; negative if not at all. */
+    abstract long answered(MemorySegment frame, long at, int length) throws WireViolation;
+
+    /** The pause after a refusal is over. */
+    abstract void resume();
+}

@@ -1,0 +1,67 @@
+package dev.rackcall.verbs.soft.responder;
+
+import dev.rackcall.verbs.soft.queue.DeviceCore;
+import dev.rackcall.verbs.soft.wire.FrameLayout;
+import dev.rackcall.verbs.soft.wire.Hello;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntFunction;
+
+/** The links that other devices have made to this one. */
+public final class ResponderLinks {
+    /** Links that may still be waiting for a hello, beside those of connected peers. */
+    private static final int MAX_NEWCOMERS = 16;
+
+    private final DeviceCore device;
+    private final int maxPeers;
+    private final IntFunction<ReceiveSide> receivers;
+    private final Set<ResponderLink> links = ConcurrentHashMap.newKeySet();
+
+    /** @param receivers finds a queue pair's receiving half by the queue pair's number, or null */
+    public ResponderLinks(DeviceCore device, int maxPeers, IntFunction<ReceiveSide> receivers) {
+        this.device = device;
+        this.maxPeers = maxPeers;
+        this.receivers = receivers;
+    }
+
+    /** Returns a link for a connection from this remote address, or nothing to refuse it. */
+    public Optional<ResponderLink> accept(String from) {
+        if (links.size() >= maxPeers + MAX_NEWCOMERS) {
+            return Optional.empty();
+        }
+        ResponderLink link = new ResponderLink(device, from, receivers, this);
+        links.add(link);
+        // A thread that takes the port down finds the link in the set, or this check finds the port down.
+        if (device.faults().isPortDown()) {
+            links.remove(link);
+            return Optional.empty();
+        }
+        return Optional.of(link);
+    }
+
+    Hello.Answer judge(MemorySegment hello, long at) {
+        if (Hello.version(hello, at) != FrameLayout.VERSION) {
+            return Hello.Answer.OTHER_VERSION;
+        }
+        if (!Hello.target(hello, at).equals(device.gid())) {
+            return Hello.Answer.OTHER_DEVICE;
+        }
+        return links.size() > maxPeers ? Hello.Answer.TOO_MANY_PEERS : Hello.Answer.ACCEPTED;
+    }
+
+    void ended(ResponderLink link) {
+        links.remove(link);
+    }
+
+    /** Acknowledges requests whose senders did not ask for it. Never called with a monitor held. */
+    public void acknowledgePending() {
+        links.forEach(ResponderLink::acknowledgePending);
+    }
+
+    /** Ends all links. */
+    public void end(String why) {
+        links.forEach(link -> link.end(why));
+    }
+}

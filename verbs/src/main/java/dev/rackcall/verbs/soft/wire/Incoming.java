@@ -1,0 +1,172 @@
+package dev.rackcall.verbs.soft.wire;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The incoming half of a link. The thread that holds the lock reads and handles frames, so they are handled in order whether the event loop or a
+ * polling thread reads.
+ */
+public final class Incoming {
+    private static final int READS_AT_A_TIME = 8;
+
+    private final Link link;
+    private final ReentrantLock receiving = new ReentrantLock();
+    private final ArrayDeque<ByteBuf> decrypted = new ArrayDeque<>();
+    private ReceiveBuffer buffer;
+    private volatile boolean helloCame;
+
+    Incoming(Link link) {
+        this.link = link;
+    }
+
+    /** The connection is established; bytes may arrive. */
+    void open() {
+        whileNotReading(() -> buffer = new ReceiveBuffer());
+    }
+
+    boolean hasHello() {
+        return helloCame;
+    }
+
+    /**
+     * The socket is readable. On the event loop.
+     *
+     * @return false at the end of the connection
+     */
+    boolean receiveReady(LinkChannel channel) {
+        receiving.lock();
+        try {
+            return receive(channel) >= 0;
+        } finally {
+            receiving.unlock();
+        }
+    }
+
+    /** Reads unless another thread does; returns the number of bytes, negative at the end. */
+    int tryReceive(LinkChannel channel) {
+        if (!receiving.tryLock()) {
+            return 0;
+        }
+        try {
+            return receive(channel);
+        } finally {
+            receiving.unlock();
+        }
+    }
+
+    /** Reads and handles; returns the number of bytes, negative at the end. */
+    private int receive(LinkChannel channel) {
+        int total = 0;
+        boolean handled = false;
+        try {
+            handled = handleFrames();
+            for (int i = 0; i < READS_AT_A_TIME && !link.interest().isCongested(); i++) {
+                int count = buffer.read(channel);
+                if (count <= 0) {
+                    total = count < 0 ? -1 : total;
+                    break;
+                }
+                total += count;
+                handled |= handleFrames();
+            }
+        } catch (IOException e) {
+            link.end("reading failed: " + e);
+            return -1;
+        } catch (WireViolation | InternalError e) {
+            link.failed(e);
+            return -1;
+        }
+        if (handled) {
+            link.move();
+        }
+        return total;
+    }
+
+    /** Takes ownership of bytes that the pipeline has decrypted (TLS). On the event loop. */
+    void received(ByteBuf bytes) {
+        whileNotReading(() -> {
+            decrypted.add(bytes);
+            handleDecrypted();
+        });
+    }
+
+    private void handleDecrypted() {
+        boolean handled = false;
+        try {
+            handled = handleFrames();
+            while (!decrypted.isEmpty() && !link.interest().isCongested()) {
+                ByteBuf first = decrypted.element();
+                buffer.take(first);
+                if (!first.isReadable()) {
+                    decrypted.remove().release();
+                }
+                handled |= handleFrames();
+            }
+        } catch (WireViolation | InternalError e) {
+            link.failed(e);
+            return;
+        }
+        if (handled) {
+            link.move();
+        }
+    }
+
+    private boolean handleFrames() throws WireViolation {
+        boolean handled = false;
+        if (!helloCame && buffer.available() >= FrameLayout.HELLO_BYTES) {
+            link.hello(buffer.memory(), buffer.position());
+            helloCame = true;
+            buffer.consume(FrameLayout.HELLO_BYTES);
+        }
+        while (helloCame && buffer.available() >= Integer.BYTES && !link.isCongested()) {
+            int length = FrameLayout.length(buffer.memory(), buffer.position());
+            if (length < link.smallestFrame() || length > FrameLayout.MAX_FRAME) {
+                throw new WireViolation("a frame of " + Integer.toUnsignedLong(length) + " bytes; allowed are "
+                        + link.smallestFrame() + " to " + FrameLayout.MAX_FRAME);
+            }
+            if (buffer.available() < length) {
+                break;
+            }
+            link.frame(buffer.memory(), buffer.position(), length);
+            buffer.consume(length);
+            handled = true;
+        }
+        if (link.isCongested()) {
+            link.interest().congested();
+        }
+        buffer.tidy();
+        return handled;
+    }
+
+    /** Continues after a pause. On the event loop. */
+    void resume(LinkChannel channel, boolean direct) {
+        whileNotReading(() -> {
+            if (direct) {
+                receive(channel);
+            } else {
+                handleDecrypted();
+            }
+        });
+    }
+
+    /** Runs this while no thread reads the connection. */
+    public void whileNotReading(Runnable task) {
+        receiving.lock();
+        try {
+            task.run();
+        } finally {
+            receiving.unlock();
+        }
+    }
+
+    /** The pipeline is closed: releases bytes that were not handled. On the event loop. */
+    void discard() {
+        whileNotReading(() -> {
+            decrypted.forEach(ByteBuf::release);
+            decrypted.clear();
+        });
+    }
+}

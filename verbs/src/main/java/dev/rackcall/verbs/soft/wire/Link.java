@@ -1,0 +1,217 @@
+package dev.rackcall.verbs.soft.wire;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One TCP connection between two software devices. One thread at a time sends: a thread that posts, one that polls, or the event loop. If
+ * another thread is already sending, it also sends the new request ({@link #move}). Without TLS that thread writes to the socket itself, so a
+ * small request costs no thread switch; the event loop writes what the socket does not take. Incoming traffic is read under a lock by the event
+ * loop or by a busily polling thread.
+ */
+public abstract class Link {
+    private static final Logger LOG = LoggerFactory.getLogger(Link.class);
+    private static final long HELLO_SECONDS = 5;
+
+    private final Links links;
+    private final AtomicInteger wanted = new AtomicInteger();
+    private final AtomicBoolean ended = new AtomicBoolean();
+    private SendBuffer outgoing;
+    private final ReadInterest interest;
+    private final Incoming incoming;
+    private volatile boolean sendable;
+    private volatile boolean direct;
+    private volatile LinkChannel channel;
+
+    /** The two objects call back only once the link is connected. */
+    @SuppressWarnings("this-escape")
+    protected Link(Links links) {
+        this.links = links;
+        interest = new ReadInterest(this);
+        incoming = new Incoming(this);
+    }
+
+    public boolean isEnded() {
+        return ended.get();
+    }
+
+    LinkChannel channel() {
+        return channel;
+    }
+
+    public Incoming incoming() {
+        return incoming;
+    }
+
+    public ReadInterest interest() {
+        return interest;
+    }
+
+    /** The TCP connection (and TLS) is established; the hellos follow. On the event loop. */
+    void connected(LinkChannel newChannel, boolean plain) {
+        // Not before: a peer that connects and sends nothing must cost little. The volatile fields below publish them.
+        outgoing = new SendBuffer();
+        incoming.open();
+        channel = newChannel;
+        direct = plain;
+        if (plain) {
+            newChannel.readBy(() -> incoming.receiveReady(newChannel));
+        }
+        links.later(
+                () -> {
+                    if (!incoming.hasHello()) {
+                        fail("no hello within " + HELLO_SECONDS + " s");
+                    }
+                },
+                TimeUnit.SECONDS.toNanos(HELLO_SECONDS));
+        if (isEnded()) {
+            // It ended while it was being established.
+            newChannel.close().addListener(LinkChannel::logFailure);
+            return;
+        }
+        established();
+    }
+
+    /** The link is established. The connecting side sends its hello. */
+    protected abstract void established();
+
+    /** Handles the other side's hello. */
+    protected abstract void hello(MemorySegment hello, long at) throws WireViolation;
+
+    /** Handles one complete frame. */
+    protected abstract void frame(MemorySegment memory, long at, int length) throws WireViolation;
+
+    /** The smallest valid length of a frame from the other side. */
+    protected abstract int smallestFrame();
+
+    /** Whether incoming frames must wait because their answers have no room. */
+    protected abstract boolean isCongested();
+
+    /** Adds frames to the buffer until it is full or nothing is left to send. */
+    protected abstract void fill(SendBuffer out);
+
+    /** The link has ended. */
+    protected abstract void over();
+
+    /** Sends a hello; frames follow only after it has left. */
+    protected void send(ByteBuf hello, boolean thenSendable) {
+        channel.writeAndFlush(hello).addListener(sent -> {
+            if (sent.isSuccess() && thenSendable) {
+                becomeSendable();
+            }
+        });
+    }
+
+    protected void becomeSendable() {
+        sendable = true;
+        links.opened(this);
+        move();
+    }
+
+    /** Sends pending frames, or tells the thread that already sends to do so. Never called with a monitor held. */
+    public void move() {
+        if (wanted.getAndIncrement() != 0) {
+            return;
+        }
+        int seen = 1;
+        do {
+            try {
+                moveAll();
+            } catch (InternalError e) {
+                failed(e);
+            }
+            seen = wanted.addAndGet(-seen);
+        } while (seen != 0);
+    }
+
+    private void moveAll() {
+        while (sendable && !ended.get()) {
+            fill(outgoing);
+            if (outgoing.isEmpty()) {
+                return;
+            }
+            try {
+                if (direct) {
+                    channel.write(outgoing.toWrite());
+                    if (!outgoing.toWrite().hasRemaining()) {
+                        outgoing.clear();
+                        continue;
+                    }
+                }
+            } catch (IOException e) {
+                end("writing failed: " + e);
+                return;
+            }
+            handOver();
+        }
+    }
+
+    /** Lets the event loop write the rest; until then nothing else is sent. */
+    private void handOver() {
+        sendable = false;
+        channel.writeAndFlush(Unpooled.wrappedBuffer(outgoing.toWrite())).addListener(sent -> {
+            outgoing.clear();
+            if (sent.isSuccess()) {
+                sendable = true;
+                move();
+            }
+        });
+    }
+
+    /** Reads unless another thread does. Returns whether anything was received. By a polling thread. */
+    boolean poll() {
+        if (!direct || ended.get() || !incoming.hasHello()) {
+            return false;
+        }
+        int came = incoming.tryReceive(channel);
+        if (came < 0) {
+            end("closed by the peer");
+        }
+        return came > 0;
+    }
+
+    /** Incoming frames need not wait any longer. On the event loop. */
+    void relieved() {
+        incoming.resume(channel, direct);
+    }
+
+    /** Ends the link for a reason that an operator should see. */
+    void fail(String reason) {
+        if (!isEnded()) {
+            LOG.warn("{}: {}", this, reason);
+        }
+        end(reason);
+    }
+
+    /**
+     * Ends the link after a violation by the peer, or because memory that a frame names is missing and no code that touched it caught the fault. In the second case it is unknown how much
+     * of the frame was done. Other links continue, and so does the thread, which may be an agent's thread for all its tenants.
+     */
+    void failed(Throwable cause) {
+        fail(
+                cause instanceof WireViolation
+                        ? "closing the link of a peer that breaks the protocol: " + cause.getMessage()
+                        : "memory that it uses is missing (was a file cut?): " + cause);
+    }
+
+    /** Ends the link and reports it to the queue pairs that use it. Any thread, once. */
+    public void end(String reason) {
+        if (!ended.compareAndSet(false, true)) {
+            return;
+        }
+        LOG.debug("{}: {}", this, reason);
+        LinkChannel current = channel;
+        if (current != null) {
+            current.close().addListener(LinkChannel::logFailure);
+        }
+        links.ended(this);
+        over();
+    }
+}

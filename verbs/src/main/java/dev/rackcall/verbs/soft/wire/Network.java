@@ -1,0 +1,121 @@
+package dev.rackcall.verbs.soft.wire;
+
+import dev.rackcall.verbs.VerbsErrno;
+import dev.rackcall.verbs.VerbsException;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.EventLoop;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.handler.ssl.SslContext;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/** A device's thread and listening socket. Accepts and makes TCP connections, with or without TLS. */
+public final class Network implements AutoCloseable {
+    private static final int CONNECT_MILLIS = 2000;
+    private static final int CLOSE_SECONDS = 5;
+
+    private final MultiThreadIoEventLoopGroup group;
+    private final EventLoop eventLoop;
+    private final Optional<SslContext> server;
+    private final Optional<SslContext> client;
+    private volatile Optional<Channel> listening = Optional.empty();
+
+    /** Takes the TLS contexts for accepted and for own connections, or none for plain TCP. */
+    public Network(String name, Optional<SslContext> server, Optional<SslContext> client) {
+        this.server = server;
+        this.client = client;
+        group = new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory(name, true), NioIoHandler.newFactory());
+        eventLoop = (EventLoop) group.next();
+    }
+
+    public EventLoop eventLoop() {
+        return eventLoop;
+    }
+
+    /**
+     * Listens at this address.
+     *
+     * @param links returns the link for a connection from this remote address, or nothing to refuse it
+     * @return the bound address
+     */
+    public InetSocketAddress listen(InetSocketAddress address, Function<String, Optional<? extends Link>> links) {
+        ChannelFuture bound = new ServerBootstrap()
+                .group(group)
+                .channelFactory(LinkChannel.Listening::new)
+                .option(ChannelOption.SO_REUSEADDR, true)
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .childHandler(new ChannelInitializer<LinkChannel>() {
+                    @Override
+                    protected void initChannel(LinkChannel channel) {
+                        Optional<? extends Link> link = links.apply(String.valueOf(channel.remoteAddress()));
+                        if (link.isPresent()) {
+                            equip(channel.pipeline(), server, link.get());
+                        } else {
+                            channel.close().addListener(LinkChannel::logFailure);
+                        }
+                    }
+                })
+                .bind(address)
+                .awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new VerbsException(
+                    "listening at " + address + " (" + bound.cause().getMessage() + ")",
+                    VerbsErrno.EADDRINUSE,
+                    "choose a free port (0 finds one) and an address of this host",
+                    bound.cause());
+        }
+        listening = Optional.of(bound.channel());
+        return (InetSocketAddress) bound.channel().localAddress();
+    }
+
+    public void connect(InetSocketAddress address, Link link) {
+        new Bootstrap()
+                .group(group)
+                .channelFactory(LinkChannel::new)
+                .option(ChannelOption.TCP_NODELAY, true)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS)
+                .handler(new ChannelInitializer<LinkChannel>() {
+                    @Override
+                    protected void initChannel(LinkChannel channel) {
+                        equip(channel.pipeline(), client, link);
+                    }
+                })
+                .connect(address)
+                .addListener(connected -> {
+                    if (!connected.isSuccess()) {
+                        // Not on this thread: it may hold a queue pair's monitor, and the end is reported to all queue
+                        // pairs.
+                        eventLoop.execute(() ->
+                                link.fail("cannot connect: " + connected.cause().getMessage()));
+                    }
+                });
+    }
+
+    private static void equip(ChannelPipeline pipeline, Optional<SslContext> tls, Link link) {
+        tls.ifPresent(context ->
+                pipeline.addLast(context.newHandler(pipeline.channel().alloc())));
+        pipeline.addLast(new LinkHandler(link, tls.isEmpty()));
+    }
+
+    /** Refuses new connections. Waits a few seconds at most. */
+    public void stopListening() {
+        listening.ifPresent(channel -> channel.close().awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS));
+    }
+
+    /** Ends the thread and thereby pending connects. Waits a few seconds at most. */
+    @Override
+    public void close() {
+        stopListening();
+        group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS);
+    }
+}
