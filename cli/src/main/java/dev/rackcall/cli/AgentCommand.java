@@ -1,11 +1,11 @@
 package dev.rackcall.cli;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentOptions;
-import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.cp.server.AgentServer;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.sandbox.SealHolder;
 import java.io.PrintWriter;

@@ -1,8 +1,8 @@
 package dev.rackcall.cli;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentServer;
-import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.cp.server.AgentServer;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;

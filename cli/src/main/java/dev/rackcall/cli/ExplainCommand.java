@@ -1,8 +1,8 @@
 package dev.rackcall.cli;
 
-import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.client.AgentFolder;
 import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcChannel;
@@ -92,11 +92,11 @@ final class ExplainCommand implements Callable<Integer> {
 
     /** The host's agent process lends its virtual queues, if there is one: programs here may use those, too. */
     private Optional<Tenant> join(Path runtime) {
-        if (directory.isEmpty() || !AgentLink.isServed(runtime)) {
+        if (directory.isEmpty() || !AgentFolder.isServed(runtime)) {
             return Optional.empty();
         }
         try {
-            Tenant tenant = AgentLink.join(runtime, "explain");
+            Tenant tenant = AgentFolder.join(runtime, "explain");
             QueueSettings.use(tenant);
             return Optional.of(tenant);
         } catch (ControlPlaneException e) {

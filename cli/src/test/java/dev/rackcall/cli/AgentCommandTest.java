@@ -3,10 +3,10 @@ package dev.rackcall.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.cp.client.AgentFolder;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.testkit.Await;
@@ -62,7 +62,7 @@ class AgentCommandTest {
         assertThat(serve(dir, "0.1")).as("%s", err).isZero();
         assertThat(out.toString())
                 .contains("meta server: ", "control address: ", "serves in " + dir, "ends with 0 tenants, ");
-        assertThat(AgentLink.isServed(dir)).isFalse();
+        assertThat(AgentFolder.isServed(dir)).isFalse();
     }
 
     @Test
@@ -72,7 +72,7 @@ class AgentCommandTest {
         Thread agent = Thread.ofPlatform().start(() -> serve(dir, "600"));
         try {
             awaitServing(agent);
-            try (Tenant tenant = AgentLink.join(dir, "t");
+            try (Tenant tenant = AgentFolder.join(dir, "t");
                     VirtualQueue toItself = tenant.connect(HostId.named("h"))) {
                 assertThat(toItself.failure()).isEmpty();
             }
@@ -83,7 +83,7 @@ class AgentCommandTest {
             agent.interrupt();
         }
         assertThat(agent.join(Duration.ofNanos(BOUND_NANOS))).isTrue();
-        assertThat(AgentLink.isServed(dir)).isFalse();
+        assertThat(AgentFolder.isServed(dir)).isFalse();
     }
 
     /** What a directory names would otherwise stand for its whole lease, and hold up the next meta server. */

@@ -2,8 +2,8 @@ package dev.rackcall.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.cp.AgentLink;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.client.AgentFolder;
 import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
@@ -70,7 +70,7 @@ class AgentNetworkTest {
         }
 
         Tenant join() {
-            Tenant tenant = AgentLink.join(runtime, "test");
+            Tenant tenant = AgentFolder.join(runtime, "test");
             open.push(() -> {
                 QueueSettings.forget(tenant);
                 tenant.close();

@@ -2,11 +2,11 @@ package dev.rackcall.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentOptions;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.Directory;
 import dev.rackcall.directory.Endpoint;

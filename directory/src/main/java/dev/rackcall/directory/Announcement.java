@@ -6,7 +6,7 @@ import dev.rackcall.directory.DirectoryException.Reason;
  * An endpoint that a directory names until this is closed. If the lease is lost, the endpoint is announced again as soon as there is a new
  * one: whoever runs still serves. Thread-safe.
  */
-public final class Announcement extends LeaseBound implements AutoCloseable {
+public final class Announcement extends Leases.Bound implements AutoCloseable {
     private final Directory directory;
     private final DirectoryStore store;
     private final ChannelName channel;

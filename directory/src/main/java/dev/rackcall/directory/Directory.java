@@ -4,6 +4,7 @@ import dev.rackcall.directory.DirectoryException.Reason;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicLong;
@@ -36,7 +37,7 @@ public final class Directory implements AutoCloseable {
      * otherwise {@link DirectoryOptions#DEFAULT}.
      */
     public static Directory open(URI address) {
-        return open(OptionsInAddress.without(address), OptionsInAddress.read(address));
+        return open(DirectoryOptions.withoutOptions(address), DirectoryOptions.of(address));
     }
 
     /**
@@ -88,8 +89,7 @@ public final class Directory implements AutoCloseable {
         }
         // Looked at afterwards: of two that announce at the same moment, at least one sees the other.
         for (String id : store.children(EntryPaths.endpoints(channel))) {
-            store.get(EntryPaths.endpoint(channel, id))
-                    .flatMap(bytes -> Records.read(bytes, Endpoint.class, EntryPaths.endpoint(channel, id)))
+            read(EntryPaths.endpoint(channel, id), Endpoint.class)
                     .filter(other -> other.fingerprint() != endpoint.fingerprint())
                     .ifPresent(other -> {
                         store.remove(path);
@@ -106,10 +106,7 @@ public final class Directory implements AutoCloseable {
     }
 
     private String told(String path) {
-        return store.get(path)
-                .flatMap(bytes -> Records.read(bytes, Endpoint.class, path))
-                .map(other -> " on " + other.host())
-                .orElse("");
+        return read(path, Endpoint.class).map(other -> " on " + other.host()).orElse("");
     }
 
     /** Follows a channel, which need not exist yet. */
@@ -142,10 +139,7 @@ public final class Directory implements AutoCloseable {
         requireOpen();
         List<Endpoint> found = new ArrayList<>();
         for (String id : store.children(EntryPaths.endpoints(channel))) {
-            String path = EntryPaths.endpoint(channel, id);
-            store.get(path)
-                    .flatMap(bytes -> Records.read(bytes, Endpoint.class, path))
-                    .ifPresent(found::add);
+            read(EntryPaths.endpoint(channel, id), Endpoint.class).ifPresent(found::add);
         }
         return List.copyOf(found);
     }
@@ -158,7 +152,7 @@ public final class Directory implements AutoCloseable {
      */
     public ArenaClaim claimArenas(int count, Runnable whenLost) {
         requireOpen();
-        List<Integer> ids = ArenaIds.claim(store, member, count, limits().arenaIds());
+        List<Integer> ids = ArenaClaim.claimIds(store, member, count, limits().arenaIds());
         return leases.bind(new ArenaClaim(this, store, ids, () -> tell(_ -> whenLost.run(), ids)));
     }
 
@@ -204,9 +198,11 @@ public final class Directory implements AutoCloseable {
 
     /** Asks the store. */
     public Limits limits() {
-        return store.get(EntryPaths.LIMITS)
-                .flatMap(bytes -> Records.read(bytes, Limits.class, EntryPaths.LIMITS))
-                .orElse(Limits.DEFAULT);
+        return read(EntryPaths.LIMITS, Limits.class).orElse(Limits.DEFAULT);
+    }
+
+    private <T> Optional<T> read(String path, Class<T> type) {
+        return store.get(path).flatMap(bytes -> Records.read(bytes, type, path));
     }
 
     /** Sets what holds for all members from now on; what they have beyond it stays theirs. */
@@ -220,7 +216,7 @@ public final class Directory implements AutoCloseable {
         return !closed && store.isLeaseHeld();
     }
 
-    void forget(LeaseBound item) {
+    void forget(Leases.Bound item) {
         leases.forget(item);
     }
 

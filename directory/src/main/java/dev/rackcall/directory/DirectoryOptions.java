@@ -1,6 +1,11 @@
 package dev.rackcall.directory;
 
+import dev.rackcall.directory.DirectoryException.Reason;
+import java.net.URI;
 import java.time.Duration;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * How a process takes part in a directory.
@@ -10,6 +15,7 @@ import java.time.Duration;
  * @param timeout the most that any operation may take
  */
 public record DirectoryOptions(Duration lease, Duration timeout) {
+    private static final Pattern OPTION = Pattern.compile("(lease|timeout)=(\\d{1,9})(ms|s)");
     /** Before {@link #DEFAULT}, which is checked against it. */
     private static final Duration LEAST_LEASE = Duration.ofSeconds(1);
 
@@ -20,13 +26,13 @@ public record DirectoryOptions(Duration lease, Duration timeout) {
     public DirectoryOptions {
         if (lease.compareTo(LEAST_LEASE) < 0) {
             throw new DirectoryException(
-                    DirectoryException.Reason.INVALID,
+                    Reason.INVALID,
                     "a lease of " + lease.toMillis()
                             + " ms is lost by every pause of the garbage collector; use 1 s or more");
         }
         if (timeout.isZero() || timeout.isNegative()) {
             throw new DirectoryException(
-                    DirectoryException.Reason.INVALID, "the time limit of operations must be positive, not " + timeout);
+                    Reason.INVALID, "the time limit of operations must be positive, not " + timeout);
         }
     }
 
@@ -36,5 +42,37 @@ public record DirectoryOptions(Duration lease, Duration timeout) {
 
     public DirectoryOptions withTimeout(Duration newTimeout) {
         return new DirectoryOptions(lease, newTimeout);
+    }
+
+    /**
+     * The options behind the question mark of an address: {@code ?lease=30s&timeout=500ms}.
+     *
+     * @throws DirectoryException {@code INVALID} for anything else
+     */
+    static DirectoryOptions of(URI address) {
+        DirectoryOptions options = DirectoryOptions.DEFAULT;
+        String query = address.getRawQuery();
+        if (query == null) {
+            return options;
+        }
+        for (String each : query.split("&", -1)) {
+            Matcher option = OPTION.matcher(each.toLowerCase(Locale.ROOT));
+            if (!option.matches()) {
+                throw new DirectoryException(
+                        Reason.INVALID,
+                        "'" + each + "' in the directory address " + address
+                                + " is no option; there are lease and timeout, as in ?lease=30s&timeout=500ms");
+            }
+            long number = Long.parseLong(option.group(2));
+            Duration duration = option.group(3).equals("s") ? Duration.ofSeconds(number) : Duration.ofMillis(number);
+            options = option.group(1).equals("lease") ? options.withLease(duration) : options.withTimeout(duration);
+        }
+        return options;
+    }
+
+    static URI withoutOptions(URI address) {
+        String text = address.toString();
+        int query = text.indexOf('?');
+        return query < 0 ? address : URI.create(text.substring(0, query));
     }
 }

@@ -19,7 +19,7 @@ final class Leases implements DirectoryStore.LeaseListener {
     private final DirectoryStore store;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("rackcall-directory").factory());
-    private final Set<LeaseBound> bound = ConcurrentHashMap.newKeySet();
+    private final Set<Bound> bound = ConcurrentHashMap.newKeySet();
 
     Leases(DirectoryStore store) {
         this.store = store;
@@ -28,7 +28,7 @@ final class Leases implements DirectoryStore.LeaseListener {
 
     @Override
     public void lost() {
-        execute(() -> bound.forEach(LeaseBound::leaseLost));
+        execute(() -> bound.forEach(Bound::leaseLost));
     }
 
     @Override
@@ -37,11 +37,11 @@ final class Leases implements DirectoryStore.LeaseListener {
                 untilDone("what was announced under the old lease", () -> isOver(item) || item.leaseRenewed())));
     }
 
-    private boolean isOver(LeaseBound item) {
+    private boolean isOver(Bound item) {
         return !bound.contains(item);
     }
 
-    <T extends LeaseBound> T bind(T item) {
+    <T extends Bound> T bind(T item) {
         bound.add(item);
         // A lease that was lost between the item's making and now has told the others only.
         if (!store.isLeaseHeld()) {
@@ -55,7 +55,7 @@ final class Leases implements DirectoryStore.LeaseListener {
         return bound.stream().anyMatch(item -> item.isAt(path));
     }
 
-    void forget(LeaseBound item) {
+    void forget(Bound item) {
         bound.remove(item);
     }
 
@@ -100,5 +100,20 @@ final class Leases implements DirectoryStore.LeaseListener {
 
     void close() {
         thread.shutdown();
+    }
+
+    /** Something that lasts as long as its directory's lease. Called by the directory's thread only. */
+    abstract static class Bound {
+        /** Whether it has an entry at this path. */
+        abstract boolean isAt(String path);
+
+        abstract void leaseLost();
+
+        /**
+         * There is a new lease.
+         *
+         * @return false to be asked again in a moment
+         */
+        abstract boolean leaseRenewed();
     }
 }

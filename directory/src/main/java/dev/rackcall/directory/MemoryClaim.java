@@ -1,7 +1,7 @@
 package dev.rackcall.directory;
 
 /** Memory that this member has mapped and that counts against its quota until this is closed. Thread-safe. */
-public final class MemoryClaim extends LeaseBound implements AutoCloseable {
+public final class MemoryClaim extends Leases.Bound implements AutoCloseable {
     private final Directory directory;
     private final DirectoryStore store;
     private final String path;

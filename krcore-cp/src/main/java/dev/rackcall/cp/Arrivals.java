@@ -1,6 +1,6 @@
 package dev.rackcall.cp;
 
-/** Messages that have come to a port: a batch that is filled again and again. Belongs to one thread at a time. */
+/** AgentMessages that have come to a port: a batch that is filled again and again. Belongs to one thread at a time. */
 public final class Arrivals {
     private final long[] ids;
     private final int[] bytes;
@@ -40,7 +40,7 @@ public final class Arrivals {
         return new HostId(hosts[index]);
     }
 
-    void set(int index, long id, int length, long host) {
+    public void set(int index, long id, int length, long host) {
         ids[index] = id;
         bytes[index] = length;
         hosts[index] = host;

@@ -4,7 +4,7 @@ import dev.rackcall.verbs.Gid;
 import java.util.Objects;
 
 /**
- * Where a meta server or an agent takes control messages. It is worth as long as that process lives: tell it by the directory, as {@link MetaDirectory} does.
+ * Where a meta server or an agent takes control messages. It is worth as long as that process lives: tell it by the directory, as {@code MetaDirectory} does.
  *
  * @param gid the device's global address
  * @param number the number of its queue pair for control messages

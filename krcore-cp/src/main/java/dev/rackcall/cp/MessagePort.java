@@ -4,14 +4,14 @@ import dev.rackcall.verbs.MemoryRegion;
 
 /**
  * Where messages for one port of this host arrive: those that virtual queues of other hosts, or of this one, push by
- * {@link dev.rackcall.verbs.WorkRequest#sendWithImmediate} with the port's number. Messages of one virtual queue arrive in the order in which they were pushed. Short ones
+ * {@link dev.rackcall.verbs.WorkRequest#sendWithImmediate} with the port's number. AgentMessages of one virtual queue arrive in the order in which they were pushed. Short ones
  * (512 bytes) travel with their payload and are copied into the memory given for them; of longer ones only a note travels, and this host READs the payload from the sender's memory into that
  * given for it.
  *
  * <p>A message's request completes at its sender when the message is in memory that was given here. 1,024 messages may wait for memory, more are
  * refused ({@code RNR_RETRY_EXCEEDED}); no tenant may have more of these places than are free. Any thread may use it, one at a time.
  */
-public sealed interface MessagePort extends AutoCloseable permits LocalPort, ForeignPort {
+public interface MessagePort extends AutoCloseable {
     /** Its number, at which virtual queues send. */
     int number();
 
@@ -39,4 +39,12 @@ public sealed interface MessagePort extends AutoCloseable permits LocalPort, For
      */
     @Override
     void close();
+
+    /** @throws IllegalArgumentException if this range is not within the region */
+    static void requireRange(MemoryRegion region, long offset, int length) {
+        if (offset < 0 || length < 0 || offset > region.byteSize() - length) {
+            throw new IllegalArgumentException(
+                    length + " bytes at " + offset + " of a region of " + region.byteSize() + " bytes");
+        }
+    }
 }

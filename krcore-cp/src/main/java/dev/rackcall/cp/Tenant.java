@@ -12,13 +12,13 @@ import java.util.Set;
  * Who uses an agent: one process, or one part of a process that shall not disturb others. A tenant's requests may name its own memory regions
  * only, and what it can use up is bounded. Any thread may use it. Closing it closes its queues and regions.
  *
- * <p>One of an agent in this process comes from {@link Agent#admit}, one of the host's agent process from {@link AgentLink#join}. Programs that
+ * <p>One of an agent in this process comes from {@link dev.rackcall.cp.agent.Agent#admit}, one of the host's agent process from {@link dev.rackcall.cp.client.AgentFolder#join}. Programs that
  * shall work with either get their memory by {@link #allocate} or {@link #share}.
  *
- * <p>What needs an agent process waits for it as long as the calling thread's {@link Patience} lasts. Closing a region, a queue or a port waits for nobody: an agent process lets go of them a moment later, of a region
+ * <p>What needs an agent process waits for it as long as the calling thread's {@link dev.rackcall.cp.client.Patience} lasts. Closing a region, a queue or a port waits for nobody: an agent process lets go of them a moment later, of a region
  * before it registers the next one, of the others before it opens the next one. Until then a peer's request may still reach memory that stays the caller's.
  */
-public sealed interface Tenant extends AutoCloseable permits LocalTenant, ForeignTenant {
+public interface Tenant extends AutoCloseable {
     /** The name it was admitted by. */
     String name();
 
@@ -109,4 +109,11 @@ public sealed interface Tenant extends AutoCloseable permits LocalTenant, Foreig
     /** Requests that are under way end first, as far as they do within a second. */
     @Override
     void close();
+
+    /** @throws IllegalArgumentException if a mapping does not have the length of its file, all of which an agent process registers */
+    static void requireWhole(SharedFile file, MemorySegment mapped) {
+        if (mapped.byteSize() != file.bytes()) {
+            throw new IllegalArgumentException(mapped.byteSize() + " bytes are not all of " + file);
+        }
+    }
 }

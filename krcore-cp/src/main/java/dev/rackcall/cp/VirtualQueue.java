@@ -13,7 +13,7 @@ import java.util.Optional;
  * <p>Pushing belongs to one thread at a time, popping to one thread at a time. Neither makes objects while requests go to the same host and its
  * regions are known.
  */
-public sealed interface VirtualQueue extends AutoCloseable permits LocalQueue, ForeignQueue {
+public interface VirtualQueue extends AutoCloseable {
     /** The host it leads to. */
     HostId host();
 

@@ -1,6 +1,7 @@
 /**
- * The control plane: many virtual queues over few queue pairs, connected in microseconds because what a peer is reached by lies in a cache or
- * is read one-sided from the meta server. Start with {@link dev.rackcall.cp.Agent}; {@link dev.rackcall.cp.VirtualQueue} is what programs
- * use, {@link dev.rackcall.cp.MetaServer} what hosts find each other by. docs/control-plane.md says how it works.
+ * The control plane: many virtual queues share few queue pairs, and connecting takes microseconds. A program opens a
+ * {@link dev.rackcall.cp.agent.Agent}, or joins the agent process of its host by
+ * {@link dev.rackcall.cp.client.AgentFolder}, and gets a {@link dev.rackcall.cp.Tenant}. The tenant registers memory,
+ * connects a {@link dev.rackcall.cp.VirtualQueue} to any host, and binds a {@link dev.rackcall.cp.MessagePort}.
  */
 package dev.rackcall.cp;

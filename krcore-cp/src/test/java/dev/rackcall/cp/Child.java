@@ -3,8 +3,8 @@ package dev.rackcall.cp;
 import dev.rackcall.testkit.ChildJvm;
 
 /** A process that prints the address and key of a region of its own and is to be killed; killed when closed. */
-record Child(ChildJvm process, long address, int key) implements AutoCloseable {
-    static Child start(Class<?> main, Object... arguments) throws InterruptedException {
+public record Child(ChildJvm process, long address, int key) implements AutoCloseable {
+    public static Child start(Class<?> main, Object... arguments) throws InterruptedException {
         ChildJvm process = ChildJvm.of(main, arguments).flags("-Xmx128m").start();
         String[] words = process.awaitLine().split(" ");
         return new Child(process, Long.parseLong(words[0]), Integer.parseInt(words[1]));

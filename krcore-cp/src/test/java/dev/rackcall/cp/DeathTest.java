@@ -3,6 +3,7 @@ package dev.rackcall.cp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePairState;

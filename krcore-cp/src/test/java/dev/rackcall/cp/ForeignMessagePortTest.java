@@ -1,5 +1,6 @@
 package dev.rackcall.cp;
 
+import dev.rackcall.cp.agent.Agent;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 

@@ -1,12 +1,13 @@
 package dev.rackcall.cp;
 
+import dev.rackcall.cp.agent.Agent;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /** The same over an agent process's door: rings instead of methods. */
 class ForeignQueueTest extends VirtualQueueTest {
     @Override
-    Tenant admit(Agent agent, String name) {
+    protected Tenant admit(Agent agent, String name) {
         try {
             return hosts().foreign(agent, name);
         } catch (IOException e) {

@@ -2,6 +2,7 @@ package dev.rackcall.cp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;

@@ -1,5 +1,11 @@
 package dev.rackcall.cp;
 
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.agent.LocalTenant;
+import dev.rackcall.cp.client.AgentFolder;
+import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.cp.server.AgentServer;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
@@ -28,19 +34,19 @@ import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
 /** A meta server and agents on devices of this process. Closes what it made, last first. */
-final class Hosts implements AutoCloseable {
+public final class Hosts implements AutoCloseable {
     /** The device that the tests run over, the software device or the one that {@code -Drackcall.cp.device} names: then all hosts are behind it. */
     private static final Optional<String> REAL = Optional.ofNullable(System.getProperty("rackcall.cp.device"));
 
-    static final long PATIENCE_NANOS = (isReal() ? 3 : 1) * 20_000_000_000L;
+    public static final long PATIENCE_NANOS = (isReal() ? 3 : 1) * 20_000_000_000L;
 
     /** Longer than a busy machine keeps an agent from renewing. */
-    static final Duration LONG_LEASE = Duration.ofMinutes(1);
+    public static final Duration LONG_LEASE = Duration.ofMinutes(1);
 
     /** For tests that wait for its end. */
-    static final Duration SHORT_LEASE = Duration.ofSeconds(isReal() ? 6 : 2);
+    public static final Duration SHORT_LEASE = Duration.ofSeconds(isReal() ? 6 : 2);
 
-    record Done(long id, CompletionStatus status) {}
+    public record Done(long id, CompletionStatus status) {}
 
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
     private final Map<Agent, Path> doors = new HashMap<>();
@@ -49,35 +55,35 @@ final class Hosts implements AutoCloseable {
     private final Duration lease;
     private volatile MetaServer meta;
 
-    Hosts(int capacity) {
+    public Hosts(int capacity) {
         this(capacity, device -> device);
     }
 
     /** @param kind what agents and the meta server see of a device */
-    Hosts(int capacity, UnaryOperator<Device> kind) {
+    public Hosts(int capacity, UnaryOperator<Device> kind) {
         this(capacity, kind, LONG_LEASE);
     }
 
     /** @param lease how long the meta server remembers who does not renew */
-    Hosts(int capacity, UnaryOperator<Device> kind, Duration lease) {
+    public Hosts(int capacity, UnaryOperator<Device> kind, Duration lease) {
         this.kind = kind;
         this.lease = lease;
         meta = keep(MetaServer.open(kind.apply(device("meta")), capacity, lease));
     }
 
-    static Device device(String name) {
+    public static Device device(String name) {
         return REAL.map(Devices::find).orElseGet(() -> SoftDevice.of(name, SoftOptions.local()));
     }
 
-    static boolean isReal() {
+    public static boolean isReal() {
         return REAL.isPresent();
     }
 
-    MetaServer meta() {
+    public MetaServer meta() {
         return meta;
     }
 
-    void restartMeta(int capacity) throws Exception {
+    public void restartMeta(int capacity) throws Exception {
         drop(meta);
         meta = MetaServer.open(kind.apply(device("meta")), capacity, lease);
         // Closed after the agents, so that they can say goodbye.
@@ -85,41 +91,41 @@ final class Hosts implements AutoCloseable {
     }
 
     /** Another one is asked from now on; the former goes on, as one that stands still can be read on hardware, and keeps whom it knew for a lease. */
-    void replaceMeta(int capacity) {
+    public void replaceMeta(int capacity) {
         meta = MetaServer.open(kind.apply(device("meta")), capacity, lease);
         made.addLast(meta);
     }
 
-    <T extends AutoCloseable> T keep(T child) {
+    public <T extends AutoCloseable> T keep(T child) {
         made.push(child);
         return child;
     }
 
-    void drop(AutoCloseable child) throws Exception {
+    public void drop(AutoCloseable child) throws Exception {
         made.remove(child);
         child.close();
     }
 
     /** With its process's door, if it has one. */
-    void end(Agent agent) throws Exception {
+    public void end(Agent agent) throws Exception {
         if (servers.containsKey(agent)) {
             drop(servers.remove(agent));
         }
         drop(agent);
     }
 
-    Agent agent(String name) {
+    public Agent agent(String name) {
         return agent(name, options -> options);
     }
 
     /** An agent that the caller closes. */
-    Agent unkept(String name) {
+    public Agent unkept(String name) {
         Agent made = agent(name);
         this.made.remove(made);
         return made;
     }
 
-    Agent agent(String name, UnaryOperator<AgentOptions> change) {
+    public Agent agent(String name, UnaryOperator<AgentOptions> change) {
         AgentOptions options = AgentOptions.of(HostId.named(name))
                 .withMeta(() -> meta.address())
                 .withTimes(Duration.ofMillis(200), Duration.ofMillis(200));
@@ -127,7 +133,7 @@ final class Hosts implements AutoCloseable {
     }
 
     /** A tenant of this agent as if it were another process; they are closed before the agent. */
-    Tenant foreign(Agent agent, String name) throws IOException {
+    public Tenant foreign(Agent agent, String name) throws IOException {
         Path folder = doors.get(agent);
         if (folder == null) {
             folder = Files.createTempDirectory("rackcall-cp");
@@ -136,22 +142,22 @@ final class Hosts implements AutoCloseable {
             keep(() -> Files.deleteIfExists(made));
             servers.put(agent, keep(AgentServer.open(agent, folder)));
         }
-        return keep(AgentLink.join(folder, name));
+        return keep(AgentFolder.join(folder, name));
     }
 
-    static MemoryRegion region(Tenant tenant, int bytes) {
+    public static MemoryRegion region(Tenant tenant, int bytes) {
         return region(tenant, bytes, EnumSet.allOf(Access.class));
     }
 
-    static MemoryRegion region(Tenant tenant, int bytes, Set<Access> rights) {
-        if (tenant instanceof ForeignTenant) {
+    public static MemoryRegion region(Tenant tenant, int bytes, Set<Access> rights) {
+        if (!(tenant instanceof LocalTenant)) {
             return tenant.allocate(bytes, rights);
         }
         MemorySegment memory = Arena.ofAuto().allocate(bytes, 64);
         return tenant.register(memory, rights);
     }
 
-    static List<Done> pop(VirtualQueue queue, int count) {
+    public static List<Done> pop(VirtualQueue queue, int count) {
         List<Done> all = new ArrayList<>();
         Completions batch = Completions.create(1);
         waitUntil(count + " completions", () -> {
@@ -163,7 +169,7 @@ final class Hosts implements AutoCloseable {
         return all;
     }
 
-    static void waitUntil(String what, BooleanSupplier condition) {
+    public static void waitUntil(String what, BooleanSupplier condition) {
         Await.until(what, condition);
     }
 

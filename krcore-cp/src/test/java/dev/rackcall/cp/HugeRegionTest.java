@@ -3,6 +3,7 @@ package dev.rackcall.cp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;

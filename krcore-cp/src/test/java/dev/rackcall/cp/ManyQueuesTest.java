@@ -2,6 +2,8 @@ package dev.rackcall.cp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.WorkRequest;

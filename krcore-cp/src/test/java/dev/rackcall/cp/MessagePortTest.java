@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Messages between tenants of agents. */
+/** AgentMessages between tenants of agents. */
 class MessagePortTest {
     private static final int PORT = 7;
     private static final int BYTES = 1 << 20;
@@ -252,7 +253,7 @@ class MessagePortTest {
                 queue,
                 request.sendWithImmediate(PORT + 1).from(outgoing, 0, 8).id(3).signaled(),
                 CompletionStatus.REMOTE_INVALID_REQUEST,
-                "nobody has bound the port");
+                "the port is not bound");
         port.give(incoming, 0, 64, 1);
         other.push(message(0, 8, 4));
         assertThat(Hosts.pop(other, 1)).containsExactly(done(4));
@@ -260,7 +261,7 @@ class MessagePortTest {
         port.close();
         // An agent process has closed it by then, too.
         assertThat(receiver.ping(Duration.ofSeconds(5))).isTrue();
-        refused(other, message(0, 8, 5), CompletionStatus.REMOTE_INVALID_REQUEST, "nobody has bound the port");
+        refused(other, message(0, 8, 5), CompletionStatus.REMOTE_INVALID_REQUEST, "the port is not bound");
         assertThatThrownBy(() -> port.receive(Arrivals.create(1)))
                 .isInstanceOfSatisfying(
                         ControlPlaneException.class, e -> assertThat(e.kind()).isEqualTo(Kind.QUEUE_FAILED));

@@ -1,5 +1,8 @@
 package dev.rackcall.cp;
 
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.server.AgentServer;
 import dev.rackcall.verbs.MemoryRegion;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -9,7 +12,7 @@ import java.time.Duration;
  * An agent in a process of its own, to be killed. Arguments: the meta server's address, the host's name, and perhaps a folder in which it serves
  * tenants of other processes. Prints its region and sleeps.
  */
-final class MortalAgent {
+public final class MortalAgent {
     private MortalAgent() {}
 
     public static void main(String[] arguments) throws InterruptedException, IOException {

@@ -1,5 +1,6 @@
 package dev.rackcall.cp;
 
+import dev.rackcall.cp.client.AgentFolder;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.WorkRequest;
@@ -9,13 +10,13 @@ import java.nio.file.Path;
  * A tenant of an agent process, to be killed in the middle of its requests. Arguments: the folder, and a peer's name, address and key. Prints its own
  * region once the first request is done.
  */
-final class MortalTenant {
+public final class MortalTenant {
     private static final long BOUND_NANOS = 120_000_000_000L;
 
     private MortalTenant() {}
 
     public static void main(String[] arguments) {
-        Tenant tenant = AgentLink.join(Path.of(arguments[0]), "mortal");
+        Tenant tenant = AgentFolder.join(Path.of(arguments[0]), "mortal");
         MemoryRegion region = Hosts.region(tenant, 4096);
         VirtualQueue queue = tenant.connect(HostId.named(arguments[1]));
         WorkRequest request = WorkRequest.create(1, 0)

@@ -26,7 +26,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** A device as most are: without dynamically connected queue pairs. */
-record PlainDevice(Device device) implements Device {
+public record PlainDevice(Device device) implements Device {
     @Override
     public String name() {
         return device.name();

@@ -3,6 +3,9 @@ package dev.rackcall.cp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.soft.FaultPlan;

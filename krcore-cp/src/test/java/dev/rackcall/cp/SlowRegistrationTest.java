@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.client.Patience;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.Context;
@@ -144,7 +146,7 @@ class SlowRegistrationTest {
         int before = domainsClosed.get();
         FutureTask<Void> closing = new FutureTask<>(closed::close, null);
         Thread thread = Thread.ofPlatform().daemon().start(closing);
-        Hosts.waitUntil("it waits, or goes on", () -> domainsClosed.get() > before || isIn(thread, "RegionsInHand"));
+        Hosts.waitUntil("it waits, or goes on", () -> domainsClosed.get() > before || isIn(thread, "PendingRegions"));
         assertThat(domainsClosed).hasValue(before);
         mayEnd.countDown();
         closing.get(20, TimeUnit.SECONDS);

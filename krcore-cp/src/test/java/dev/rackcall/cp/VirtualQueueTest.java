@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.LocalQueue;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Completions;
@@ -26,7 +28,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Requests of tenants over the queue pair that they share. */
-class VirtualQueueTest {
+public class VirtualQueueTest {
     private static final int BYTES = 4096;
 
     private final Hosts hosts = newHosts();
@@ -60,16 +62,16 @@ class VirtualQueueTest {
     }
 
     /** On which devices. */
-    Hosts newHosts() {
+    protected Hosts newHosts() {
         return new Hosts(16);
     }
 
     /** Who pushes and pops. */
-    Tenant admit(Agent agent, String name) {
+    protected Tenant admit(Agent agent, String name) {
         return agent.admit(name);
     }
 
-    final Hosts hosts() {
+    protected final Hosts hosts() {
         return hosts;
     }
 

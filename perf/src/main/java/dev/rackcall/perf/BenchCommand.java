@@ -1,14 +1,23 @@
 package dev.rackcall.perf;
 
+import dev.rackcall.perf.rdma.BenchDevice;
+import dev.rackcall.perf.result.BenchOutcome;
+import dev.rackcall.perf.harness.BenchPlan;
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.harness.Cores;
+import dev.rackcall.perf.elastic.ElasticSides;
+import dev.rackcall.perf.report.HtmlReport;
+import dev.rackcall.perf.report.TableReport;
 import dev.rackcall.verbs.VerbsException;
+
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -21,7 +30,7 @@ import picocli.CommandLine.TypeConversionException;
 
 /**
  * {@code rackcall bench}: measures Rackcall and its peers in one run. Standard output has the table, the JSON or the HTML and nothing else;
- * progress goes to standard error. The exit code is 0, or 1 if something could not be measured or nothing was, or 2 if what was asked for makes no sense.
+ * progress goes to standard error. The exit code is 0, or 1 if a measurement failed or there was none, or 2 if the arguments are wrong.
  */
 @Command(
         name = "bench",
@@ -29,12 +38,13 @@ import picocli.CommandLine.TypeConversionException;
         sortOptions = false,
         footer = {
             "",
-            "Targets: rtt (round trips), throughput (calls in flight), connect (new connections), elastic (many at a time), idle (idle processes and connections),"
+            "Targets: rtt (round trips), throughput (calls in flight), connect (new connections), elastic (many at the same time), idle (idle processes and connections),"
                     + " start (from JVM start to the first reply), isolation (snapshots, seals, sandboxes), verbs (ping-pong over the software RDMA device),"
                     + " rdma (calls over the software RDMA device, and grpc-java over TCP), alock (locks for threads of one"
                     + " host and of others), jmh (micro-benchmarks). Without a target: a short run of rtt and throughput.",
         })
 public final class BenchCommand implements Callable<Integer> {
+    private static final long MILLI = 1_000_000;
     private static final List<Integer> ALL_DEPTHS = List.of(1, 2, 4, 8, 16, 32, 64);
     private static final List<Integer> SHORT_DEPTHS = List.of(1, 8, 64);
 
@@ -61,7 +71,7 @@ public final class BenchCommand implements Callable<Integer> {
     @Option(
             names = "--out",
             paramLabel = "FILE",
-            description = "Write there instead of to standard output; its folder is made if it is missing.")
+            description = "Write there instead of to standard output; a missing folder is created.")
     private Optional<Path> out = Optional.empty();
 
     @Option(
@@ -75,7 +85,7 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--warm-up",
             paramLabel = "TIME",
             converter = Words.Time.class,
-            description = "Call before measuring until the median settles, so long at most, with its unit"
+            description = "Call before measuring until the median settles, at most so long, with its unit"
                     + " (default: 3s; isolation alone 800ms).")
     private Optional<Long> warmUp = Optional.empty();
 
@@ -92,7 +102,7 @@ public final class BenchCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "NAME",
             description =
-                    "Only these subjects (jmh: no effect); an unknown name says which there are, one of another target which that is.")
+                    "Only these subjects (jmh: no effect). The message about an unknown name lists the known ones; that about a name of another target names the target.")
     private List<String> only = new ArrayList<>();
 
     @Option(
@@ -112,13 +122,13 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--device",
             paramLabel = "DEVICE",
             description =
-                    "The RDMA device, for example mlx5_0 (default: the software device). For connect, elastic and alock; all hosts are behind it.")
+                    "The RDMA device, for example mlx5_0 (default: the software device). For connect, elastic and alock; all hosts use it.")
     private Optional<String> device = Optional.empty();
 
     @Option(
             names = "--workers",
             paramLabel = "N",
-            description = "elastic: so many workers begin at a time (default: 50).")
+            description = "elastic: so many workers start at the same time (default: 50).")
     private Optional<Integer> workers = Optional.empty();
 
     @Option(names = "--servers", paramLabel = "N", description = "elastic: each connects to so many (default: 20).")
@@ -129,29 +139,31 @@ public final class BenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Selection selection = validated();
-        ElasticSubject.use(optional(workers), optional(servers));
+        BenchSelection selection = validated();
+        ElasticSides.use(workers, servers);
         try {
             BenchDevice.use(device);
             return bench(selection);
         } catch (VerbsException e) {
             throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage(), e);
         } finally {
-            BenchDevice.useSoftware();
-            ElasticSubject.use(OptionalInt.empty(), OptionalInt.empty());
+            BenchDevice.use(Optional.empty());
+            ElasticSides.use(Optional.empty(), Optional.empty());
         }
     }
 
-    private static OptionalInt optional(Optional<Integer> value) {
-        return value.map(OptionalInt::of).orElse(OptionalInt.empty());
-    }
-
-    private int bench(Selection selection) throws IOException {
+    private int bench(BenchSelection selection) throws IOException {
         PrintWriter progress = new PrintWriter(spec.commandLine().getErr(), true);
-        Outcome outcome = measure(selection, progress);
-        String text = render(outcome);
+        List<String> arguments = spec.root().commandLine().getParseResult().originalArgs();
+        BenchOutcome outcome =
+                new BenchRun(selection, plan(selection, progress)).measure("rackcall " + String.join(" ", arguments));
+        String text = switch (format) {
+            case TABLE -> TableReport.render(outcome);
+            case JSON -> outcome.toJson();
+            case HTML -> HtmlReport.render(outcome);
+        };
         if (out.isPresent()) {
-            new ReportFile(out.get()).write(text);
+            Files.writeString(out.get(), text);
             progress.println("written: " + out.get());
         } else {
             PrintWriter standardOutput = spec.commandLine().getOut();
@@ -161,33 +173,23 @@ public final class BenchCommand implements Callable<Integer> {
         return outcome.isComplete() ? 0 : 1;
     }
 
-    private Selection validated() {
+    private BenchSelection validated() {
         require(repeat.orElse(1) >= 1, "--repeat " + repeat.orElse(1) + ": must be at least 1");
         require(rate.orElse(1.0) >= 1, "--rate " + rate.orElse(1.0) + ": must be at least 1 call a second");
-        require(
-                workers.orElse(1) >= 1 && workers.orElse(1) <= 200,
-                "--workers " + workers.orElse(1) + ": must be from 1 to 200");
-        require(
-                servers.orElse(1) >= 1 && servers.orElse(1) <= 60,
-                "--servers " + servers.orElse(1) + ": must be from 1 to 60");
-        for (int depth : depths) {
-            require(depth >= 1 && depth <= 64, "--in-flight " + depth + ": must be from 1 to 64");
-        }
+        workers.ifPresent(count -> requireRange("--workers", count, 200));
+        servers.ifPresent(count -> requireRange("--servers", count, 60));
+        depths.forEach(depth -> requireRange("--in-flight", depth, 64));
         try {
-            Selection selection = new Selection(targets(), only);
-            out.map(ReportFile::new).ifPresent(ReportFile::requireWritable);
+            BenchSelection selection = new BenchSelection(targets(), only);
+            out.ifPresent(BenchCommand::requireWritable);
             return selection;
         } catch (IllegalArgumentException | TypeConversionException e) {
             throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage(), e);
         }
     }
 
-    private List<Target> targets() {
-        return targets.isEmpty()
-                ? List.of(Target.RTT, Target.THROUGHPUT)
-                : targets.stream()
-                        .map(target -> Words.constant(Target.values(), target))
-                        .toList();
+    private void requireRange(String option, int value, int most) {
+        require(value >= 1 && value <= most, option + " " + value + ": must be from 1 to " + most);
     }
 
     private void require(boolean condition, String otherwise) {
@@ -196,33 +198,44 @@ public final class BenchCommand implements Callable<Integer> {
         }
     }
 
-    private Outcome measure(Selection selection, PrintWriter progress) {
+    /** Creates the report's folder if it is missing. Before the first measurement, not after the last. */
+    private static void requireWritable(Path report) {
+        if (Files.isDirectory(report)) {
+            throw new IllegalArgumentException("--out " + report + ": is a folder; name a file in it");
+        }
+        Path folder = report.toAbsolutePath().getParent();
+        try {
+            Files.createDirectories(folder);
+        } catch (IOException e) {
+            throw new IllegalArgumentException("--out " + report + ": its folder cannot be created (" + e + ")", e);
+        }
+        if (!Files.isWritable(Files.exists(report) ? report : folder)) {
+            throw new IllegalArgumentException("--out " + report + ": this user may not write there");
+        }
+    }
+
+    private List<BenchTarget> targets() {
+        return targets.isEmpty()
+                ? List.of(BenchTarget.RTT, BenchTarget.THROUGHPUT)
+                : targets.stream()
+                        .map(target -> Words.constant(BenchTarget.values(), target))
+                        .toList();
+    }
+
+    private BenchPlan plan(BenchSelection selection, PrintWriter progress) {
         boolean shortRun = targets.isEmpty();
-        Effort usual = Effort.usualFor(shortRun ? List.of() : selection.targets());
-        Plan plan = new Plan(
+        // Isolation has some seventy subjects, most of them compared turn by turn: some five minutes on two processors.
+        boolean isolationAlone = selection.targets().stream().allMatch(BenchTarget.ISOLATION::equals);
+        return new BenchPlan(
                 selection.subjects(),
                 selection.locks(),
-                duration.orElse(usual.durationNanos()),
-                warmUp.orElse(usual.warmUpNanos()),
-                repeat.orElse(usual.repeat()),
+                duration.orElse((isolationAlone ? 500 : 1_000) * MILLI),
+                warmUp.orElse((isolationAlone ? 800 : 3_000) * MILLI),
+                repeat.orElse(shortRun || isolationAlone ? 1 : 3),
                 rate.map(OptionalDouble::of).orElse(OptionalDouble.empty()),
                 !depths.isEmpty() ? depths : shortRun ? SHORT_DEPTHS : ALL_DEPTHS,
                 Cores.choose(),
                 progress);
-        return new BenchRun(selection, plan).measure(commandText());
-    }
-
-    private String commandText() {
-        List<String> arguments = spec.root().commandLine().getParseResult().originalArgs();
-        return "rackcall " + String.join(" ", arguments);
-    }
-
-    private String render(Outcome outcome) {
-        return switch (format) {
-            case TABLE -> TableFormat.render(outcome);
-            case JSON -> Json.PRETTY.writeValueAsString(outcome) + System.lineSeparator();
-            case HTML -> HtmlReport.render(outcome);
-        };
     }
 
     static final class FormatWord implements ITypeConverter<Format> {

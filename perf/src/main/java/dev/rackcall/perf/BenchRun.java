@@ -1,75 +1,116 @@
 package dev.rackcall.perf;
 
+import dev.rackcall.perf.result.BenchOutcome;
+import dev.rackcall.perf.harness.BenchPlan;
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.targets.ConnectTarget;
+import dev.rackcall.perf.result.Crossing;
+import dev.rackcall.perf.elastic.ElasticTarget;
+import dev.rackcall.perf.targets.IdleTarget;
+import dev.rackcall.perf.isolation.IsolationSubjects;
+import dev.rackcall.perf.jmh.JmhTarget;
+import dev.rackcall.perf.alock.LockComparison;
+import dev.rackcall.perf.alock.LockTarget;
+import dev.rackcall.perf.result.Machine;
+import dev.rackcall.perf.harness.MeasuredProcess;
+import dev.rackcall.perf.result.Micro;
+import dev.rackcall.perf.isolation.NeighbourCall;
+import dev.rackcall.perf.result.Result;
+import dev.rackcall.perf.harness.Rounds;
+import dev.rackcall.perf.targets.RttTarget;
+import dev.rackcall.perf.targets.StartTarget;
+import dev.rackcall.perf.harness.Subject;
+import dev.rackcall.perf.targets.ThroughputTarget;
+import dev.rackcall.perf.harness.Workspace;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
 
-/** Measures the targets that were asked for, one after the other. */
-final class BenchRun {
-    private final Selection selection;
-    private final Plan plan;
-    private final Runner runner;
-
-    BenchRun(Selection selection, Plan plan) {
-        this.selection = selection;
-        this.plan = plan;
-        this.runner = new Runner(plan);
-    }
-
-    /** @param command what was run, for the report */
-    Outcome measure(String command) {
-        Machine machine = Machine.describe(plan.cores(), command, plan.durationNanos() / 1e9);
+/**
+ * Measures the chosen targets, one after the other.
+ *
+ * @param selection what to measure
+ * @param plan how
+ */
+record BenchRun(BenchSelection selection, BenchPlan plan) {
+    /** @param command the command line, for the report */
+    BenchOutcome measure(String command) {
+        Machine machine = Machine.describe(
+                plan.cores().pinned(), MeasuredProcess.measuringFlags(), command, plan.durationNanos() / 1e9);
         List<String> skipped = selection.skipped();
         skipped.forEach(what -> plan.say("SKIPPED " + what));
+        Rounds rounds = new Rounds(plan);
         List<Result> results = new ArrayList<>();
         List<Micro> micro = new ArrayList<>();
         try (Workspace workspace = Workspace.create()) {
-            for (Target target : selection.targets()) {
-                if (target == Target.JMH) {
+            for (BenchTarget target : selection.targets()) {
+                if (target == BenchTarget.JMH) {
                     plan.say("jmh: all");
                     micro.addAll(JmhTarget.runAll(plan.durationNanos()));
                 } else {
-                    results.addAll(measure(target, workspace));
+                    results.addAll(measure(target, workspace, rounds));
                 }
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return new Outcome(machine, results, micro, skipped, runner.failures());
+        List<Crossing> crossings = IsolationSubjects.crossings(results);
+        Map<BenchTarget, List<String>> notes = Map.of(
+                BenchTarget.ISOLATION,
+                        crossings.stream().map(Crossing::sentence).toList(),
+                BenchTarget.ALOCK, LockComparison.best(results));
+        return new BenchOutcome(
+                machine, results, micro, skipped, rounds.failures(), crossings, notes, settings(results));
     }
 
-    private List<Result> measure(Target target, Workspace workspace) {
+    private Map<String, String> settings(List<Result> results) {
+        Map<String, String> settings = new LinkedHashMap<>();
+        for (Subject subject : plan.subjects()) {
+            if (results.stream().anyMatch(result -> result.name().equals(subject.name()))) {
+                settings.put(subject.name(), subject.settings());
+            }
+        }
+        return settings;
+    }
+
+    private List<Result> measure(BenchTarget target, Workspace workspace, Rounds rounds) {
+        Predicate<Subject> measured = subject -> subject.isMeasuredBy(target);
         return switch (target) {
-            case RTT, ISOLATION, VERBS, RDMA -> turns(target, workspace);
-            case THROUGHPUT -> runner.run(target, target::measures, new ThroughputTarget(plan, workspace)::measure);
+            case RTT, ISOLATION, VERBS, RDMA -> turns(target, workspace, rounds);
+            case THROUGHPUT -> rounds.run(target, measured, new ThroughputTarget(plan, workspace)::measure);
             case CONNECT -> {
-                // Connections that calls go over, and those of the control plane, which are so short that they take
-                // turns.
-                List<Result> results = new ArrayList<>(
-                        runner.run(target, Subject::takesManyConnections, new ConnectTarget(plan, workspace)::measure));
-                results.addAll(turns(target, workspace));
+                // Connections that calls use; and those of the control plane, which are short and take turns.
+                List<Result> results = new ArrayList<>(rounds.run(
+                        target,
+                        subject -> subject.has(Subject.Trait.MANY_CONNECTIONS),
+                        new ConnectTarget(plan, workspace)::measure));
+                results.addAll(turns(target, workspace, rounds));
                 yield results;
             }
-            case ELASTIC -> runner.runGroups(target, elastic(), new ElasticTarget(plan, workspace, runner)::measure);
-            case IDLE -> runner.run(target, target::measures, new IdleTarget(plan, workspace)::measure);
-            case START -> runner.run(target, target::measures, new StartTarget(workspace)::measure);
+            case ELASTIC -> {
+                List<Subject> group = plan.subjects().stream().filter(measured).toList();
+                yield rounds.runGroups(
+                        target,
+                        group.isEmpty() ? List.of() : List.of(group),
+                        new ElasticTarget(plan, workspace, rounds)::measure);
+            }
+            case IDLE -> rounds.run(target, measured, new IdleTarget(plan, workspace)::measure);
+            case START -> rounds.run(target, measured, new StartTarget(workspace)::measure);
             case ALOCK -> new LockTarget(plan).measure();
-            case JMH -> throw new IllegalArgumentException("JMH brings processes of its own");
+            case JMH -> throw new IllegalArgumentException("JMH starts its own processes");
         };
     }
 
-    private List<Result> turns(Target target, Workspace workspace) {
-        return runner.runGroups(
+    private List<Result> turns(BenchTarget target, Workspace workspace, Rounds rounds) {
+        RttTarget roundTrips = new RttTarget(target, plan, workspace, rounds);
+        return rounds.runGroups(
                 target,
                 RttTarget.groups(target, plan.subjects()),
-                new RttTarget(target, plan, workspace, runner)::measure);
-    }
-
-    /** All in one group, to take turns. */
-    private List<List<Subject>> elastic() {
-        List<Subject> group =
-                plan.subjects().stream().filter(Target.ELASTIC::measures).toList();
-        return group.isEmpty() ? List.of() : List.of(group);
+                group -> NeighbourCall.withRatios(roundTrips.measure(group)));
     }
 }

@@ -1,50 +1,68 @@
 package dev.rackcall.perf;
 
+import dev.rackcall.perf.peers.AeronIpc;
+import dev.rackcall.perf.connect.ConnectSides;
+import dev.rackcall.perf.elastic.ElasticSides;
+import dev.rackcall.perf.peers.GrpcCall;
+import dev.rackcall.perf.peers.GrpcGraphCall;
+import dev.rackcall.perf.peers.GrpcTransport;
+import dev.rackcall.perf.isolation.IsolationSubjects;
+import dev.rackcall.perf.alock.LockTarget;
+import dev.rackcall.perf.calls.RackcallCall;
+import dev.rackcall.perf.peers.RawPingPong;
+import dev.rackcall.perf.rdma.SoftPingPong;
+import dev.rackcall.perf.harness.Subject;
+
+import static dev.rackcall.perf.calls.BenchTransport.QUEUES;
+import static dev.rackcall.perf.calls.BenchTransport.QUEUES_OF_AGENT;
+import static dev.rackcall.perf.calls.BenchTransport.RDMA;
+import static dev.rackcall.perf.calls.BenchTransport.SHARED_MEMORY;
+import static dev.rackcall.perf.calls.RackcallCall.Argument.CONNECTION;
+import static dev.rackcall.perf.calls.RackcallCall.Argument.NUMBER;
+import static dev.rackcall.perf.calls.RackcallCall.Argument.POINTER;
+import static dev.rackcall.perf.calls.RackcallCall.Argument.VALUE;
+
 import java.util.List;
 import java.util.stream.Stream;
 
-/** All that can be measured, in the order of the report. */
+/** All subjects, in the order of the report. */
 final class Subjects {
-    private static final List<Subject> CALLS = List.of(
-            new RawPingPong(),
-            new RackcallSubject("rackcall-noop", Road.SHARED_MEMORY, RackcallSubject.Argument.NUMBER, Long.BYTES),
-            new RackcallSubject("rackcall-value-64", Road.SHARED_MEMORY, RackcallSubject.Argument.VALUE, 64),
-            new RackcallSubject("rackcall-value-4096", Road.SHARED_MEMORY, RackcallSubject.Argument.VALUE, 4096),
-            new RackcallSubject("rackcall-value-1048576", Road.SHARED_MEMORY, RackcallSubject.Argument.VALUE, 1 << 20),
-            new RackcallSubject("rackcall-ref-1048576", Road.SHARED_MEMORY, RackcallSubject.Argument.POINTER, 1 << 20),
-            new AeronIpc(),
-            new GrpcSubject("grpc-inprocess", GrpcTransport.IN_PROCESS, 64),
-            new GrpcSubject("grpc-uds", GrpcTransport.UNIX_SOCKET, 64),
-            new GrpcSubject("grpc-uds-4096", GrpcTransport.UNIX_SOCKET, 4096),
-            new GrpcSubject("grpc-uds-1048576", GrpcTransport.UNIX_SOCKET, 1 << 20),
-            new GrpcSubject("grpc-tcp", GrpcTransport.TCP, 64),
-            new SoftPingPong("soft-pingpong", true),
-            new SoftPingPong("soft-pingpong-send", false),
-            new RackcallSubject("rdma-noop", Road.RDMA, RackcallSubject.Argument.NUMBER, Long.BYTES),
-            new RackcallSubject("rdma-value-64", Road.RDMA, RackcallSubject.Argument.VALUE, 64),
-            new RackcallSubject("rdma-value-4096", Road.RDMA, RackcallSubject.Argument.VALUE, 4096),
-            new RackcallSubject("rdma-ref-1048576", Road.RDMA, RackcallSubject.Argument.POINTER, 1 << 20),
-            new RackcallSubject("vq-noop", Road.QUEUES, RackcallSubject.Argument.NUMBER, Long.BYTES),
-            new RackcallSubject("vq-noop-agent", Road.QUEUES_OF_AGENT, RackcallSubject.Argument.NUMBER, Long.BYTES),
-            GrpcSubject.beside("grpc-tcp-64", "rdma-value-64", 64),
-            GrpcSubject.beside("grpc-tcp-4096", "rdma-value-4096", 4096),
-            new GrpcGraphSubject("grpc-tcp-1048576", "rdma-ref-1048576", 1 << 20),
-            new ConnectSubject(ConnectSubject.Kind.CACHED),
-            new ConnectSubject(ConnectSubject.Kind.UNCACHED),
-            new ConnectSubject(ConnectSubject.Kind.FIRST),
-            new ConnectSubject(ConnectSubject.Kind.AGENT),
-            new ConnectSubject(ConnectSubject.Kind.HOP),
-            new ConnectSubject(ConnectSubject.Kind.FRESH_RC),
-            new ConnectSubject(ConnectSubject.Kind.READ),
-            new RpcConnectSubject("rpc-vq", Road.QUEUES),
-            new RpcConnectSubject("rpc-rdma", Road.RDMA),
-            new ElasticSubject(true, ElasticSubject.Work.FIRST),
-            new ElasticSubject(false, ElasticSubject.Work.FIRST),
-            new ElasticSubject(true, ElasticSubject.Work.EACH),
-            new ElasticSubject(false, ElasticSubject.Work.EACH));
-
-    private static final List<Subject> ALL =
-            Stream.concat(CALLS.stream(), IsolationSubjects.all().stream()).toList();
+    private static final List<Subject> ALL = Stream.of(
+                    List.of(
+                            RawPingPong.subject(),
+                            RackcallCall.subject("rackcall-noop", SHARED_MEMORY, NUMBER, Long.BYTES),
+                            RackcallCall.subject("rackcall-value-64", SHARED_MEMORY, VALUE, 64),
+                            RackcallCall.subject("rackcall-value-4096", SHARED_MEMORY, VALUE, 4096),
+                            RackcallCall.subject("rackcall-value-1048576", SHARED_MEMORY, VALUE, 1 << 20),
+                            RackcallCall.subject("rackcall-ref-1048576", SHARED_MEMORY, POINTER, 1 << 20),
+                            AeronIpc.subject(),
+                            GrpcCall.subject("grpc-inprocess", GrpcTransport.IN_PROCESS, 64),
+                            GrpcCall.subject("grpc-uds", GrpcTransport.UNIX_SOCKET, 64),
+                            GrpcCall.subject("grpc-uds-4096", GrpcTransport.UNIX_SOCKET, 4096),
+                            GrpcCall.subject("grpc-uds-1048576", GrpcTransport.UNIX_SOCKET, 1 << 20),
+                            GrpcCall.subject("grpc-tcp", GrpcTransport.TCP, 64),
+                            SoftPingPong.subject("soft-pingpong", true),
+                            SoftPingPong.subject("soft-pingpong-send", false),
+                            RackcallCall.subject("rdma-noop", RDMA, NUMBER, Long.BYTES),
+                            RackcallCall.subject("rdma-value-64", RDMA, VALUE, 64),
+                            RackcallCall.subject("rdma-value-4096", RDMA, VALUE, 4096),
+                            RackcallCall.subject("rdma-ref-1048576", RDMA, POINTER, 1 << 20),
+                            RackcallCall.subject("vq-noop", QUEUES, NUMBER, Long.BYTES),
+                            RackcallCall.subject("vq-noop-agent", QUEUES_OF_AGENT, NUMBER, Long.BYTES),
+                            GrpcCall.beside("grpc-tcp-64", "rdma-value-64", 64),
+                            GrpcCall.beside("grpc-tcp-4096", "rdma-value-4096", 4096),
+                            GrpcGraphCall.beside("grpc-tcp-1048576", "rdma-ref-1048576", 1 << 20)),
+                    ConnectSides.subjects(),
+                    List.of(
+                            RackcallCall.subject("rpc-vq", QUEUES, CONNECTION, 0),
+                            RackcallCall.subject("rpc-rdma", RDMA, CONNECTION, 0),
+                            ElasticSides.subject(true, false),
+                            ElasticSides.subject(false, false),
+                            ElasticSides.subject(true, true),
+                            ElasticSides.subject(false, true)),
+                    IsolationSubjects.all())
+            .flatMap(List::stream)
+            .toList();
 
     private Subjects() {}
 
@@ -60,7 +78,7 @@ final class Subjects {
                 .orElseThrow(() -> new UnknownSubjectException(name));
     }
 
-    /** All names by which something can be asked for. */
+    /** All names that users can choose. */
     static List<String> names() {
         return Stream.concat(ALL.stream().map(Subject::name), LockTarget.names().stream())
                 .toList();

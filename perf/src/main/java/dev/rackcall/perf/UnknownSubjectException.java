@@ -1,12 +1,11 @@
 package dev.rackcall.perf;
 
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
-/** Somebody asks for what cannot be measured: names what was probably meant, else what there is, in short. */
+/** An unknown name: the message has the names that were probably meant, or all names in short. */
 final class UnknownSubjectException extends IllegalArgumentException {
     private static final long serialVersionUID = 1L;
     private static final int MOST_SUGGESTIONS = 8;
@@ -15,25 +14,23 @@ final class UnknownSubjectException extends IllegalArgumentException {
         super("there is nothing called '" + name + "' to measure; " + advice(name, Subjects.names()));
     }
 
-    static String advice(String name, List<String> names) {
+    private static String advice(String name, List<String> names) {
         String wanted = name.toLowerCase(Locale.ROOT);
         List<String> close = names.stream()
                 .filter(each -> !wanted.isEmpty() && (each.contains(wanted) || isMisspelt(wanted, each)))
                 .toList();
         if (close.isEmpty()) {
-            return "there is, with N for a size, " + families(names) + " (docs/benchmarks.md says what they are)";
+            // Names that differ in their numbers only, once.
+            String families = names.stream()
+                    .map(each -> each.replaceAll("\\d+", "N"))
+                    .distinct()
+                    .collect(Collectors.joining(", "));
+            return "there is, with N for a size, " + families + " (docs/benchmarks.md describes them)";
         }
         return "did you mean "
                 + close.stream().limit(MOST_SUGGESTIONS).collect(Collectors.joining(", "))
                 + (close.size() > MOST_SUGGESTIONS ? " or one of " + (close.size() - MOST_SUGGESTIONS) + " more" : "")
                 + "?";
-    }
-
-    /** Names that differ in their numbers only, once. */
-    private static String families(List<String> names) {
-        Map<String, Integer> families = new LinkedHashMap<>();
-        names.forEach(each -> families.merge(each.replaceAll("\\d+", "N"), 1, Integer::sum));
-        return String.join(", ", families.keySet());
     }
 
     /** Whether about one letter in four is wrong, missing or too much. */
@@ -42,12 +39,9 @@ final class UnknownSubjectException extends IllegalArgumentException {
                 && distance(wanted, name) <= wanted.length() / 4;
     }
 
-    /** Letters to be changed, added or taken away (Levenshtein). */
+    /** Letters to change, add or remove (Levenshtein). */
     private static int distance(String one, String other) {
-        int[] above = new int[other.length() + 1];
-        for (int column = 0; column < above.length; column++) {
-            above[column] = column;
-        }
+        int[] above = IntStream.rangeClosed(0, other.length()).toArray();
         for (int row = 1; row <= one.length(); row++) {
             int[] line = new int[above.length];
             line[0] = row;

@@ -1,10 +1,22 @@
 package dev.rackcall.perf;
 
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.harness.ClientSide;
+import dev.rackcall.perf.harness.Cores;
+import dev.rackcall.perf.calls.Graph;
+import dev.rackcall.perf.result.Measurement;
+import dev.rackcall.perf.harness.Pipeline;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.perf.harness.ServerSide;
+import dev.rackcall.perf.harness.Subject;
+import dev.rackcall.perf.harness.SubjectPair;
+import dev.rackcall.perf.harness.ThroughputLoop;
+import dev.rackcall.perf.harness.Workspace;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import dev.rackcall.rpc.RpcChannel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
@@ -24,11 +36,11 @@ class SubjectsTest {
     static Stream<String> here() {
         return Subjects.all().stream()
                 // Of those a test of their own starts fewer.
-                .filter(subject -> !subject.isOf(Target.ELASTIC))
-                .filter(Subject::callsWithinOneProcess)
+                .filter(subject -> !subject.isOf(BenchTarget.ELASTIC))
+                .filter(subject -> !subject.has(Subject.Trait.NEVER_ONE_PROCESS))
                 .filter(subject ->
                         subject.jvmFlags().stream().allMatch(flag -> flag.startsWith("-D") || flag.startsWith("-Xm")))
-                .filter(subject -> subject.missing().isEmpty())
+                .filter(subject -> subject.missing().get().isEmpty())
                 .map(Subject::name);
     }
 
@@ -36,12 +48,12 @@ class SubjectsTest {
     @MethodSource("here")
     void shouldCallAndValidate(String name) throws Exception {
         Subject subject = Subjects.named(name);
-        try (ServerSide server = subject.serve(directory);
-                ClientSide client = subject.connect(directory)) {
+        try (ServerSide server = subject.sides().serve(directory);
+                ClientSide client = subject.sides().connect(directory)) {
             for (int i = 1; i <= CALLS; i++) {
                 client.call(i);
             }
-            if (subject.pipelines()) {
+            if (subject.has(Subject.Trait.PIPELINES)) {
                 assertThat(pipelined(client.pipeline(8))).isPositive();
             }
             assertThat(subject.settings()).isNotBlank();
@@ -66,14 +78,15 @@ class SubjectsTest {
     void shouldCallThroughAeronInProcessesOfItsOwn() throws Exception {
         Subject aeron = Subjects.named("aeron-ipc");
         try (Workspace workspace = Workspace.create(directory);
-                Pair pair = Pair.start(aeron, workspace.newPart(), Cores.UNPINNED)) {
-            Measurement calls = pair.client().ask(Order.timed(Order.Action.CLOSED, 20_000_000), Measurement.class);
+                SubjectPair pair = SubjectPair.start(aeron, workspace.newPart(), Cores.UNPINNED)) {
+            Measurement calls = pair.client().ask(client -> client.slice(20_000_000));
             assertThat(calls.count()).isPositive();
             long count = 0;
             // On a busy machine the server may get no processor in 20 ms.
             for (long nanos = 20_000_000; count == 0 && nanos < 20_000_000_000L; nanos *= 4) {
+                long time = nanos;
                 count = pair.client()
-                        .ask(Order.inFlight(Order.Action.THROUGHPUT, nanos, 16), Measurement.class)
+                        .ask(time, client -> client.throughput(time, 16))
                         .count();
             }
             assertThat(count).isPositive();
@@ -83,14 +96,16 @@ class SubjectsTest {
 
     @Test
     void shouldCallUnderSealsThatAnotherProcessHolds() throws Exception {
-        if (!HolderProcess.isPossible()) {
+        boolean isPossible = Subjects.named("enforced-write-1").missing().get().isEmpty();
+        if (!isPossible) {
             System.err.println(
                     "SKIPPED SubjectsTest.shouldCallUnderSealsThatAnotherProcessHolds: this host has no enforced seals");
         }
-        assumeThat(HolderProcess.isPossible()).isTrue();
+        assumeThat(isPossible).isTrue();
         try (Workspace workspace = Workspace.create(directory);
-                Pair pair = Pair.start(Subjects.named("enforced-write-1"), workspace.newPart(), Cores.UNPINNED)) {
-            Measurement calls = pair.client().ask(Order.timed(Order.Action.CLOSED, 20_000_000), Measurement.class);
+                SubjectPair pair =
+                        SubjectPair.start(Subjects.named("enforced-write-1"), workspace.newPart(), Cores.UNPINNED)) {
+            Measurement calls = pair.client().ask(client -> client.slice(20_000_000));
             assertThat(calls.count()).isPositive();
         }
         assertThat(directory).isEmptyDirectory();
@@ -100,7 +115,7 @@ class SubjectsTest {
     void shouldCompareGraphsOfTheSameSize() throws Exception {
         int bytes = 1 << 20;
         Subject subject = Subjects.named("rackcall-ref-1048576");
-        try (ServerSide server = subject.serve(directory);
+        try (ServerSide server = subject.sides().serve(directory);
                 RpcChannel channel = RpcChannel.builder("/bench/calls")
                         .directory(directory.resolve("rackcall"))
                         .open()) {
@@ -108,24 +123,6 @@ class SubjectsTest {
             Graph graph = Graph.build(channel, bytes);
             assertThat(Graph.nodes(bytes)).isCloseTo(graph.size(), Percentage.withPercentage(1));
         }
-        HeapGraph heap = HeapGraph.of(1000);
-        heap.sequence(77);
-        HeapGraph decoded = HeapGraph.decode(heap.encode(1000));
-        assertThat(decoded.size()).isEqualTo(1000);
-        assertThat(decoded.sequence()).isEqualTo(77);
-    }
-
-    @Test
-    void shouldNoticeWrongReplies() {
-        byte[] reply = Payload.of(64);
-        Payload.mark(reply, 5);
-        Payload.check("x", reply, 64, 5);
-        assertThatThrownBy(() -> Payload.check("x", reply, 64, 6))
-                .isInstanceOf(WrongReplyException.class)
-                .hasMessageContaining("x: reply shows 5 where 6 was sent");
-        assertThatThrownBy(() -> Payload.check("x", reply, 65, 5)).hasMessageContaining("length");
-        reply[60]++;
-        assertThatThrownBy(() -> Payload.check("x", reply, 64, 5)).hasMessageContaining("tail");
     }
 
     @Test
@@ -149,9 +146,8 @@ class SubjectsTest {
     }
 
     @Test
-    void shouldGiveEachSideItsOwnProcessorWhereThereAreTwo() {
-        assertThat(Cores.choose(new int[] {3})).isEqualTo(Cores.UNPINNED);
-        assertThat(Cores.choose(new int[] {5, 2})).isEqualTo(new Cores(2, 5));
-        assertThat(Cores.choose(new int[] {0, 1, 2, 3})).isEqualTo(new Cores(2, 3));
+    void shouldLeaveWarningsOfAnAttackedServerOutOfTheLog() {
+        assertThat(Subjects.named("neighbour-hostile").jvmFlags())
+                .anyMatch(flag -> flag.contains("simpleLogger") && flag.endsWith("=error"));
     }
 }

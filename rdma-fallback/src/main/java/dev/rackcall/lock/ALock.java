@@ -1,7 +1,5 @@
 package dev.rackcall.lock;
 
-import dev.rackcall.lock.LockSession.Descriptor;
-
 /**
  * A lock of a {@link LockTable} as one thread uses it: for threads that share memory with it and threads that reach it by RDMA (ALock, SPAA 2024, with
  * time-outs and recovery). First come, first served within each of the two cohorts; between them, a cohort hands over as often as its budget says. Not
@@ -102,8 +100,7 @@ public final class ALock extends TimedLock {
         try {
             return readers.awaitNone(line);
         } catch (LockConnectionException e) {
-            session.lose(e);
-            throw e;
+            throw session.lost(e);
         }
     }
 
@@ -126,8 +123,7 @@ public final class ALock extends TimedLock {
             int got = ifFree ? queue.acquireIfFree(line, descriptor) : queue.acquire(line, descriptor);
             return took(descriptor, got);
         } catch (LockConnectionException e) {
-            session.lose(e);
-            throw e;
+            throw session.lost(e);
         }
     }
 
@@ -172,8 +168,7 @@ public final class ALock extends TimedLock {
                 session.released(descriptor, queue.release(line, descriptor, budget - 1));
             }
         } catch (LockConnectionException e) {
-            session.lose(e);
-            throw e;
+            throw session.lost(e);
         } finally {
             // An interrupt that came while the next was to link himself is the caller's.
             session.waiting().end();
@@ -210,8 +205,7 @@ public final class ALock extends TimedLock {
                 session.words().load(line + LockLayout.TOKEN);
                 token = next;
             } catch (LockConnectionException e) {
-                session.lose(e);
-                throw e;
+                throw session.lost(e);
             }
         }
         return token;

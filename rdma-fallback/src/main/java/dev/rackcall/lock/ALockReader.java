@@ -1,7 +1,5 @@
 package dev.rackcall.lock;
 
-import dev.rackcall.lock.LockSession.Descriptor;
-
 /**
  * A lock of a {@link LockTable} for one thread that only reads what it guards: others may hold it so, too, while nobody holds it as {@link ALock}. Who enters takes the lock
  * for a moment, and so waits in its queue behind who wants it alone; {@link #tryLock()} fails while somebody else enters. Not reentrant, and no way from reading to holding
@@ -37,8 +35,7 @@ public final class ALockReader extends TimedLock {
         try {
             readers.enter(lock.line(), mine);
         } catch (LockConnectionException e) {
-            session.lose(e);
-            throw e;
+            throw session.lost(e);
         }
         reading = mine;
         lock.unlock();
@@ -58,8 +55,7 @@ public final class ALockReader extends TimedLock {
         try {
             return session.claimBeside(lock.line());
         } catch (LockConnectionException e) {
-            session.lose(e);
-            throw e;
+            throw session.lost(e);
         } catch (IllegalStateException e) {
             // There is no descriptor left.
             lock.unlock();
@@ -80,8 +76,7 @@ public final class ALockReader extends TimedLock {
         try {
             readers.leave(mine);
         } catch (LockConnectionException e) {
-            session.lose(e);
-            throw e;
+            throw session.lost(e);
         }
         session.freed(mine);
     }
@@ -103,8 +98,7 @@ public final class ALockReader extends TimedLock {
             }
             return isIn;
         } catch (LockConnectionException e) {
-            session.lose(e);
-            throw e;
+            throw session.lost(e);
         }
     }
 

@@ -19,8 +19,6 @@ import static dev.rackcall.lock.LockLayout.kind;
 import static dev.rackcall.lock.LockLayout.ring;
 import static dev.rackcall.lock.LockLayout.state;
 
-import dev.rackcall.lock.LockSession.Descriptor;
-
 /**
  * One cohort's way to a lock, step by step as the model in {@code src/model/alock.pml} has it: an MCS queue whose head runs Peterson's protocol against the
  * other cohort. The tails are the flags of that protocol. Each step leaves the table so that {@link CohortRepair} can go on from there if the thread dies.
@@ -41,7 +39,7 @@ final class CohortQueue {
     private static final long GAVE_UP = -1;
 
     private final LockWords words;
-    private final Waiting waiting;
+    private final LockWait waiting;
     private final boolean local;
     private final int cohort;
     private final long ownTail;
@@ -51,12 +49,12 @@ final class CohortQueue {
     /** Whether somebody else was in the queue the last time. */
     private boolean crowded;
 
-    CohortQueue(LockWords words, Waiting waiting, boolean remote, int fullBudget) {
+    CohortQueue(LockWords words, LockWait waiting, boolean remote, int fullBudget) {
         this(words, waiting, remote, fullBudget, () -> {});
     }
 
     /** @param beforeWaiting is called before each wait for others, when they can see what they have to know of this thread */
-    CohortQueue(LockWords words, Waiting waiting, boolean remote, int fullBudget, Runnable beforeWaiting) {
+    CohortQueue(LockWords words, LockWait waiting, boolean remote, int fullBudget, Runnable beforeWaiting) {
         this.beforeWaiting = beforeWaiting;
         this.words = words;
         this.waiting = waiting;

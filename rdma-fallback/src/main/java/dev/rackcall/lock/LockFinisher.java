@@ -1,5 +1,6 @@
 package dev.rackcall.lock;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -13,7 +14,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  *
  * <p>What changes for the users of such a session: a lock may be held for some time after {@code unlock}, so {@code tryLock} of somebody who knows of that may fail. A connection that is lost
  * is known to the next call, which throws {@link LockConnectionException}. A session takes two descriptors of the table instead of one, the second with its first lock; if there is no second one then, it waits for its unlocks
- * as others do. So do readers, who have both in use. What belongs to its {@link LockLink} is used by this thread, too: its scratch memory must not be confined to the session's, and all of it may be closed only after the session.
+ * as others do. So do readers, who have both in use. What belongs to its {@link RemoteTable} is used by this thread, too: its scratch memory must not be confined to the session's, and all of it may be closed only after the session.
  *
  * <p>A home that stops to answer in the middle of a hand-over holds this thread up until its queue pair gives up, 30 s at most for a request, and with it what is open in other sessions whose threads do not come back.
  */
@@ -28,18 +29,18 @@ public final class LockFinisher implements AutoCloseable {
     /** Those of each thread, for that thread: it looks at them with each lock, and not at those of others. */
     private final ThreadLocal<List<OpenUnlock>> own = ThreadLocal.withInitial(ArrayList::new);
 
-    private final Waiting waiting;
+    private final LockWait waiting;
     private final FinisherRest rest;
     private final int waitedFor;
     private final Thread thread;
 
     /** Whose thread does not run yet. */
-    LockFinisher(Waiting waiting) {
+    LockFinisher(LockWait waiting) {
         this(waiting, new FinisherRest(), WAITED_FOR);
     }
 
     /** @param waitedFor so many unlocks of a session are waited for after somebody was in its way */
-    LockFinisher(Waiting waiting, FinisherRest rest, int waitedFor) {
+    LockFinisher(LockWait waiting, FinisherRest rest, int waitedFor) {
         this.waiting = waiting;
         this.rest = rest;
         this.waitedFor = waitedFor;
@@ -48,13 +49,13 @@ public final class LockFinisher implements AutoCloseable {
 
     /** Starts its thread. */
     public static LockFinisher start() {
-        LockFinisher finisher = new LockFinisher(new Waiting(true));
+        LockFinisher finisher = new LockFinisher(new LockWait(true));
         finisher.thread.start();
         return finisher;
     }
 
     /** How its thread waits. */
-    Waiting waiting() {
+    LockWait waiting() {
         return waiting;
     }
 
@@ -62,12 +63,12 @@ public final class LockFinisher implements AutoCloseable {
         return waitedFor;
     }
 
-    /** @throws IllegalArgumentException if its thread may not use what belongs to this link */
-    void require(LockLink link) {
-        if (!link.scratch().memory().isAccessibleBy(thread)) {
+    /** @throws IllegalArgumentException if its thread may not use this scratch memory */
+    void require(MemorySegment scratch) {
+        if (!scratch.isAccessibleBy(thread)) {
             throw new IllegalArgumentException("the scratch memory of a session with a finisher is used by "
-                    + thread.getName() + ", too, and this one is another thread's alone: "
-                    + link.scratch().memory() + "; allocate it from a shared or automatic arena");
+                    + thread.getName() + ", too, and this memory is confined to another thread: " + scratch
+                    + "; allocate it from a shared or automatic arena");
         }
     }
 

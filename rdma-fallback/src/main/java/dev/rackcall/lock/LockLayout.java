@@ -58,6 +58,36 @@ final class LockLayout {
 
     private LockLayout() {}
 
+    /**
+     * How large a table is.
+     *
+     * @param descriptors how many locks each cohort can hold or wait for at a time, all its threads together
+     * @param locks how many locks there are
+     * @param readers whether they can be shared by readers
+     */
+    record Sizes(int descriptors, int locks, boolean readers) {
+        private static final int READERS = 1 << 31;
+
+        Sizes {
+            if (descriptors < 1 || descriptors > MAX_DESCRIPTORS || locks < 1) {
+                throw new IllegalArgumentException("no lock table has " + descriptors + " descriptors (1 to "
+                        + MAX_DESCRIPTORS + ") and " + locks + " locks (1 at least)");
+            }
+        }
+
+        static Sizes of(long word) {
+            return new Sizes((int) word & ~READERS, (int) (word >>> 32), ((int) word & READERS) != 0);
+        }
+
+        long word() {
+            return (long) locks << 32 | Integer.toUnsignedLong(readers ? descriptors | READERS : descriptors);
+        }
+
+        long bytes() {
+            return LockLayout.bytes(descriptors, locks);
+        }
+    }
+
     static long bytes(int descriptors, int locks) {
         return LINE * (1L + 2L * descriptors + locks);
     }

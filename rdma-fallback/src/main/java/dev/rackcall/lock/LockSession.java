@@ -5,40 +5,17 @@ import static dev.rackcall.lock.LockLayout.descriptor;
 import static dev.rackcall.lock.LockLayout.generation;
 import static dev.rackcall.lock.LockLayout.kind;
 
+import dev.rackcall.lock.LockLayout.Sizes;
 import java.util.Optional;
 
 /** One thread's way to the locks of a table. Confined to the thread that first uses a lock of it, as are its locks; it may hold several of them. */
 public final class LockSession implements AutoCloseable {
-    /** A descriptor of this session. */
-    static final class Descriptor {
-        final int number;
-        long own;
-        /** The lock that it is used for. */
-        long line;
-
-        /** What was last written as its predecessor; -1 if that is not known. */
-        long previous = -1;
-        /** Whether somebody may have been written as its next. */
-        boolean linked = true;
-
-        /** The lock that it can be used for again as it is, while it is not in use; -1: none. */
-        long readyFor = -1;
-
-        boolean used;
-        /** Of an {@link OpenUnlock}: still used, but its lock is not held any more. */
-        boolean leaves;
-
-        Descriptor(int number) {
-            this.number = number;
-        }
-    }
-
     private final LockWords words;
     private final long owner;
     private final int descriptors;
     private final int locks;
     private final CohortQueue queue;
-    private final Waiting waiting;
+    private final LockWait waiting;
     private final Optional<Readers> readers;
     private final int budget;
     private final SessionDescriptors own;
@@ -59,7 +36,7 @@ public final class LockSession implements AutoCloseable {
     /** The same, if nobody was told yet. */
     private Optional<LockConnectionException> untold = Optional.empty();
 
-    LockSession(LockWords words, Waiting waiting, long owner, int budget, LockTable.Sizes sizes) {
+    LockSession(LockWords words, LockWait waiting, long owner, int budget, Sizes sizes) {
         this.words = words;
         this.waiting = waiting;
         this.owner = owner;
@@ -126,7 +103,7 @@ public final class LockSession implements AutoCloseable {
         return readers;
     }
 
-    Waiting waiting() {
+    LockWait waiting() {
         return waiting;
     }
 
@@ -192,6 +169,12 @@ public final class LockSession implements AutoCloseable {
         lost = true;
         direct = false;
         open.ifPresent(OpenUnlock::forget);
+    }
+
+    /** As {@link #lose}, for the caller to throw. */
+    LockConnectionException lost(LockConnectionException why) {
+        lose(why);
+        return why;
     }
 
     /** The same by the finisher: the thread is told by its next call. */

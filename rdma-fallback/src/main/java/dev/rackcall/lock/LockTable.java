@@ -3,9 +3,9 @@ package dev.rackcall.lock;
 import static dev.rackcall.lock.LockLayout.KEEPER_AT;
 import static dev.rackcall.lock.LockLayout.MAGIC;
 import static dev.rackcall.lock.LockLayout.MAGIC_AT;
-import static dev.rackcall.lock.LockLayout.MAX_DESCRIPTORS;
 import static dev.rackcall.lock.LockLayout.SIZES_AT;
 
+import dev.rackcall.lock.LockLayout.Sizes;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.function.LongPredicate;
@@ -34,37 +34,7 @@ public final class LockTable {
     /** Hand-overs among local threads before remote ones get their chance. */
     public static final int LOCAL_BUDGET = 5;
     /** What a session by RDMA needs of registered memory, in bytes. */
-    public static final long SCRATCH_BYTES = RdmaWords.SCRATCH_BYTES;
-
-    /**
-     * How large a table is.
-     *
-     * @param descriptors how many locks each cohort can hold or wait for at a time, all its threads together
-     * @param locks how many locks there are
-     * @param readers whether they can be shared by readers
-     */
-    record Sizes(int descriptors, int locks, boolean readers) {
-        private static final int READERS = 1 << 31;
-
-        Sizes {
-            if (descriptors < 1 || descriptors > MAX_DESCRIPTORS || locks < 1) {
-                throw new IllegalArgumentException("no lock table has " + descriptors + " descriptors (1 to "
-                        + MAX_DESCRIPTORS + ") and " + locks + " locks (1 at least)");
-            }
-        }
-
-        static Sizes of(long word) {
-            return new Sizes((int) word & ~READERS, (int) (word >>> 32), ((int) word & READERS) != 0);
-        }
-
-        long word() {
-            return (long) locks << 32 | Integer.toUnsignedLong(readers ? descriptors | READERS : descriptors);
-        }
-
-        long bytes() {
-            return LockLayout.bytes(descriptors, locks);
-        }
-    }
+    public static final long SCRATCH_BYTES = RemoteTable.SCRATCH_BYTES;
 
     private final MemorySegment memory;
     private final Sizes sizes;
@@ -138,104 +108,55 @@ public final class LockTable {
     /**
      * A session of one thread, which reaches the locks by memory.
      *
-     * @param owner under which number the keeper is told if it dies: a participant's, for instance. Several sessions that can only die together may share it
+     * @param owner names the thread to the keeper if it dies, as a participant's number does. Sessions that can only die
+     *     together may share it
      * @throws IllegalArgumentException if the owner is not positive
      */
     public LockSession localSession(long owner) {
-        return session(new ProcessorWords(memory), new Waiting(false), owner, LOCAL_BUDGET, sizes);
+        return session(new ProcessorWords(memory), new LockWait(false), owner, LOCAL_BUDGET, sizes);
     }
 
     /**
      * A session of one thread, which reaches the locks of a table elsewhere by RDMA.
      *
-     * @param owner as for {@link #localSession}; locals and remotes have one set of numbers
-     * @throws LockConnectionException if it cannot be reached
+     * @param owner as for {@link #localSession}; local and remote sessions share one set of numbers
+     * @throws LockConnectionException if the table cannot be reached
      * @throws IllegalArgumentException if there is no lock table at that address, or the owner is not positive
      */
-    public static LockSession remoteSession(LockLink link, long owner) {
-        return remoteSession(new RdmaWords(link), link, owner);
-    }
-
-    /**
-     * The same for a thread that does not wait for its unlocks.
-     *
-     * @param finisher who sees to them if the thread does not come back
-     * @throws LockConnectionException if it cannot be reached
-     * @throws IllegalArgumentException if there is no lock table at that address, the owner is not positive, or the scratch memory is confined to a thread
-     */
-    public static LockSession remoteSession(LockLink link, long owner, LockFinisher finisher) {
-        finisher.require(link);
-        RdmaWords words = new RdmaWords(link);
-        return remoteSession(words, link, owner).finishedBy(finisher, words);
-    }
-
-    /**
-     * The same for a thread that waits at a word of its own memory, and not at the table's home.
-     *
-     * @param bell that word, which whoever hands over to this session writes
-     * @param peers by whose queue pairs this session rings the bells of others
-     * @throws LockConnectionException if it cannot be reached
-     * @throws IllegalArgumentException if there is no lock table at that address, or the owner is not positive
-     */
-    public static LockSession remoteSession(LockLink link, long owner, LockBell bell, LockPeers peers) {
-        return remoteSession(new RdmaWords(link, Optional.of(bell), peers), link, owner);
-    }
-
-    /**
-     * Both: a thread that waits at a word of its own memory, and does not wait for its unlocks.
-     *
-     * @param bell as above
-     * @param peers as above; used by the finisher, too
-     * @param finisher who sees to unlocks if the thread does not come back
-     * @throws LockConnectionException if it cannot be reached
-     * @throws IllegalArgumentException if there is no lock table at that address, the owner is not positive, or the scratch memory is confined to a thread
-     */
-    public static LockSession remoteSession(
-            LockLink link, long owner, LockBell bell, LockPeers peers, LockFinisher finisher) {
-        finisher.require(link);
-        RdmaWords words = new RdmaWords(link, Optional.of(bell), peers);
-        return remoteSession(words, link, owner).finishedBy(finisher, words);
-    }
-
-    private static LockSession remoteSession(LockWords words, LockLink link, long owner) {
+    public static LockSession remoteSession(RemoteTable table, long owner) {
+        RdmaWords words = new RdmaWords(table);
         if (words.load(MAGIC_AT) != MAGIC) {
-            throw new IllegalArgumentException("there is no lock table at address " + Long.toHexString(link.address()));
+            throw new IllegalArgumentException(
+                    "there is no lock table at address " + Long.toHexString(table.address()));
         }
         Sizes sizes = Sizes.of(words.load(SIZES_AT));
-        return session(words, new Waiting(!words.hasBell()), owner, REMOTE_BUDGET, sizes);
+        LockSession session = session(words, new LockWait(!words.hasBell()), owner, REMOTE_BUDGET, sizes);
+        table.finisher().ifPresent(finisher -> session.finishedBy(finisher, words));
+        return session;
     }
 
     /**
-     * The one who takes dead owners out of the queues of a table that nobody reaches by RDMA. It needs no device.
+     * The keeper of a table that no thread reaches by RDMA. It needs no device.
      *
-     * @param owner who this is, as for {@link #localSession}
+     * @param owner names this keeper, as for {@link #localSession}
      * @param isDead whether the owner of the keeper before this one is certainly dead
-     * @throws IllegalStateException if there is a keeper that lives
+     * @throws IllegalStateException if the table has a live keeper
      */
     public LockKeeper localKeeper(long owner, LongPredicate isDead) {
         return keeper(new ProcessorWords(memory), Optional.empty(), owner, isDead);
     }
 
     /**
-     * The one who takes dead owners out of the queues. Without peers: a waiter by RDMA that it hands over to finds that out by itself, 2 ms later at most.
+     * The keeper of a table that threads also reach by RDMA. Without {@linkplain RemoteTable#withPeers peers}, a remote
+     * waiter to which it hands over finds out by itself, 2 ms later at most.
      *
-     * @param loopback to this table itself: a queue pair that ends at the device that remote sessions end at
-     * @param owner who this is, as for {@link #localSession}
+     * @param loopback to this table: its queue pair ends at the same device as those of remote sessions
+     * @param owner names this keeper, as for {@link #localSession}
      * @param isDead whether the owner of the keeper before this one is certainly dead
-     * @throws IllegalStateException if there is a keeper that lives
+     * @throws IllegalStateException if the table has a live keeper
      */
-    public LockKeeper keeper(LockLink loopback, long owner, LongPredicate isDead) {
-        return keeper(loopback, LockPeers.create(), owner, isDead);
-    }
-
-    /**
-     * The same for one that rings the bells of those it hands over to.
-     *
-     * @param peers by whose queue pairs it does; no session's, and no other keeper's
-     */
-    public LockKeeper keeper(LockLink loopback, LockPeers peers, long owner, LongPredicate isDead) {
-        LockWords atomics = new RdmaWords(loopback, Optional.empty(), peers);
-        return keeper(new ProcessorWords(memory), Optional.of(atomics), owner, isDead);
+    public LockKeeper keeper(RemoteTable loopback, long owner, LongPredicate isDead) {
+        return keeper(new ProcessorWords(memory), Optional.of(new RdmaWords(loopback)), owner, isDead);
     }
 
     LockKeeper keeper(LockWords words, Optional<LockWords> atomics, long owner, LongPredicate isDead) {
@@ -257,7 +178,7 @@ public final class LockTable {
         return sizes;
     }
 
-    static LockSession session(LockWords words, Waiting waiting, long owner, int budget, Sizes sizes) {
+    static LockSession session(LockWords words, LockWait waiting, long owner, int budget, Sizes sizes) {
         requireOwner(owner);
         return new LockSession(words, waiting, owner, budget, sizes);
     }

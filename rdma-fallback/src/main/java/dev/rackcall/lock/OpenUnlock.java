@@ -1,6 +1,5 @@
 package dev.rackcall.lock;
 
-import dev.rackcall.lock.LockSession.Descriptor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -21,7 +20,7 @@ final class OpenUnlock {
 
     private final LockSession session;
     private final LaterWords words;
-    private final Waiting waiting;
+    private final LockWait waiting;
     private final LockFinisher finisher;
     private final CohortQueue finishing;
     /** Who sets it gives all the rest to whoever sees that: each change is a volatile store or a compare-and-set, and pairs with the other side's compare-and-set or load. */
@@ -42,7 +41,7 @@ final class OpenUnlock {
     private volatile boolean over;
 
     /** @param waiting of the session's thread */
-    OpenUnlock(LockSession session, LaterWords words, Waiting waiting, LockFinisher finisher, CohortQueue finishing) {
+    OpenUnlock(LockSession session, LaterWords words, LockWait waiting, LockFinisher finisher, CohortQueue finishing) {
         this.session = session;
         this.words = words;
         this.waiting = waiting;

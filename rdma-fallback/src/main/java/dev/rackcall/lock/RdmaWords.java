@@ -16,8 +16,6 @@ import java.util.Optional;
  * so stores are collected and sent together with the next request that is waited for, and their answers come in order, too.
  */
 final class RdmaWords implements LaterWords {
-    /** Scratch memory: lines that were looked at, then a word for the results of atomics, and one for those that are waited for later. */
-    static final long SCRATCH_BYTES = (MOST_LINES + 1L) * LockLayout.LINE;
     /** Requests that may be in the send queue. */
     static final int DEPTH = 32;
 
@@ -48,20 +46,16 @@ final class RdmaWords implements LaterWords {
     /** Where the last of what is collected goes. */
     private long lastStore;
 
-    RdmaWords(LockLink link) {
-        this(link, Optional.empty(), LockPeers.create());
-    }
-
-    RdmaWords(LockLink link, Optional<LockBell> bell, LockPeers peers) {
-        this.bell = bell;
-        this.peers = peers;
+    RdmaWords(RemoteTable table) {
+        bell = table.bell();
+        peers = table.peers();
         bellWord = bell.map(own -> own.region().memory().asSlice(own.offset(), Long.BYTES))
                 .orElse(MemorySegment.NULL);
-        queuePair = link.queuePair();
-        completions = link.completions();
-        scratch = link.scratch();
-        address = link.address();
-        key = link.key();
+        queuePair = table.queuePair();
+        completions = table.completions();
+        scratch = table.scratch();
+        address = table.address();
+        key = table.key();
         for (int i = 0; i < BATCH; i++) {
             requests[i] = WorkRequest.create(1, Long.BYTES);
         }

@@ -10,7 +10,6 @@ import static dev.rackcall.lock.LockLayout.generation;
 import static dev.rackcall.lock.LockLayout.kind;
 import static dev.rackcall.lock.LockLayout.state;
 
-import dev.rackcall.lock.LockSession.Descriptor;
 import java.lang.invoke.VarHandle;
 
 /**
@@ -20,10 +19,10 @@ import java.lang.invoke.VarHandle;
  */
 final class Readers {
     private final LockWords words;
-    private final Waiting waiting;
+    private final LockWait waiting;
     private final int last;
 
-    Readers(LockWords words, Waiting waiting, int descriptors) {
+    Readers(LockWords words, LockWait waiting, int descriptors) {
         this.words = words;
         this.waiting = waiting;
         last = 2 * descriptors;

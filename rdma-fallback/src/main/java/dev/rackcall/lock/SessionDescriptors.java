@@ -10,7 +10,6 @@ import static dev.rackcall.lock.LockLayout.generation;
 import static dev.rackcall.lock.LockLayout.kind;
 import static dev.rackcall.lock.LockLayout.reference;
 
-import dev.rackcall.lock.LockSession.Descriptor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

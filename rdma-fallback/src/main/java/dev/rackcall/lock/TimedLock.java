@@ -6,13 +6,13 @@ import java.util.concurrent.locks.Lock;
 
 /** The ways to wait for a lock. */
 abstract class TimedLock implements Lock {
-    private final Waiting waiting;
+    private final LockWait waiting;
 
-    TimedLock(Waiting waiting) {
+    TimedLock(LockWait waiting) {
         this.waiting = waiting;
     }
 
-    final Waiting waiting() {
+    final LockWait waiting() {
         return waiting;
     }
 

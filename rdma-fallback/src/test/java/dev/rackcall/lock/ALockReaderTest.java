@@ -133,7 +133,7 @@ class ALockReaderTest {
         try (LockKeeper keeper = table.keeper(home.newLoopback(), KEEPER, owner -> false)) {
             ALock writer = session(false, KEEPER).lock(0);
             for (boolean fails : new boolean[] {false, true}) {
-                LockLink link = home.newLink();
+                RemoteTable link = home.newLink();
                 ALockReader reader = LockTable.remoteSession(link, 1).readLock(0);
                 assertThatThrownBy(reader::validate).isInstanceOf(IllegalMonitorStateException.class);
                 reader.lock();
@@ -157,7 +157,7 @@ class ALockReaderTest {
 
     @Test
     void shouldCostARoundTripMoreWhereThereMayBeReaders() {
-        LockLink link = CountingQueuePair.in(home.newLink());
+        RemoteTable link = CountingQueuePair.in(home.newLink());
         CountingQueuePair sent = CountingQueuePair.of(link);
         LockSession session = LockTable.remoteSession(link, 1);
         ALock lock = session.lock(0);

@@ -57,7 +57,7 @@ class ALockTest {
 
     /** Does not wait for its unlocks. */
     private LockSession finished() {
-        return LockTable.remoteSession(home.newLink(), ME, finisher);
+        return LockTable.remoteSession(home.newLink().withFinisher(finisher), ME);
     }
 
     /** What a thread does with a lock, as often as asked. Returns how often it had it. */
@@ -197,7 +197,7 @@ class ALockTest {
         MemorySegment small = Arena.ofAuto().allocate(LockTable.bytes(1, 1), 64);
         LockTable.create(small, 1, 1);
         try (LockHome its = new LockHome(small);
-                LockSession session = LockTable.remoteSession(its.newLink(), ME, finisher)) {
+                LockSession session = LockTable.remoteSession(its.newLink().withFinisher(finisher), ME)) {
             LockWords words = new ProcessorWords(small);
             ALock lock = session.lock(0);
             for (int i = 0; i < 3; i++) {
@@ -472,11 +472,11 @@ class ALockTest {
         assertThatThrownBy(() -> LockTable.attach(memory.asSlice(0, 128))).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> LockTable.attach(memory.asSlice(64))).hasMessageContaining("no lock table");
         assertThat(LockTable.attach(memory).locks()).isEqualTo(LOCKS);
-        LockLink link = home.newLink();
-        LockLink beside =
-                new LockLink(link.queuePair(), link.completions(), link.scratch(), link.address() + 64, link.key());
+        RemoteTable link = home.newLink();
+        RemoteTable beside =
+                new RemoteTable(link.queuePair(), link.completions(), link.scratch(), link.address() + 64, link.key());
         assertThatThrownBy(() -> LockTable.remoteSession(beside, ME)).hasMessageContaining("no lock table");
-        assertThatThrownBy(() -> new LockLink(
+        assertThatThrownBy(() -> new RemoteTable(
                         link.queuePair(), link.completions(), link.scratch(), link.address() + 8, link.key()))
                 .hasMessageContaining("multiple of 64");
     }

@@ -27,8 +27,8 @@ final class CountingQueuePair implements QueuePair {
     }
 
     /** This link with its requests counted. */
-    static LockLink in(LockLink link) {
-        return new LockLink(
+    static RemoteTable in(RemoteTable link) {
+        return new RemoteTable(
                 new CountingQueuePair(link.queuePair()),
                 link.completions(),
                 link.scratch(),
@@ -36,7 +36,7 @@ final class CountingQueuePair implements QueuePair {
                 link.key());
     }
 
-    static CountingQueuePair of(LockLink link) {
+    static CountingQueuePair of(RemoteTable link) {
         return (CountingQueuePair) link.queuePair();
     }
 

@@ -130,7 +130,7 @@ class EndedWaitTest {
     }
 
     /** A mistake that nobody has made yet: the wait itself says that it is over. */
-    private static final class HastyWaiting extends Waiting {
+    private static final class HastyWaiting extends LockWait {
         HastyWaiting() {
             super(false);
         }

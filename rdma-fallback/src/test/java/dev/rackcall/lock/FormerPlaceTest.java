@@ -111,7 +111,7 @@ class FormerPlaceTest {
             LockBell bell = new LockBell(1, waiters.region(), 8);
             comeBackOften(
                     remote(HOLDER),
-                    LockTable.remoteSession(home.newLink(), WAITER, bell, LockPeers.create()),
+                    LockTable.remoteSession(home.newLink().withBell(bell, LockPeers.create()), WAITER),
                     remote(OTHER));
         }
     }

@@ -9,7 +9,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -42,7 +41,7 @@ class LockBellTest {
     private final LockHome waiters = new LockHome(Arena.ofAuto().allocate(64, 64));
 
     private final LockBell bell = new LockBell(NODE, waiters.region(), 8);
-    private final LockLink ownLink = CountingQueuePair.in(home.newLink());
+    private final RemoteTable ownLink = CountingQueuePair.in(home.newLink());
     private final CountingQueuePair sent = CountingQueuePair.of(ownLink);
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private int counter;
@@ -55,12 +54,12 @@ class LockBellTest {
     }
 
     private LockPeers peers() {
-        LockLink link = waiters.newLink();
+        RemoteTable link = waiters.newLink();
         return LockPeers.create().add(NODE, link.queuePair(), link.completions());
     }
 
     /** The wait of one that never looks at the lock's home. */
-    private static final class NeverLooking extends Waiting {
+    private static final class NeverLooking extends LockWait {
         private final AtomicLong pauses = new AtomicLong();
 
         NeverLooking() {
@@ -124,9 +123,9 @@ class LockBellTest {
     }
 
     /** Its session has a second descriptor, and nobody was there when it locked. */
-    private ALock heldToBeFinished(LockLink link, LockFinisher finisher) {
-        LockSession session =
-                LockTable.remoteSession(link, 1, new LockBell(NODE, waiters.region(), 16), peers(), finisher);
+    private ALock heldToBeFinished(RemoteTable link, LockFinisher finisher) {
+        LockSession session = LockTable.remoteSession(
+                link.withBell(new LockBell(NODE, waiters.region(), 16), peers()).withFinisher(finisher), 1);
         ALock lock = session.lock(1);
         lockAndUnlock(lock);
         lock.lock();
@@ -138,7 +137,7 @@ class LockBellTest {
         assumeFalse(LockDevice.isReal(), "a real device does not stop in an atomic");
         Semaphore go = new Semaphore(0);
         // Whose thread does not run: what is counted is the session's thread's.
-        try (LockFinisher finisher = new LockFinisher(new Waiting(true))) {
+        try (LockFinisher finisher = new LockFinisher(new LockWait(true))) {
             ALock lock = heldToBeFinished(ownLink, finisher);
             sent.reset();
             faults.insideAtomics(go::acquireUninterruptibly);
@@ -165,7 +164,7 @@ class LockBellTest {
                 ALock held = heldToBeFinished(home.newLink(), finisher);
                 long first = last(1);
                 LockSession session = LockTable.remoteSession(
-                        home.newLink(), 2, new LockBell(NODE, waiters.region(), 8), LockPeers.create());
+                        home.newLink().withBell(new LockBell(NODE, waiters.region(), 8), LockPeers.create()), 2);
                 Future<?> waiter = threads.submit(() -> {
                     lockAndUnlock(session.lock(1));
                     session.close();
@@ -182,10 +181,10 @@ class LockBellTest {
 
     @Test
     void shouldSendNothingWhileItWaitsForItsBell() throws Exception {
-        LockLink holderLink = CountingQueuePair.in(home.newLink());
+        RemoteTable holderLink = CountingQueuePair.in(home.newLink());
         ALock held = new LockSession(
-                        new RdmaWords(holderLink, Optional.empty(), peers()),
-                        new Waiting(true),
+                        new RdmaWords(holderLink.withPeers(peers())),
+                        new LockWait(true),
                         1,
                         LockTable.REMOTE_BUDGET,
                         table.sizes())
@@ -210,7 +209,7 @@ class LockBellTest {
     /** Waits for its bell alone. */
     private LockSession patient(NeverLooking waiting) {
         return new LockSession(
-                new RdmaWords(ownLink, Optional.of(bell), LockPeers.create()),
+                new RdmaWords(ownLink.withBell(bell, LockPeers.create())),
                 waiting,
                 2,
                 LockTable.REMOTE_BUDGET,
@@ -219,7 +218,7 @@ class LockBellTest {
 
     @Test
     void shouldBeRungByTheKeeperThatTakesTheDeadOut() throws Exception {
-        LockLink holderLink = home.newLink();
+        RemoteTable holderLink = home.newLink();
         LockHome.Accepted holderEnd = home.last();
         LockTable.remoteSession(holderLink, 1).lock(1).lock();
         long first = last(1);
@@ -227,7 +226,7 @@ class LockBellTest {
         Future<?> waiter = threads.submit(() -> lockAndUnlock(session.lock(1)));
         awaitFollower(first);
         holderEnd.cut();
-        try (LockKeeper keeper = table.keeper(home.newLoopback(), peers(), 1000, owner -> false)) {
+        try (LockKeeper keeper = table.keeper(home.newLoopback().withPeers(peers()), 1000, owner -> false)) {
             assertThat(keeper.recover(owner -> owner == 1)).isZero();
             waiter.get(30, TimeUnit.SECONDS);
         }
@@ -235,7 +234,7 @@ class LockBellTest {
 
     @Test
     void shouldSayWhomItCannotRingAndRingThemOverAnotherQueuePair() throws Exception {
-        LockLink broken = waiters.newLink();
+        RemoteTable broken = waiters.newLink();
         LockPeers peers = LockPeers.create();
         assertThat(peers.isReachable(NODE)).as("nobody was added").isFalse();
         peers.add(NODE, broken.queuePair(), broken.completions());
@@ -246,11 +245,12 @@ class LockBellTest {
         broken.queuePair().toError();
         peers.ring(NODE, waiters.region().address(), waiters.region().remoteKey(), 18);
         await(() -> !peers.isReachable(NODE));
-        LockLink link = waiters.newLink();
+        RemoteTable link = waiters.newLink();
         peers.add(NODE, link.queuePair(), link.completions());
         assertThat(peers.isReachable(NODE)).isTrue();
         assertThat(peers.isReachable(NODE + 1)).isFalse();
-        ALock held = LockTable.remoteSession(home.newLink(), 1, new LockBell(NODE, waiters.region(), 40), peers)
+        ALock held = LockTable.remoteSession(
+                        home.newLink().withBell(new LockBell(NODE, waiters.region(), 40), peers), 1)
                 .lock(1);
         held.lock();
         long first = last(1);
@@ -269,7 +269,7 @@ class LockBellTest {
             LockSession session = i == 3
                     ? table.localSession(1)
                     : LockTable.remoteSession(
-                            home.newLink(), 1, new LockBell(NODE, waiters.region(), 32 + 8 * i), peers());
+                            home.newLink().withBell(new LockBell(NODE, waiters.region(), 32 + 8 * i), peers()), 1);
             Random random = new Random(i);
             Callable<Integer> work = () -> {
                 int had = 0;
@@ -303,16 +303,17 @@ class LockBellTest {
 
     @Test
     void shouldFindOutByItselfWhatNobodyCouldRing() throws Exception {
-        LockLink dead = waiters.newLink();
+        RemoteTable dead = waiters.newLink();
         waiters.last().cut();
         LockPeers broken = LockPeers.create().add(NODE, dead.queuePair(), dead.completions());
         for (LockPeers peers : new LockPeers[] {LockPeers.create(), broken, broken}) {
-            LockSession holder =
-                    LockTable.remoteSession(home.newLink(), 1, new LockBell(NODE + 1, waiters.region(), 16), peers);
+            LockSession holder = LockTable.remoteSession(
+                    home.newLink().withBell(new LockBell(NODE + 1, waiters.region(), 16), peers), 1);
             ALock held = holder.lock(0);
             held.lock();
-            LockLink link = home.newLink();
-            LockSession session = LockTable.remoteSession(link, 2, new LockBell(NODE, waiters.region(), 24), peers());
+            RemoteTable link = home.newLink();
+            LockSession session =
+                    LockTable.remoteSession(link.withBell(new LockBell(NODE, waiters.region(), 24), peers()), 2);
             long first = last(0);
             Future<?> waiter = threads.submit(() -> lockAndUnlock(session.lock(0)));
             awaitFollower(first);

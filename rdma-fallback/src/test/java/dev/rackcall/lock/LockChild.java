@@ -48,7 +48,7 @@ final class LockChild {
             words = new RdmaWords(end.link());
             long owner = Long.parseLong(arguments[2]);
             session = finished
-                    ? LockTable.remoteSession(end.link(), owner, LockFinisher.start())
+                    ? LockTable.remoteSession(end.link().withFinisher(LockFinisher.start()), owner)
                     : LockTable.remoteSession(end.link(), owner);
         } else {
             // Its locks end with this process, however it ends: that is how others know.

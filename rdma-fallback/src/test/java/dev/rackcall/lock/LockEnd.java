@@ -86,8 +86,8 @@ final class LockEnd implements AutoCloseable {
         return this;
     }
 
-    LockLink link() {
-        return new LockLink(queuePair, completions, scratch, address, key);
+    RemoteTable link() {
+        return new RemoteTable(queuePair, completions, scratch, address, key);
     }
 
     @Override

@@ -63,21 +63,21 @@ final class LockHome implements AutoCloseable {
     }
 
     /** A queue pair of somebody else in this process. */
-    synchronized LockLink newLink() {
+    synchronized RemoteTable newLink() {
         return link(LockEnd.stranger(), LockEnd.PATIENT);
     }
 
     /** One that soon notices that it is {@link Accepted#cut}. */
-    synchronized LockLink newHastyLink() {
+    synchronized RemoteTable newHastyLink() {
         return link(LockEnd.stranger(), LockEnd.HASTY);
     }
 
     /** A queue pair from this device to itself. */
-    synchronized LockLink newLoopback() {
+    synchronized RemoteTable newLoopback() {
         return link(LockEnd.on(context), LockEnd.PATIENT);
     }
 
-    private LockLink link(LockEnd end, int timeout) {
+    private RemoteTable link(LockEnd end, int timeout) {
         ends.add(end);
         return end.connectTo(accept(end.describe()).describe(), timeout).link();
     }

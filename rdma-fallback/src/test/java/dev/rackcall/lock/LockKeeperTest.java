@@ -49,7 +49,7 @@ class LockKeeperTest {
             long token = 0;
             for (boolean remote : new boolean[] {false, true, false}) {
                 owner[0]++;
-                LockLink link = home.newLink();
+                RemoteTable link = home.newLink();
                 LockHome.Accepted end = home.last();
                 ALock held = (remote ? LockTable.remoteSession(link, owner[0]) : table.localSession(owner[0])).lock(1);
                 assertThat(held.tryLock(10, TimeUnit.SECONDS)).isTrue();

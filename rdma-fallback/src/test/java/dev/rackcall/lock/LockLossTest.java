@@ -57,8 +57,9 @@ class LockLossTest {
         return LockTable.remoteSession(home.newLink(), owner);
     }
 
-    private LockSession remoteWithBell(LockLink link) {
-        return LockTable.remoteSession(link, WAITER, new LockBell(NODE, waiters.region(), 8), LockPeers.create());
+    private LockSession remoteWithBell(RemoteTable link) {
+        return LockTable.remoteSession(
+                link.withBell(new LockBell(NODE, waiters.region(), 8), LockPeers.create()), WAITER);
     }
 
     private static void await(BooleanSupplier condition) {
@@ -89,7 +90,7 @@ class LockLossTest {
         ALock held = remote(HOLDER).lock(0);
         held.lock();
         long first = last();
-        LockLink link = home.newLink();
+        RemoteTable link = home.newLink();
         LockSession session = remoteWithBell(link);
         ALock lock = session.lock(0);
         Future<?> waiting = waiter.submit(lock::lock);
@@ -117,7 +118,7 @@ class LockLossTest {
 
     @Test
     void shouldSayThatTheConnectionIsLostWhenItUnlocks() throws InterruptedException {
-        LockLink link = home.newLink();
+        RemoteTable link = home.newLink();
         LockSession session = LockTable.remoteSession(link, HOLDER);
         ALock held = session.lock(0);
         held.lock();
@@ -144,7 +145,7 @@ class LockLossTest {
     /** As users write it: what `finally` does must not hide what has happened. */
     @Test
     void shouldSayThatTheConnectionIsLostThroughTheUnlockOfAFinallyBlock() {
-        LockLink link = home.newLink();
+        RemoteTable link = home.newLink();
         LockSession session = LockTable.remoteSession(link, HOLDER);
         ALock held = session.lock(0);
         assertThatThrownBy(() -> {
@@ -175,9 +176,9 @@ class LockLossTest {
             Semaphore stop = new Semaphore(0);
             try (LockFinisher finisher = LockFinisher.start();
                     LockHome host = new LockHome(its, faults)) {
-                LockLink link = host.newLink();
+                RemoteTable link = host.newLink();
                 LockHome.Accepted end = host.last();
-                LockSession session = LockTable.remoteSession(link, HOLDER, finisher);
+                LockSession session = LockTable.remoteSession(link.withFinisher(finisher), HOLDER);
                 ALock held = session.lock(0);
                 held.lock();
                 faults.insideAtomics(stop::acquireUninterruptibly);
@@ -209,11 +210,11 @@ class LockLossTest {
 
     @Test
     void shouldHandOverWhatTheDeadHasLeftOpen() throws Exception {
-        LockLink link = home.newLink();
+        RemoteTable link = home.newLink();
         LockHome.Accepted end = home.last();
         // Its thread never runs, as if it had died just then, too.
-        LockFinisher finisher = new LockFinisher(new Waiting(true));
-        LockSession session = LockTable.remoteSession(link, HOLDER, finisher);
+        LockFinisher finisher = new LockFinisher(new LockWait(true));
+        LockSession session = LockTable.remoteSession(link.withFinisher(finisher), HOLDER);
         ALock held = session.lock(0);
         held.lock();
         long first = last();
@@ -237,7 +238,7 @@ class LockLossTest {
     void shouldSayThatTheConnectionIsLostWhileItWaitsForReaders() throws Exception {
         Lock reader = table.localSession(HOLDER).readLock(0);
         reader.lock();
-        LockLink link = home.newLink();
+        RemoteTable link = home.newLink();
         ALock lock = remoteWithBell(link).lock(0);
         Future<?> waiting = waiter.submit(lock::lock);
         await(() -> last() != 0);

@@ -28,7 +28,7 @@ class OpenUnlockTest {
     private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 2), 64);
     private final LockTable table = LockTable.create(memory, DESCRIPTORS, 2);
     private final LockWords words = new ProcessorWords(memory);
-    private final LockFinisher finisher = new LockFinisher(new Waiting(true));
+    private final LockFinisher finisher = new LockFinisher(new LockWait(true));
     private final LateWords late = new LateWords();
     private final LockSession session = session(late);
     private final LockSession other = session(new LateWords());
@@ -66,7 +66,7 @@ class OpenUnlockTest {
 
     private LockSession session(LateWords late) {
         LaterWords its = late.asWords();
-        return LockTable.session(its, new Waiting(true), 1, LockTable.REMOTE_BUDGET, table.sizes())
+        return LockTable.session(its, new LockWait(true), 1, LockTable.REMOTE_BUDGET, table.sizes())
                 .finishedBy(finisher, its);
     }
 
@@ -195,19 +195,22 @@ class OpenUnlockTest {
     void shouldRefuseScratchMemoryThatTheFinisherMayNotUse() {
         try (LockHome home = new LockHome(memory);
                 Arena confined = Arena.ofConfined()) {
-            LockLink link = home.newLink();
+            RemoteTable link = home.newLink();
             MemoryRegion scratch = (MemoryRegion) Proxy.newProxyInstance(
                     MemoryRegion.class.getClassLoader(),
                     new Class<?>[] {MemoryRegion.class},
                     (proxy, method, arguments) -> method.getName().equals("memory")
                             ? confined.allocate(LockTable.SCRATCH_BYTES, 64)
                             : method.invoke(link.scratch(), arguments));
-            LockLink its = new LockLink(link.queuePair(), link.completions(), scratch, link.address(), link.key());
-            assertThatThrownBy(() -> LockTable.remoteSession(its, 1, finisher))
+            RemoteTable its =
+                    new RemoteTable(link.queuePair(), link.completions(), scratch, link.address(), link.key());
+            assertThatThrownBy(() -> LockTable.remoteSession(its.withFinisher(finisher), 1))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("lock-finisher");
             assertThatThrownBy(() -> LockTable.remoteSession(
-                            its, 1, new LockBell(0, home.region(), 8), LockPeers.create(), finisher))
+                            its.withBell(new LockBell(0, home.region(), 8), LockPeers.create())
+                                    .withFinisher(finisher),
+                            1))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("lock-finisher");
         }

@@ -4,7 +4,7 @@ import dev.rackcall.lock.Schedule.Mortal;
 import java.util.Random;
 
 /** Waits that end when chance wants it. */
-final class ScheduledWaiting extends Waiting {
+final class ScheduledWaiting extends LockWait {
     private final Schedule schedule;
     private final Mortal mortal;
     private final Random random;

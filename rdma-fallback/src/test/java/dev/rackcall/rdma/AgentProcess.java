@@ -1,8 +1,8 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.cp.AgentLink;
-import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.client.AgentFolder;
+import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.rdma.queue.QueueHosts;
 import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.testkit.ChildJvm;
@@ -32,7 +32,7 @@ final class AgentProcess implements AutoCloseable {
         this.host = host;
         folder = Files.createDirectory(parent.resolve(host));
         start();
-        tenant = AgentLink.join(folder, "test");
+        tenant = AgentFolder.join(folder, "test");
     }
 
     /** Servers that listen at this host's name in this process use it from now on, and, if that is wanted, clients. */

@@ -1,6 +1,6 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.rdma.queue.QueueHosts;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;

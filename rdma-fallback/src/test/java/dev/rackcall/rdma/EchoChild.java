@@ -2,10 +2,10 @@ package dev.rackcall.rdma;
 
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Dispatch;
-import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.EchoService;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.rpc.Dispatch;
-import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.EchoService;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
 import java.net.URI;
 
 /** A server of {@link Echo} for tests of other packages. */

@@ -1,7 +1,7 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.rpc.CallContractTest;
 import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.contract.CallContractTest;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.util.List;
 import org.junit.jupiter.api.extension.RegisterExtension;

@@ -1,11 +1,11 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentOptions;
-import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.server.AgentServer;
 import dev.rackcall.rdma.queue.QueueHosts;
 import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.verbs.soft.SoftOptions;

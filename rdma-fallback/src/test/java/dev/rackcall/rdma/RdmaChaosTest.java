@@ -1,8 +1,8 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.rpc.ChaosStorms;
 import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.chaos.ChaosStorms;
 import java.net.URI;
 import java.util.stream.Stream;
 

@@ -1,7 +1,7 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.rpc.Library;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.contract.Library;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;

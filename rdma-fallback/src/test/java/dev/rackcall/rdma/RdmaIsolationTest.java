@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Isolation;
-import dev.rackcall.rpc.Library;
-import dev.rackcall.rpc.LibraryService;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Library;
+import dev.rackcall.rpc.contract.LibraryService;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.testkit.FreePort;
 import java.net.URI;

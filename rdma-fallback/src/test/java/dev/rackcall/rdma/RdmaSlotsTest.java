@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallOptions;
-import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Library.Page;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.testkit.Await;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallOptions;
-import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.TestCertificate;
 import dev.rackcall.verbs.soft.SoftOptions;

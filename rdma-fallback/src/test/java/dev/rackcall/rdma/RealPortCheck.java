@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Dispatch;
-import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.EchoService;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.FreePort;
 import dev.rackcall.verbs.Context;

@@ -2,7 +2,7 @@ package dev.rackcall.rdma;
 
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
-import dev.rackcall.rpc.SharedArenaCallTest;
+import dev.rackcall.rpc.contract.SharedArenaCallTest;
 import java.net.URI;
 
 /** Shared objects by pointer, between peers that share no memory. */

@@ -1,8 +1,8 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
+import dev.rackcall.rpc.contract.Library.Page;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 

@@ -1,8 +1,8 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.contract.Library.Page;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;

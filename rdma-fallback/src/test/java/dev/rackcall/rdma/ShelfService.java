@@ -1,7 +1,7 @@
 package dev.rackcall.rdma;
 
-import dev.rackcall.rpc.Library.Page;
 import dev.rackcall.rpc.RpcContext;
+import dev.rackcall.rpc.contract.Library.Page;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.shm.types.SharedType;

@@ -3,7 +3,6 @@ package dev.rackcall.rpc;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.pool.PoolOptions.Wish;
-import dev.rackcall.shm.types.SharedObject;
 import dev.rackcall.shm.waiting.WaitStrategy;
 import java.net.URI;
 import java.nio.file.Path;

@@ -20,7 +20,7 @@ import javax.lang.model.type.TypeMirror;
  * @param composite whether the expression builds a new {@code SharedType}, so that it belongs into a constant
  * @param mentions the shared interfaces that it names
  */
-record Target(TypeName java, String name, CodeBlock type, boolean composite, List<TypeElement> mentions) {
+public record Target(TypeName java, String name, CodeBlock type, boolean composite, List<TypeElement> mentions) {
     private static final Map<String, Integer> ARRAY_ELEMENT_BYTES = Map.of(
             SharedNames.SHARED_BYTES.simpleName(), 1,
             SharedNames.SHARED_INT_ARRAY.simpleName(), 4,

@@ -16,10 +16,10 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** One end of a test: an open device with a protection domain, memory and a completion queue. Closes what it made, last first. */
+/** One end of a test: an open device with a protection domain, memory and a completion queue. Closes what it made in reverse order. */
 public final class Bench implements AutoCloseable {
     public static final long PATIENCE_NANOS = 20_000_000_000L;
-    /** For peers that answer: on a busy machine one may get no processor for longer than the half second of the defaults. Here it is seven. */
+    /** For peers that answer: on a busy machine, a peer may get no processor for longer than the half second of the defaults. Here it is seven. */
     public static final ReadyToSend PATIENT = ReadyToSend.defaults().withRetries(18, 6);
 
     public static final int MEMORY_BYTES = 64 << 10;
@@ -36,7 +36,7 @@ public final class Bench implements AutoCloseable {
     private final Completions batch = Completions.create(16);
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
 
-    /** A completion, kept. */
+    /** A copy of a completion. */
     public record Done(
             long id,
             CompletionStatus status,
@@ -113,6 +113,37 @@ public final class Bench implements AutoCloseable {
         own.toReadyToSend(patience.withFirstPacket(own.number() & 0xFFFF));
     }
 
+    /** A queue pair that is connected to this one of another device. */
+    public QueuePair connectedTo(Gid device, int number, ReadyToSend patience) {
+        QueuePair made = queuePair(QueuePairType.RC);
+        connect(made, device, number, patience);
+        return made;
+    }
+
+    public void connect(QueuePair own, Gid device, int number, ReadyToSend patience) {
+        own.toInit(InitAttributes.connected());
+        own.toReadyToReceive(ReadyToReceive.from(AddressVector.of(device, gidIndex), number));
+        own.toReadyToSend(patience);
+    }
+
+    /** A UD queue pair with this queue key, ready to send. */
+    public QueuePair datagrams(int key) {
+        QueuePair made = queuePair(QueuePairType.UD);
+        made.toInit(InitAttributes.datagram(key));
+        made.toReadyToReceive(ReadyToReceive.unconnected());
+        made.toReadyToSend(PATIENT);
+        return made;
+    }
+
+    /** Makes the request a WRITE to the start of this bench's memory. */
+    public WorkRequest write(WorkRequest request) {
+        return write(request, 0);
+    }
+
+    public WorkRequest write(WorkRequest request, long offset) {
+        return request.write(region.address() + offset, region.remoteKey());
+    }
+
     public void fill(long seed) {
         Random random = new Random(seed);
         for (long i = 0; i < memory.byteSize(); i += Long.BYTES) {
@@ -156,7 +187,7 @@ public final class Bench implements AutoCloseable {
         return all;
     }
 
-    /** All that are there now. */
+    /** The completions that are there now. */
     public List<Done> now() {
         List<Done> all = new ArrayList<>();
         for (int count = completions.poll(batch); count > 0; count = completions.poll(batch)) {
@@ -183,7 +214,7 @@ public final class Bench implements AutoCloseable {
         Await.until(what, condition);
     }
 
-    /** What a device does is there soon; who waits for a peer that is given up must not take a processor from all else that is tested meanwhile. */
+    /** Most completions come soon. A thread that waits for a silent peer must not take a processor from other tests. */
     private static void pause(int looks) {
         if (looks < EAGER_LOOKS) {
             Thread.yield();

@@ -74,9 +74,7 @@ class CompletionContractTest {
                 QueuePair self = a.queuePair(QueuePairSpec.of(QueuePairType.RC, brief));
                 a.connect(self, a, self);
                 brief.requestNotification(false);
-                self.postSend(request.write(a.region.address(), a.region.remoteKey())
-                        .inline(i)
-                        .signaled());
+                self.postSend(a.write(request).inline(i).signaled());
                 a.drop(self);
                 a.drop(brief);
             }
@@ -101,10 +99,7 @@ class CompletionContractTest {
                     QueuePairSpec.of(QueuePairType.RC, a.completions).withDepth(capacity + 8, 1));
             a.connect(self, a, self);
             for (int i = 0; i < capacity + 1; i++) {
-                assertThat(self.postSend(request.write(a.region.address(), a.region.remoteKey())
-                                .inline(i)
-                                .id(i)
-                                .signaled()))
+                assertThat(self.postSend(a.write(request).inline(i).id(i).signaled()))
                         .isTrue();
             }
 

@@ -2,7 +2,7 @@ package dev.rackcall.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Two benches with a connected queue pair each. */
+/** Two benches, each with a queue pair that is connected to the other. */
 public final class Connected implements AutoCloseable {
     public final Bench a;
     public final Bench b;
@@ -26,10 +26,22 @@ public final class Connected implements AutoCloseable {
         b.connect(qb, a, qa, patience, rights);
     }
 
-    /** Posts and returns how it ended; for requests that are signaled or fail. */
+    public void reconnect() {
+        qa.toReset();
+        qb.toReset();
+        a.connect(qa, b, qb);
+        b.connect(qb, a, qa);
+    }
+
+    /** Runs a request that is signaled or fails, and returns its completion. */
     public Bench.Done run(WorkRequest request) {
         assertThat(qa.postSend(request)).as("room in the send queue").isTrue();
         return a.next();
+    }
+
+    /** Runs a signaled request that must succeed. */
+    public void succeed(WorkRequest request) {
+        assertThat(run(request).status()).isEqualTo(CompletionStatus.SUCCESS);
     }
 
     @Override

@@ -34,17 +34,9 @@ class DatagramContractTest {
     void open() {
         a = new Bench(device);
         b = new Bench(device);
-        qa = ready(a);
-        qb = ready(b);
+        qa = a.datagrams(KEY);
+        qb = b.datagrams(KEY);
         toB = a.keep(a.domain.createAddressHandle(a.pathTo(b)));
-    }
-
-    private static QueuePair ready(Bench bench) {
-        QueuePair queuePair = bench.queuePair(QueuePairType.UD);
-        queuePair.toInit(InitAttributes.datagram(KEY));
-        queuePair.toReadyToReceive(ReadyToReceive.unconnected());
-        queuePair.toReadyToSend(ReadyToSend.defaults());
-        return queuePair;
     }
 
     @AfterEach
@@ -94,7 +86,7 @@ class DatagramContractTest {
 
     @Test
     void shouldServeManySenders() {
-        QueuePair other = ready(a);
+        QueuePair other = a.datagrams(KEY);
         qb.postReceive(b.receive(1, 0, 100));
         qb.postReceive(b.receive(2, 100, 100));
         qa.postSend(request.send().inline(10).to(toB, qb.number(), KEY));

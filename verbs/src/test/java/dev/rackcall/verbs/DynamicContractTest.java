@@ -77,7 +77,7 @@ class DynamicContractTest {
     void shouldReachManyTargetsInOrder() {
         for (int i = 0; i < 20; i++) {
             Bench to = i % 3 == 0 ? c : b;
-            request.write(to.region.address(), to.region.remoteKey())
+            to.write(request)
                     .inline(i)
                     .toTarget(to == b ? toB : toC, (to == b ? atB : atC).number(), KEY)
                     .id(i)
@@ -117,7 +117,7 @@ class DynamicContractTest {
     void shouldRefuseAWrongTargetKeyAndServeOthers() {
         QueuePair other = a.queuePair(QueuePairType.DC_INITIATOR);
         start(other);
-        request.write(b.region.address(), b.region.remoteKey()).inline(1).signaled();
+        b.write(request).inline(1).signaled();
 
         initiator.postSend(request.toTarget(toB, atB.number(), KEY + 1));
         assertThat(a.next().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);

@@ -64,8 +64,7 @@ class ReliableContractTest {
     void shouldDeliverAnEmptyMessageWithImmediate() {
         pair.qb.postReceive(ReceiveRequest.create(0).start(7));
 
-        assertThat(pair.run(request.sendWithImmediate(0xCAFEBABE).signaled()).status())
-                .isEqualTo(CompletionStatus.SUCCESS);
+        pair.succeed(request.sendWithImmediate(0xCAFEBABE).signaled());
         Bench.Done received = pair.b.next();
 
         assertThat(received.bytes()).isZero();
@@ -78,9 +77,8 @@ class ReliableContractTest {
         pair.a.fill(2);
         pair.qb.postReceive(pair.b.receive(7, 0, 16));
 
-        Bench.Done written = pair.run(request.write(pair.b.region.address() + 100, pair.b.region.remoteKey())
-                .from(pair.a.region, 64, 3001)
-                .signaled());
+        Bench.Done written = pair.run(
+                pair.b.write(request, 100).from(pair.a.region, 64, 3001).signaled());
 
         assertThat(written.status()).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(written.opcode()).isEqualTo(CompletionOpcode.WRITE);
@@ -164,13 +162,11 @@ class ReliableContractTest {
         pair.qb.postReceive(
                 ReceiveRequest.create(2).start(1).into(pair.b.region, 0, 5).into(pair.b.region, 1000, 100));
 
-        assertThat(pair.run(request.send()
-                                .from(pair.a.region, 10, 3)
-                                .from(pair.a.region, 200, 4)
-                                .from(pair.a.region, 300, 20)
-                                .signaled())
-                        .status())
-                .isEqualTo(CompletionStatus.SUCCESS);
+        pair.succeed(request.send()
+                .from(pair.a.region, 10, 3)
+                .from(pair.a.region, 200, 4)
+                .from(pair.a.region, 300, 20)
+                .signaled());
 
         assertThat(pair.b.next().bytes()).isEqualTo(27);
         assertThat(same(10, 0, 3)).isTrue();
@@ -182,13 +178,9 @@ class ReliableContractTest {
     @Test
     void shouldTakeInlineBytesAtTheMomentOfPosting() {
         MemorySegment heap = MemorySegment.ofArray(new long[] {1, 2, 3, 4});
-        request.write(pair.b.region.address(), pair.b.region.remoteKey())
-                .inline(heap, 8, 16)
-                .signaled();
+        pair.b.write(request).inline(heap, 8, 16).signaled();
         assertThat(pair.qa.postSend(request)).isTrue();
-        request.write(pair.b.region.address() + 64, pair.b.region.remoteKey())
-                .inline(77)
-                .signaled();
+        pair.b.write(request, 64).inline(77).signaled();
         assertThat(pair.qa.postSend(request)).isTrue();
 
         pair.a.next(2);
@@ -205,7 +197,8 @@ class ReliableContractTest {
         int last = 0;
         for (int i = 1; i <= 300; i++) {
             pair.a.memory.set(LONG, 8L * i, i);
-            request.write(pair.b.region.address() + 8L * random.nextInt(4), pair.b.region.remoteKey())
+            pair.b
+                    .write(request, 8L * random.nextInt(4))
                     .from(pair.a.region, 8L * i, 8)
                     .id(i);
             if (i % 10 == 0) {
@@ -230,10 +223,7 @@ class ReliableContractTest {
     void shouldPostAListOfRequestsInOrder() {
         WorkRequest[] list = new WorkRequest[5];
         for (int i = 0; i < list.length; i++) {
-            list[i] = WorkRequest.create(1, 8)
-                    .write(pair.b.region.address(), pair.b.region.remoteKey())
-                    .inline(100 + i)
-                    .id(i);
+            list[i] = pair.b.write(WorkRequest.create(1, 8)).inline(100 + i).id(i);
         }
         list[3].signaled();
 
@@ -255,35 +245,27 @@ class ReliableContractTest {
         MemoryRegion target = pair.b.register(to, EnumSet.allOf(Access.class));
         pair.qb.postReceive(ReceiveRequest.create(1).start(1).into(target, 0, length + 3));
 
-        assertThat(pair.run(request.send().from(source, 0, length + 3).signaled())
-                        .status())
-                .isEqualTo(CompletionStatus.SUCCESS);
+        pair.succeed(request.send().from(source, 0, length + 3).signaled());
         assertThat(pair.b.next().bytes()).isEqualTo(length + 3);
         assertThat(from.mismatch(to)).isEqualTo(-1);
 
         to.fill((byte) 0);
-        assertThat(pair.run(request.write(target.address(), target.remoteKey())
-                                .from(source, 0, length + 3)
-                                .signaled())
-                        .status())
-                .isEqualTo(CompletionStatus.SUCCESS);
+        pair.succeed(request.write(target.address(), target.remoteKey())
+                .from(source, 0, length + 3)
+                .signaled());
         assertThat(from.mismatch(to)).isEqualTo(-1);
 
         from.fill((byte) 0);
-        assertThat(pair.run(request.read(target.address(), target.remoteKey())
-                                .from(source, 0, length + 3)
-                                .signaled())
-                        .status())
-                .isEqualTo(CompletionStatus.SUCCESS);
+        pair.succeed(request.read(target.address(), target.remoteKey())
+                .from(source, 0, length + 3)
+                .signaled());
         assertThat(from.mismatch(to)).isEqualTo(-1);
     }
 
     @Test
     void shouldCompleteOnlyWhatIsSignaled() {
         for (int i = 0; i < 5; i++) {
-            request.write(pair.b.region.address(), pair.b.region.remoteKey())
-                    .inline(i)
-                    .id(i);
+            pair.b.write(request).inline(i).id(i);
             pair.qa.postSend(i == 4 ? request.signaled() : request);
         }
         assertThat(pair.a.next().id()).isEqualTo(4);
@@ -295,10 +277,7 @@ class ReliableContractTest {
         pair.b.memory.set(LONG, 0, 4711);
         request.read(pair.b.region.address(), pair.b.region.remoteKey()).from(pair.a.region, 0, 8);
         assertThat(pair.qa.postSend(request)).isTrue();
-        request.write(pair.b.region.address() + 8, pair.b.region.remoteKey())
-                .from(pair.a.region, 0, 8)
-                .fenced()
-                .signaled();
+        pair.b.write(request, 8).from(pair.a.region, 0, 8).fenced().signaled();
         assertThat(pair.qa.postSend(request)).isTrue();
 
         assertThat(pair.a.next().status()).isEqualTo(CompletionStatus.SUCCESS);
@@ -329,9 +308,7 @@ class ReliableContractTest {
         pair.a.connect(self, pair.a, self);
         pair.a.memory.set(LONG, 0, 99);
 
-        self.postSend(request.write(pair.a.region.address() + 512, pair.a.region.remoteKey())
-                .from(pair.a.region, 0, 8)
-                .signaled());
+        self.postSend(pair.a.write(request, 512).from(pair.a.region, 0, 8).signaled());
 
         assertThat(pair.a.next().status()).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(pair.a.memory.get(LONG, 512)).isEqualTo(99);

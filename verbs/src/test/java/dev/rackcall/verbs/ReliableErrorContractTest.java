@@ -66,11 +66,9 @@ class ReliableErrorContractTest {
     void shouldRefuseARightThatTheRegionDoesNotGive() {
         MemoryRegion readable =
                 pair.b.register(pair.b.memory.asSlice(0, 4096), EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
-        assertThat(pair.run(request.read(readable.address(), readable.remoteKey())
-                                .from(pair.a.region, 0, 8)
-                                .signaled())
-                        .status())
-                .isEqualTo(CompletionStatus.SUCCESS);
+        pair.succeed(request.read(readable.address(), readable.remoteKey())
+                .from(pair.a.region, 0, 8)
+                .signaled());
         fails(
                 request.write(readable.address(), readable.remoteKey()).from(pair.a.region, 0, 8),
                 CompletionStatus.REMOTE_ACCESS_ERROR);
@@ -119,9 +117,7 @@ class ReliableErrorContractTest {
 
         useAWrongKey();
 
-        otherA.postSend(request.write(pair.b.region.address(), pair.b.region.remoteKey())
-                .from(pair.a.region, 0, 8)
-                .signaled());
+        otherA.postSend(pair.b.write(request).from(pair.a.region, 0, 8).signaled());
         assertThat(pair.a.next().status()).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(otherA.state()).isEqualTo(QueuePairState.READY_TO_SEND);
     }
@@ -143,8 +139,7 @@ class ReliableErrorContractTest {
     @Test
     void shouldRefuseALocalKeyThatIsWrong() {
         fails(
-                request.write(pair.b.region.address(), pair.b.region.remoteKey())
-                        .from(pair.a.region.address(), 8, pair.a.region.localKey() ^ 0x5500),
+                pair.b.write(request).from(pair.a.region.address(), 8, pair.a.region.localKey() ^ 0x5500),
                 CompletionStatus.LOCAL_PROTECTION_ERROR,
                 CompletionStatus.LOCAL_QP_OPERATION_ERROR);
     }
@@ -184,18 +179,14 @@ class ReliableErrorContractTest {
     void shouldFailWhenThePeerIsGone() throws Exception {
         renew(ReadyToSend.defaults().withRetries(8, 2), InitAttributes.connected());
         pair.b.drop(pair.qb);
-        fails(
-                request.write(pair.b.region.address(), pair.b.region.remoteKey())
-                        .from(pair.a.region, 0, 8),
-                CompletionStatus.RETRY_EXCEEDED);
+        fails(pair.b.write(request).from(pair.a.region, 0, 8), CompletionStatus.RETRY_EXCEEDED);
     }
 
     @Test
     void shouldGiveNoRightThatTheQueuePairDoesNotGive() throws Exception {
         renew(ReadyToSend.defaults(), InitAttributes.connected(Set.of(Access.REMOTE_READ)));
         fails(
-                request.write(pair.b.region.address(), pair.b.region.remoteKey())
-                        .from(pair.a.region, 0, 8),
+                pair.b.write(request).from(pair.a.region, 0, 8),
                 CompletionStatus.REMOTE_ACCESS_ERROR,
                 CompletionStatus.REMOTE_INVALID_REQUEST);
     }
@@ -239,16 +230,9 @@ class ReliableErrorContractTest {
     void shouldWorkAgainAfterReset() {
         useAWrongKey();
         pair.a.now();
-        pair.qa.toReset();
-        pair.qb.toReset();
-        pair.a.connect(pair.qa, pair.b, pair.qb);
-        pair.b.connect(pair.qb, pair.a, pair.qa);
+        pair.reconnect();
 
-        assertThat(pair.run(request.write(pair.b.region.address(), pair.b.region.remoteKey())
-                                .from(pair.a.region, 0, 8)
-                                .signaled())
-                        .status())
-                .isEqualTo(CompletionStatus.SUCCESS);
+        pair.succeed(pair.b.write(request).from(pair.a.region, 0, 8).signaled());
     }
 
     @Test

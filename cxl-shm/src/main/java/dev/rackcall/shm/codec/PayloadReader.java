@@ -1,6 +1,8 @@
 package dev.rackcall.shm.codec;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Objects;
 import net.openhft.chronicle.bytes.PointerBytesStore;
 
@@ -18,6 +20,7 @@ import net.openhft.chronicle.bytes.PointerBytesStore;
 public final class PayloadReader {
     private static final int KEPT_SCRATCH = 4 * 1024;
     private static final byte[] NO_BYTES = {};
+    private static final char REPLACEMENT = '\uFFFD';
 
     private final PointerBytesStore memory = new PointerBytesStore();
     private ObjectCodec objects = ObjectCodec.none();
@@ -31,7 +34,7 @@ public final class PayloadReader {
 
     /** A reader over no memory yet. */
     public static PayloadReader create() {
-        LittleEndian.require();
+        PayloadWriter.requireLittleEndian();
         return new PayloadReader();
     }
 
@@ -147,7 +150,25 @@ public final class PayloadReader {
         }
         byte[] bytes = scratch(length);
         take(bytes, length);
-        return Utf8.decode(bytes, length);
+        return decode(bytes, length);
+    }
+
+    /**
+     * The text of the first {@code length} bytes, which are private memory and never a peer's. Unlike {@code new String(byte[])},
+     * this refuses bytes that are no UTF-8.
+     */
+    private static String decode(byte[] bytes, int length) {
+        String text = new String(bytes, 0, length, StandardCharsets.UTF_8);
+        // The decoder replaces bad bytes by U+FFFD. If the text has that character, it may also have been sent as such:
+        // then,
+        // and only then, encoding gives the same bytes again. The search costs nothing for Latin-1 text.
+        if (text.indexOf(REPLACEMENT) >= 0) {
+            byte[] again = text.getBytes(StandardCharsets.UTF_8);
+            if (!Arrays.equals(again, 0, again.length, bytes, 0, length)) {
+                throw new PayloadException("a String of " + length + " bytes is not well-formed UTF-8");
+            }
+        }
+        return text;
     }
 
     /**

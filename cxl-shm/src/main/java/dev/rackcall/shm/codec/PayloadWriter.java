@@ -1,6 +1,7 @@
 package dev.rackcall.shm.codec;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
 import java.util.Objects;
 import net.openhft.chronicle.bytes.PointerBytesStore;
 
@@ -64,8 +65,16 @@ public final class PayloadWriter {
 
     /** A writer over no memory yet. */
     public static PayloadWriter create(Growth growth) {
-        LittleEndian.require();
+        requireLittleEndian();
         return new PayloadWriter(growth);
+    }
+
+    /** Payloads are little-endian, like every supported machine, so values are copied as they are. */
+    static void requireLittleEndian() {
+        if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+            throw new UnsupportedOperationException(
+                    "payloads are little-endian and this machine (" + System.getProperty("os.arch") + ") is not");
+        }
     }
 
     /** Sets what {@link #writeObject} uses from now on; {@link ObjectCodec#none()} at first. */

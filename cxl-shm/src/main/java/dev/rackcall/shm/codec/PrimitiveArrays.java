@@ -23,74 +23,67 @@ public final class PrimitiveArrays {
     }
 
     public static void writeShorts(PayloadWriter out, short[] value, String name) {
-        long at = out.claimArray(PayloadWriter.required(value, name).length, Short.BYTES);
-        MemorySegment.copy(value, 0, out.buffer(), ValueLayout.JAVA_SHORT_UNALIGNED, at, value.length);
+        write(out, PayloadWriter.required(value, name), value.length, ValueLayout.JAVA_SHORT_UNALIGNED);
     }
 
     public static short[] readShorts(PayloadReader in) {
-        short[] value = new short[in.readCount(Short.BYTES)];
-        long at = in.claim((long) value.length * Short.BYTES);
-        MemorySegment.copy(in.buffer(), ValueLayout.JAVA_SHORT_UNALIGNED, at, value, 0, value.length);
-        return value;
+        int length = in.readCount(Short.BYTES);
+        return read(in, new short[length], length, ValueLayout.JAVA_SHORT_UNALIGNED);
     }
 
     public static void writeChars(PayloadWriter out, char[] value, String name) {
-        long at = out.claimArray(PayloadWriter.required(value, name).length, Character.BYTES);
-        MemorySegment.copy(value, 0, out.buffer(), ValueLayout.JAVA_CHAR_UNALIGNED, at, value.length);
+        write(out, PayloadWriter.required(value, name), value.length, ValueLayout.JAVA_CHAR_UNALIGNED);
     }
 
     public static char[] readChars(PayloadReader in) {
-        char[] value = new char[in.readCount(Character.BYTES)];
-        long at = in.claim((long) value.length * Character.BYTES);
-        MemorySegment.copy(in.buffer(), ValueLayout.JAVA_CHAR_UNALIGNED, at, value, 0, value.length);
-        return value;
+        int length = in.readCount(Character.BYTES);
+        return read(in, new char[length], length, ValueLayout.JAVA_CHAR_UNALIGNED);
     }
 
     public static void writeInts(PayloadWriter out, int[] value, String name) {
-        long at = out.claimArray(PayloadWriter.required(value, name).length, Integer.BYTES);
-        MemorySegment.copy(value, 0, out.buffer(), ValueLayout.JAVA_INT_UNALIGNED, at, value.length);
+        write(out, PayloadWriter.required(value, name), value.length, ValueLayout.JAVA_INT_UNALIGNED);
     }
 
     public static int[] readInts(PayloadReader in) {
-        int[] value = new int[in.readCount(Integer.BYTES)];
-        long at = in.claim((long) value.length * Integer.BYTES);
-        MemorySegment.copy(in.buffer(), ValueLayout.JAVA_INT_UNALIGNED, at, value, 0, value.length);
-        return value;
+        int length = in.readCount(Integer.BYTES);
+        return read(in, new int[length], length, ValueLayout.JAVA_INT_UNALIGNED);
     }
 
     public static void writeLongs(PayloadWriter out, long[] value, String name) {
-        long at = out.claimArray(PayloadWriter.required(value, name).length, Long.BYTES);
-        MemorySegment.copy(value, 0, out.buffer(), ValueLayout.JAVA_LONG_UNALIGNED, at, value.length);
+        write(out, PayloadWriter.required(value, name), value.length, ValueLayout.JAVA_LONG_UNALIGNED);
     }
 
     public static long[] readLongs(PayloadReader in) {
-        long[] value = new long[in.readCount(Long.BYTES)];
-        long at = in.claim((long) value.length * Long.BYTES);
-        MemorySegment.copy(in.buffer(), ValueLayout.JAVA_LONG_UNALIGNED, at, value, 0, value.length);
-        return value;
+        int length = in.readCount(Long.BYTES);
+        return read(in, new long[length], length, ValueLayout.JAVA_LONG_UNALIGNED);
     }
 
     public static void writeFloats(PayloadWriter out, float[] value, String name) {
-        long at = out.claimArray(PayloadWriter.required(value, name).length, Float.BYTES);
-        MemorySegment.copy(value, 0, out.buffer(), ValueLayout.JAVA_FLOAT_UNALIGNED, at, value.length);
+        write(out, PayloadWriter.required(value, name), value.length, ValueLayout.JAVA_FLOAT_UNALIGNED);
     }
 
     public static float[] readFloats(PayloadReader in) {
-        float[] value = new float[in.readCount(Float.BYTES)];
-        long at = in.claim((long) value.length * Float.BYTES);
-        MemorySegment.copy(in.buffer(), ValueLayout.JAVA_FLOAT_UNALIGNED, at, value, 0, value.length);
-        return value;
+        int length = in.readCount(Float.BYTES);
+        return read(in, new float[length], length, ValueLayout.JAVA_FLOAT_UNALIGNED);
     }
 
     public static void writeDoubles(PayloadWriter out, double[] value, String name) {
-        long at = out.claimArray(PayloadWriter.required(value, name).length, Double.BYTES);
-        MemorySegment.copy(value, 0, out.buffer(), ValueLayout.JAVA_DOUBLE_UNALIGNED, at, value.length);
+        write(out, PayloadWriter.required(value, name), value.length, ValueLayout.JAVA_DOUBLE_UNALIGNED);
     }
 
     public static double[] readDoubles(PayloadReader in) {
-        double[] value = new double[in.readCount(Double.BYTES)];
-        long at = in.claim((long) value.length * Double.BYTES);
-        MemorySegment.copy(in.buffer(), ValueLayout.JAVA_DOUBLE_UNALIGNED, at, value, 0, value.length);
-        return value;
+        int length = in.readCount(Double.BYTES);
+        return read(in, new double[length], length, ValueLayout.JAVA_DOUBLE_UNALIGNED);
+    }
+
+    private static void write(PayloadWriter out, Object array, int length, ValueLayout element) {
+        long at = out.claimArray(length, (int) element.byteSize());
+        MemorySegment.copy(array, 0, out.buffer(), element, at, length);
+    }
+
+    private static <A> A read(PayloadReader in, A array, int length, ValueLayout element) {
+        long at = in.claim(length * element.byteSize());
+        MemorySegment.copy(in.buffer(), element, at, array, 0, length);
+        return array;
     }
 }

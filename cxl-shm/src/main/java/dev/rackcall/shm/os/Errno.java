@@ -1,5 +1,7 @@
 package dev.rackcall.shm.os;
 
+import java.lang.reflect.Field;
+import java.util.HashMap;
 import java.util.Map;
 
 /** The errno values that this project judges or names (Linux, all 64-bit architectures; errno(3)). */
@@ -39,46 +41,24 @@ public final class Errno {
     public static final int ETIMEDOUT = 110;
     public static final int ECONNREFUSED = 111;
 
-    private static final Map<Integer, String> NAMES = Map.ofEntries(
-            Map.entry(EPERM, "EPERM"),
-            Map.entry(ENOENT, "ENOENT"),
-            Map.entry(EINTR, "EINTR"),
-            Map.entry(ENXIO, "ENXIO"),
-            Map.entry(EBADF, "EBADF"),
-            Map.entry(EAGAIN, "EAGAIN"),
-            Map.entry(ENOMEM, "ENOMEM"),
-            Map.entry(EACCES, "EACCES"),
-            Map.entry(EFAULT, "EFAULT"),
-            Map.entry(EBUSY, "EBUSY"),
-            Map.entry(EEXIST, "EEXIST"),
-            Map.entry(ENODEV, "ENODEV"),
-            Map.entry(ENOTDIR, "ENOTDIR"),
-            Map.entry(EISDIR, "EISDIR"),
-            Map.entry(EINVAL, "EINVAL"),
-            Map.entry(ENFILE, "ENFILE"),
-            Map.entry(EMFILE, "EMFILE"),
-            Map.entry(EFBIG, "EFBIG"),
-            Map.entry(ENOSPC, "ENOSPC"),
-            Map.entry(EROFS, "EROFS"),
-            Map.entry(EPIPE, "EPIPE"),
-            Map.entry(ENAMETOOLONG, "ENAMETOOLONG"),
-            Map.entry(ENOSYS, "ENOSYS"),
-            Map.entry(ELOOP, "ELOOP"),
-            Map.entry(EMSGSIZE, "EMSGSIZE"),
-            Map.entry(EPROTOTYPE, "EPROTOTYPE"),
-            Map.entry(EOPNOTSUPP, "EOPNOTSUPP"),
-            Map.entry(EADDRINUSE, "EADDRINUSE"),
-            Map.entry(ECONNABORTED, "ECONNABORTED"),
-            Map.entry(ECONNRESET, "ECONNRESET"),
-            Map.entry(ENOBUFS, "ENOBUFS"),
-            Map.entry(ENOTCONN, "ENOTCONN"),
-            Map.entry(ETIMEDOUT, "ETIMEDOUT"),
-            Map.entry(ECONNREFUSED, "ECONNREFUSED"));
+    private static final Map<Integer, String> NAMES = names();
 
     private Errno() {}
 
     /** The C name, or "errno" if this class does not know it. */
     public static String name(int errno) {
         return NAMES.getOrDefault(errno, "errno");
+    }
+
+    private static Map<Integer, String> names() {
+        Map<Integer, String> names = new HashMap<>();
+        try {
+            for (Field constant : Errno.class.getFields()) {
+                names.put(constant.getInt(null), constant.getName());
+            }
+        } catch (IllegalAccessException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+        return names;
     }
 }

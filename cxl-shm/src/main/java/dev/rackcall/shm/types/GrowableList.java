@@ -10,9 +10,19 @@ import java.util.Objects;
  * <p>Size and array are read from memory each time, so that all flyweights onto one list agree. The array is checked when its Ref
  * changes; the size is checked against the array's length, which the flyweight keeps in the Java heap.
  *
+ * <pre>
+ *   0               8          12         16                  24
+ *  +---------------+----------+----------+-------------------+
+ *  | object header |   size   |  unused  |  Ref of elements  |
+ *  +---------------+----------+----------+-------------------+
+ * </pre>
+ *
  * @param <A> the array of elements
  */
 abstract class GrowableList<A extends SharedSequence> extends SharedObject {
+    static final int SIZE = 8;
+    static final int ELEMENTS = 16;
+    private static final int BYTES = 24;
     private static final int FIRST_CAPACITY = 8;
 
     private final Type<?, A> type;
@@ -32,12 +42,12 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
      */
     public final int size() {
         MemorySegment memory = memory();
-        long ref = memory.get(ObjectLayout.LONG, base() + ListLayout.ELEMENTS);
+        long ref = memory.get(ObjectLayout.LONG, base() + ELEMENTS);
         if (ref != elementsRef) {
             type.elementsType.move(elements, attachedSpace(), scope(), ref);
             elementsRef = ref;
         }
-        int size = memory.get(ObjectLayout.INT, base() + ListLayout.SIZE);
+        int size = memory.get(ObjectLayout.INT, base() + SIZE);
         if (size < 0 || size > room()) {
             throw new SharedDataException(
                     this + " says it has " + size + " elements; its array has room for " + room());
@@ -95,12 +105,21 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         return elements;
     }
 
+    final <J> J arrayOf(PrimitiveArray<J> array) {
+        int size = size();
+        J copy = array.newArray(size);
+        if (size > 0) {
+            array.copyTo(0, copy, 0, size);
+        }
+        return copy;
+    }
+
     private int room() {
         return elementsRef == Ref.NULL ? 0 : elements.length();
     }
 
     private void size(int size) {
-        writable().set(ObjectLayout.INT, base() + ListLayout.SIZE, size);
+        writable().set(ObjectLayout.INT, base() + SIZE, size);
     }
 
     private void reserve(int size) {
@@ -115,7 +134,7 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         }
         elementsRef = refOf(larger);
         type.elementsType.move(elements, attachedSpace(), scope(), elementsRef);
-        writable().set(ObjectLayout.LONG, base() + ListLayout.ELEMENTS, elementsRef);
+        writable().set(ObjectLayout.LONG, base() + ELEMENTS, elementsRef);
     }
 
     /** The type of a list. */
@@ -123,23 +142,13 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         private final SharedSequence.Type<A> elementsType;
 
         Type(Class<? super T> type, String name, SharedSequence.Type<A> elementsType) {
-            this(type, name, elementsType, name + "{size:int@8, elements:->" + elementsType.name() + "@16}:24");
-        }
-
-        private Type(Class<? super T> type, String name, SharedSequence.Type<A> elementsType, String description) {
-            super(
-                    type,
-                    name,
-                    ObjectLayout.typeId(description),
-                    ObjectLayout.fingerprint(description),
-                    ListLayout.BYTES,
-                    description);
+            super(type, name, BYTES, name + "{size:int@8, elements:->" + elementsType.name() + "@16}:24");
             this.elementsType = elementsType;
         }
 
         @Override
         protected final void references(ReferenceFields fields) {
-            fields.reference(ListLayout.ELEMENTS, elementsType);
+            fields.reference(ELEMENTS, elementsType);
         }
     }
 }

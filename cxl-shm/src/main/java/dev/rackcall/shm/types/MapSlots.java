@@ -3,18 +3,49 @@ package dev.rackcall.shm.types;
 import dev.rackcall.shm.Ref;
 import java.lang.foreign.MemorySegment;
 
-/** The table of a map, as {@link MapLayout} draws it. */
+/**
+ * The table of a map. It is an object of its own, a power of two of slots, which a larger one replaces
+ * when three quarters of it are taken. A slot whose value is the null Ref is free. Collisions go to the next slot; removal moves
+ * later slots back, so there are no tombstones.
+ *
+ * <pre>
+ *   0               8          12         16               24       32
+ *  +---------------+----------+----------+----------------+--------+
+ *  | object header |   size   |  unused  |  Ref of table  |  seed  |
+ *  +---------------+----------+----------+----------------+--------+
+ *
+ *   0               8                          16              24
+ *  +---------------+--------------------------+---------------+
+ *  | Ref of value  | long key, or Ref of text | hash of text  |
+ *  +---------------+--------------------------+---------------+
+ * </pre>
+ *
+ * Slots of maps with {@code long} keys end after the key.
+ */
 final class MapSlots extends SharedSequence {
+    /** Offsets in the head of the map. */
+    static final int MAP_SIZE = 8;
+
+    static final int MAP_TABLE = 16;
+    static final int MAP_SEED = 24;
+    static final int MAP_BYTES = 32;
+
+    static final int SLOT_VALUE = 0;
+    static final int SLOT_KEY = 8;
+    static final int SLOT_HASH = 16;
+    private static final int LONG_SLOT_BYTES = 16;
+    private static final int STRING_SLOT_BYTES = 24;
+
     private MapSlots(SlotsType type) {
         super(type);
     }
 
     static Type<MapSlots> withLongKeys(SharedType<?> valueType) {
-        return new SlotsType("LongSlots<" + valueType.name() + ">", MapLayout.LONG_SLOT_BYTES, valueType);
+        return new SlotsType("LongSlots<" + valueType.name() + ">", LONG_SLOT_BYTES, valueType);
     }
 
     static Type<MapSlots> withStringKeys(SharedType<?> valueType) {
-        return new SlotsType("StringSlots<" + valueType.name() + ">", MapLayout.STRING_SLOT_BYTES, valueType);
+        return new SlotsType("StringSlots<" + valueType.name() + ">", STRING_SLOT_BYTES, valueType);
     }
 
     boolean isFree(int slot) {
@@ -22,28 +53,28 @@ final class MapSlots extends SharedSequence {
     }
 
     long value(int slot) {
-        return memory().get(ObjectLayout.LONG, at(slot) + MapLayout.SLOT_VALUE);
+        return memory().get(ObjectLayout.LONG, at(slot) + SLOT_VALUE);
     }
 
     void value(int slot, long ref) {
-        writable().set(ObjectLayout.LONG, at(slot) + MapLayout.SLOT_VALUE, ref);
+        writable().set(ObjectLayout.LONG, at(slot) + SLOT_VALUE, ref);
     }
 
     long key(int slot) {
-        return memory().get(ObjectLayout.LONG, at(slot) + MapLayout.SLOT_KEY);
+        return memory().get(ObjectLayout.LONG, at(slot) + SLOT_KEY);
     }
 
     void key(int slot, long key) {
-        writable().set(ObjectLayout.LONG, at(slot) + MapLayout.SLOT_KEY, key);
+        writable().set(ObjectLayout.LONG, at(slot) + SLOT_KEY, key);
     }
 
     /** Only where keys are text. */
     long hash(int slot) {
-        return memory().get(ObjectLayout.LONG, at(slot) + MapLayout.SLOT_HASH);
+        return memory().get(ObjectLayout.LONG, at(slot) + SLOT_HASH);
     }
 
     void hash(int slot, long hash) {
-        writable().set(ObjectLayout.LONG, at(slot) + MapLayout.SLOT_HASH, hash);
+        writable().set(ObjectLayout.LONG, at(slot) + SLOT_HASH, hash);
     }
 
     void move(int from, MapSlots target, int to) {
@@ -79,10 +110,10 @@ final class MapSlots extends SharedSequence {
         void forward(GraphCopy copy, MemorySegment memory, long base, int objectBytes) {
             for (long at = ObjectLayout.HEADER_BYTES; at < objectBytes; at += slotBytes) {
                 long slot = base + at;
-                if (memory.get(ObjectLayout.LONG, slot + MapLayout.SLOT_VALUE) != Ref.NULL) {
-                    copy.forward(memory, slot + MapLayout.SLOT_VALUE, valueType);
-                    if (slotBytes == MapLayout.STRING_SLOT_BYTES) {
-                        copy.forward(memory, slot + MapLayout.SLOT_KEY, SharedString.TYPE);
+                if (memory.get(ObjectLayout.LONG, slot + SLOT_VALUE) != Ref.NULL) {
+                    copy.forward(memory, slot + SLOT_VALUE, valueType);
+                    if (slotBytes == STRING_SLOT_BYTES) {
+                        copy.forward(memory, slot + SLOT_KEY, SharedString.TYPE);
                     }
                 }
             }

@@ -2,15 +2,19 @@ package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Scope;
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 
 /** Bytes in an arena, fixed in number; zero at first. Not thread-safe. */
-public final class SharedBytes extends SharedSequence {
-    private static final Type<SharedBytes> BYTES_TYPE = new BytesType();
+public final class SharedBytes extends PrimitiveArray<byte[]> {
+    private static final Type<SharedBytes, byte[]> BYTES_TYPE = new Type<>(SharedBytes.class, ObjectLayout.BYTE) {
+        @Override
+        public SharedBytes flyweight() {
+            return new SharedBytes();
+        }
+    };
     public static final SharedType<SharedBytes> TYPE = BYTES_TYPE;
 
-    private SharedBytes(Type<SharedBytes> type) {
-        super(type);
+    private SharedBytes() {
+        super(BYTES_TYPE);
     }
 
     /** {@code length} zero bytes in a scope. */
@@ -20,9 +24,7 @@ public final class SharedBytes extends SharedSequence {
 
     /** A copy of those bytes in a scope. */
     public static SharedBytes copyOf(Scope scope, byte[] bytes) {
-        SharedBytes created = create(scope, bytes.length);
-        created.copyFrom(bytes, 0, 0, bytes.length);
-        return created;
+        return BYTES_TYPE.copyOf(scope, bytes, bytes.length);
     }
 
     public byte get(int index) {
@@ -31,25 +33,6 @@ public final class SharedBytes extends SharedSequence {
 
     public void set(int index, byte value) {
         writable().set(ObjectLayout.BYTE, at(index), value);
-    }
-
-    /** Copies {@code count} bytes from a Java array to {@code index} on. */
-    public void copyFrom(byte[] source, int sourceIndex, int index, int count) {
-        Objects.checkFromIndexSize(index, count, length());
-        MemorySegment.copy(source, sourceIndex, writable(), ObjectLayout.BYTE, start() + index, count);
-    }
-
-    /** Copies {@code count} bytes from {@code index} on to a Java array. */
-    public void copyTo(int index, byte[] target, int targetIndex, int count) {
-        Objects.checkFromIndexSize(index, count, length());
-        MemorySegment.copy(memory(), ObjectLayout.BYTE, start() + index, target, targetIndex, count);
-    }
-
-    /** A copy on the Java heap. */
-    public byte[] toArray() {
-        byte[] copy = new byte[length()];
-        copyTo(0, copy, 0, copy.length);
-        return copy;
     }
 
     /**
@@ -64,14 +47,8 @@ public final class SharedBytes extends SharedSequence {
         return memory().asSlice(start(), length());
     }
 
-    private static final class BytesType extends Type<SharedBytes> {
-        private BytesType() {
-            super(SharedBytes.class, "SharedBytes", Byte.BYTES);
-        }
-
-        @Override
-        public SharedBytes flyweight() {
-            return new SharedBytes(this);
-        }
+    @Override
+    byte[] newArray(int length) {
+        return new byte[length];
     }
 }

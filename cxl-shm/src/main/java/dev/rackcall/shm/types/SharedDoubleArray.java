@@ -1,16 +1,20 @@
 package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Scope;
-import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 
 /** {@code double} values in an arena, fixed in number; zero at first. Not thread-safe. */
-public final class SharedDoubleArray extends SharedSequence {
-    static final Type<SharedDoubleArray> ARRAY_TYPE = new ArrayType();
+public final class SharedDoubleArray extends PrimitiveArray<double[]> {
+    static final Type<SharedDoubleArray, double[]> ARRAY_TYPE =
+            new Type<>(SharedDoubleArray.class, ObjectLayout.DOUBLE) {
+                @Override
+                public SharedDoubleArray flyweight() {
+                    return new SharedDoubleArray();
+                }
+            };
     public static final SharedType<SharedDoubleArray> TYPE = ARRAY_TYPE;
 
-    private SharedDoubleArray(Type<SharedDoubleArray> type) {
-        super(type);
+    private SharedDoubleArray() {
+        super(ARRAY_TYPE);
     }
 
     /** {@code length} zeros in a scope. */
@@ -20,9 +24,7 @@ public final class SharedDoubleArray extends SharedSequence {
 
     /** A copy of those values in a scope. */
     public static SharedDoubleArray copyOf(Scope scope, double... values) {
-        SharedDoubleArray created = create(scope, values.length);
-        created.copyFrom(values, 0, 0, values.length);
-        return created;
+        return ARRAY_TYPE.copyOf(scope, values, values.length);
     }
 
     public double get(int index) {
@@ -33,35 +35,8 @@ public final class SharedDoubleArray extends SharedSequence {
         writable().set(ObjectLayout.DOUBLE, at(index), value);
     }
 
-    /** Copies {@code count} values from a Java array to {@code index} on. */
-    public void copyFrom(double[] source, int sourceIndex, int index, int count) {
-        Objects.checkFromIndexSize(index, count, length());
-        MemorySegment.copy(
-                source, sourceIndex, writable(), ObjectLayout.DOUBLE, start() + (long) index * Double.BYTES, count);
-    }
-
-    /** Copies {@code count} values from {@code index} on to a Java array. */
-    public void copyTo(int index, double[] target, int targetIndex, int count) {
-        Objects.checkFromIndexSize(index, count, length());
-        MemorySegment.copy(
-                memory(), ObjectLayout.DOUBLE, start() + (long) index * Double.BYTES, target, targetIndex, count);
-    }
-
-    /** A copy on the Java heap. */
-    public double[] toArray() {
-        double[] copy = new double[length()];
-        copyTo(0, copy, 0, copy.length);
-        return copy;
-    }
-
-    private static final class ArrayType extends Type<SharedDoubleArray> {
-        private ArrayType() {
-            super(SharedDoubleArray.class, "SharedDoubleArray", Double.BYTES);
-        }
-
-        @Override
-        public SharedDoubleArray flyweight() {
-            return new SharedDoubleArray(this);
-        }
+    @Override
+    double[] newArray(int length) {
+        return new double[length];
     }
 }

@@ -4,10 +4,17 @@ import dev.rackcall.shm.Scope;
 
 /** A growing list of {@code double} in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries. */
 public final class SharedDoubleList extends GrowableList<SharedDoubleArray> {
-    public static final SharedType<SharedDoubleList> TYPE = new ListType();
+    private static final Type<SharedDoubleList, SharedDoubleArray> LIST_TYPE =
+            new Type<>(SharedDoubleList.class, "SharedDoubleList", SharedDoubleArray.ARRAY_TYPE) {
+                @Override
+                public SharedDoubleList flyweight() {
+                    return new SharedDoubleList();
+                }
+            };
+    public static final SharedType<SharedDoubleList> TYPE = LIST_TYPE;
 
-    private SharedDoubleList(Type<SharedDoubleList, SharedDoubleArray> type) {
-        super(type);
+    private SharedDoubleList() {
+        super(LIST_TYPE);
     }
 
     /** An empty list in a scope. */
@@ -40,21 +47,6 @@ public final class SharedDoubleList extends GrowableList<SharedDoubleArray> {
 
     /** A copy on the Java heap. */
     public double[] toArray() {
-        double[] copy = new double[size()];
-        if (copy.length > 0) {
-            elements().copyTo(0, copy, 0, copy.length);
-        }
-        return copy;
-    }
-
-    private static final class ListType extends Type<SharedDoubleList, SharedDoubleArray> {
-        private ListType() {
-            super(SharedDoubleList.class, "SharedDoubleList", SharedDoubleArray.ARRAY_TYPE);
-        }
-
-        @Override
-        public SharedDoubleList flyweight() {
-            return new SharedDoubleList(this);
-        }
+        return arrayOf(elements());
     }
 }

@@ -1,16 +1,19 @@
 package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Scope;
-import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 
 /** {@code float} values in an arena, fixed in number; zero at first. Not thread-safe. */
-public final class SharedFloatArray extends SharedSequence {
-    static final Type<SharedFloatArray> ARRAY_TYPE = new ArrayType();
+public final class SharedFloatArray extends PrimitiveArray<float[]> {
+    static final Type<SharedFloatArray, float[]> ARRAY_TYPE = new Type<>(SharedFloatArray.class, ObjectLayout.FLOAT) {
+        @Override
+        public SharedFloatArray flyweight() {
+            return new SharedFloatArray();
+        }
+    };
     public static final SharedType<SharedFloatArray> TYPE = ARRAY_TYPE;
 
-    private SharedFloatArray(Type<SharedFloatArray> type) {
-        super(type);
+    private SharedFloatArray() {
+        super(ARRAY_TYPE);
     }
 
     /** {@code length} zeros in a scope. */
@@ -20,9 +23,7 @@ public final class SharedFloatArray extends SharedSequence {
 
     /** A copy of those values in a scope. */
     public static SharedFloatArray copyOf(Scope scope, float... values) {
-        SharedFloatArray created = create(scope, values.length);
-        created.copyFrom(values, 0, 0, values.length);
-        return created;
+        return ARRAY_TYPE.copyOf(scope, values, values.length);
     }
 
     public float get(int index) {
@@ -33,35 +34,8 @@ public final class SharedFloatArray extends SharedSequence {
         writable().set(ObjectLayout.FLOAT, at(index), value);
     }
 
-    /** Copies {@code count} values from a Java array to {@code index} on. */
-    public void copyFrom(float[] source, int sourceIndex, int index, int count) {
-        Objects.checkFromIndexSize(index, count, length());
-        MemorySegment.copy(
-                source, sourceIndex, writable(), ObjectLayout.FLOAT, start() + (long) index * Float.BYTES, count);
-    }
-
-    /** Copies {@code count} values from {@code index} on to a Java array. */
-    public void copyTo(int index, float[] target, int targetIndex, int count) {
-        Objects.checkFromIndexSize(index, count, length());
-        MemorySegment.copy(
-                memory(), ObjectLayout.FLOAT, start() + (long) index * Float.BYTES, target, targetIndex, count);
-    }
-
-    /** A copy on the Java heap. */
-    public float[] toArray() {
-        float[] copy = new float[length()];
-        copyTo(0, copy, 0, copy.length);
-        return copy;
-    }
-
-    private static final class ArrayType extends Type<SharedFloatArray> {
-        private ArrayType() {
-            super(SharedFloatArray.class, "SharedFloatArray", Float.BYTES);
-        }
-
-        @Override
-        public SharedFloatArray flyweight() {
-            return new SharedFloatArray(this);
-        }
+    @Override
+    float[] newArray(int length) {
+        return new float[length];
     }
 }

@@ -1,16 +1,19 @@
 package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Scope;
-import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 
 /** {@code int} values in an arena, fixed in number; zero at first. Not thread-safe. */
-public final class SharedIntArray extends SharedSequence {
-    static final Type<SharedIntArray> ARRAY_TYPE = new ArrayType();
+public final class SharedIntArray extends PrimitiveArray<int[]> {
+    static final Type<SharedIntArray, int[]> ARRAY_TYPE = new Type<>(SharedIntArray.class, ObjectLayout.INT) {
+        @Override
+        public SharedIntArray flyweight() {
+            return new SharedIntArray();
+        }
+    };
     public static final SharedType<SharedIntArray> TYPE = ARRAY_TYPE;
 
-    private SharedIntArray(Type<SharedIntArray> type) {
-        super(type);
+    private SharedIntArray() {
+        super(ARRAY_TYPE);
     }
 
     /** {@code length} zeros in a scope. */
@@ -20,9 +23,7 @@ public final class SharedIntArray extends SharedSequence {
 
     /** A copy of those values in a scope. */
     public static SharedIntArray copyOf(Scope scope, int... values) {
-        SharedIntArray created = create(scope, values.length);
-        created.copyFrom(values, 0, 0, values.length);
-        return created;
+        return ARRAY_TYPE.copyOf(scope, values, values.length);
     }
 
     public int get(int index) {
@@ -33,35 +34,8 @@ public final class SharedIntArray extends SharedSequence {
         writable().set(ObjectLayout.INT, at(index), value);
     }
 
-    /** Copies {@code count} values from a Java array to {@code index} on. */
-    public void copyFrom(int[] source, int sourceIndex, int index, int count) {
-        Objects.checkFromIndexSize(index, count, length());
-        MemorySegment.copy(
-                source, sourceIndex, writable(), ObjectLayout.INT, start() + (long) index * Integer.BYTES, count);
-    }
-
-    /** Copies {@code count} values from {@code index} on to a Java array. */
-    public void copyTo(int index, int[] target, int targetIndex, int count) {
-        Objects.checkFromIndexSize(index, count, length());
-        MemorySegment.copy(
-                memory(), ObjectLayout.INT, start() + (long) index * Integer.BYTES, target, targetIndex, count);
-    }
-
-    /** A copy on the Java heap. */
-    public int[] toArray() {
-        int[] copy = new int[length()];
-        copyTo(0, copy, 0, copy.length);
-        return copy;
-    }
-
-    private static final class ArrayType extends Type<SharedIntArray> {
-        private ArrayType() {
-            super(SharedIntArray.class, "SharedIntArray", Integer.BYTES);
-        }
-
-        @Override
-        public SharedIntArray flyweight() {
-            return new SharedIntArray(this);
-        }
+    @Override
+    int[] newArray(int length) {
+        return new int[length];
     }
 }

@@ -4,10 +4,17 @@ import dev.rackcall.shm.Scope;
 
 /** A growing list of {@code int} in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries. */
 public final class SharedIntList extends GrowableList<SharedIntArray> {
-    public static final SharedType<SharedIntList> TYPE = new ListType();
+    private static final Type<SharedIntList, SharedIntArray> LIST_TYPE =
+            new Type<>(SharedIntList.class, "SharedIntList", SharedIntArray.ARRAY_TYPE) {
+                @Override
+                public SharedIntList flyweight() {
+                    return new SharedIntList();
+                }
+            };
+    public static final SharedType<SharedIntList> TYPE = LIST_TYPE;
 
-    private SharedIntList(Type<SharedIntList, SharedIntArray> type) {
-        super(type);
+    private SharedIntList() {
+        super(LIST_TYPE);
     }
 
     /** An empty list in a scope. */
@@ -40,21 +47,6 @@ public final class SharedIntList extends GrowableList<SharedIntArray> {
 
     /** A copy on the Java heap. */
     public int[] toArray() {
-        int[] copy = new int[size()];
-        if (copy.length > 0) {
-            elements().copyTo(0, copy, 0, copy.length);
-        }
-        return copy;
-    }
-
-    private static final class ListType extends Type<SharedIntList, SharedIntArray> {
-        private ListType() {
-            super(SharedIntList.class, "SharedIntList", SharedIntArray.ARRAY_TYPE);
-        }
-
-        @Override
-        public SharedIntList flyweight() {
-            return new SharedIntList(this);
-        }
+        return arrayOf(elements());
     }
 }

@@ -1,16 +1,19 @@
 package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Scope;
-import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 
 /** {@code long} values in an arena, fixed in number; zero at first. Not thread-safe. */
-public final class SharedLongArray extends SharedSequence {
-    static final Type<SharedLongArray> ARRAY_TYPE = new ArrayType();
+public final class SharedLongArray extends PrimitiveArray<long[]> {
+    static final Type<SharedLongArray, long[]> ARRAY_TYPE = new Type<>(SharedLongArray.class, ObjectLayout.LONG) {
+        @Override
+        public SharedLongArray flyweight() {
+            return new SharedLongArray();
+        }
+    };
     public static final SharedType<SharedLongArray> TYPE = ARRAY_TYPE;
 
-    private SharedLongArray(Type<SharedLongArray> type) {
-        super(type);
+    private SharedLongArray() {
+        super(ARRAY_TYPE);
     }
 
     /** {@code length} zeros in a scope. */
@@ -20,9 +23,7 @@ public final class SharedLongArray extends SharedSequence {
 
     /** A copy of those values in a scope. */
     public static SharedLongArray copyOf(Scope scope, long... values) {
-        SharedLongArray created = create(scope, values.length);
-        created.copyFrom(values, 0, 0, values.length);
-        return created;
+        return ARRAY_TYPE.copyOf(scope, values, values.length);
     }
 
     public long get(int index) {
@@ -33,35 +34,8 @@ public final class SharedLongArray extends SharedSequence {
         writable().set(ObjectLayout.LONG, at(index), value);
     }
 
-    /** Copies {@code count} values from a Java array to {@code index} on. */
-    public void copyFrom(long[] source, int sourceIndex, int index, int count) {
-        Objects.checkFromIndexSize(index, count, length());
-        MemorySegment.copy(
-                source, sourceIndex, writable(), ObjectLayout.LONG, start() + (long) index * Long.BYTES, count);
-    }
-
-    /** Copies {@code count} values from {@code index} on to a Java array. */
-    public void copyTo(int index, long[] target, int targetIndex, int count) {
-        Objects.checkFromIndexSize(index, count, length());
-        MemorySegment.copy(
-                memory(), ObjectLayout.LONG, start() + (long) index * Long.BYTES, target, targetIndex, count);
-    }
-
-    /** A copy on the Java heap. */
-    public long[] toArray() {
-        long[] copy = new long[length()];
-        copyTo(0, copy, 0, copy.length);
-        return copy;
-    }
-
-    private static final class ArrayType extends Type<SharedLongArray> {
-        private ArrayType() {
-            super(SharedLongArray.class, "SharedLongArray", Long.BYTES);
-        }
-
-        @Override
-        public SharedLongArray flyweight() {
-            return new SharedLongArray(this);
-        }
+    @Override
+    long[] newArray(int length) {
+        return new long[length];
     }
 }

@@ -4,10 +4,17 @@ import dev.rackcall.shm.Scope;
 
 /** A growing list of {@code long} in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries. */
 public final class SharedLongList extends GrowableList<SharedLongArray> {
-    public static final SharedType<SharedLongList> TYPE = new ListType();
+    private static final Type<SharedLongList, SharedLongArray> LIST_TYPE =
+            new Type<>(SharedLongList.class, "SharedLongList", SharedLongArray.ARRAY_TYPE) {
+                @Override
+                public SharedLongList flyweight() {
+                    return new SharedLongList();
+                }
+            };
+    public static final SharedType<SharedLongList> TYPE = LIST_TYPE;
 
-    private SharedLongList(Type<SharedLongList, SharedLongArray> type) {
-        super(type);
+    private SharedLongList() {
+        super(LIST_TYPE);
     }
 
     /** An empty list in a scope. */
@@ -40,21 +47,6 @@ public final class SharedLongList extends GrowableList<SharedLongArray> {
 
     /** A copy on the Java heap. */
     public long[] toArray() {
-        long[] copy = new long[size()];
-        if (copy.length > 0) {
-            elements().copyTo(0, copy, 0, copy.length);
-        }
-        return copy;
-    }
-
-    private static final class ListType extends Type<SharedLongList, SharedLongArray> {
-        private ListType() {
-            super(SharedLongList.class, "SharedLongList", SharedLongArray.ARRAY_TYPE);
-        }
-
-        @Override
-        public SharedLongList flyweight() {
-            return new SharedLongList(this);
-        }
+        return arrayOf(elements());
     }
 }

@@ -1,6 +1,5 @@
 package dev.rackcall.shm.types;
 
-import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import java.util.Optional;
 
@@ -38,14 +37,11 @@ public final class SharedLongMap<V> extends SharedMap<V> {
     /**
      * A new flyweight on the value of a key.
      *
-     * @throws RefException if the value leads nowhere
+     * @throws dev.rackcall.shm.RefException if the value leads nowhere
      * @throws SharedDataException if the map is damaged
      */
     public Optional<V> get(long key) {
-        int slot = slotOf(key);
-        return slot < 0
-                ? Optional.empty()
-                : Optional.of(valueType().attach(attachedSpace(), scope(), slots().value(slot)));
+        return valueAt(slotOf(key));
     }
 
     /**
@@ -54,8 +50,7 @@ public final class SharedLongMap<V> extends SharedMap<V> {
      * @return false if the key is absent; the flyweight stays where it was
      */
     public boolean get(long key, V into) {
-        int slot = slotOf(key);
-        return slot >= 0 && valueType().move(into, attachedSpace(), scope(), slots().value(slot));
+        return valueAt(slotOf(key), into);
     }
 
     public boolean containsKey(long key) {
@@ -118,45 +113,15 @@ public final class SharedLongMap<V> extends SharedMap<V> {
         return hash(table.key(slot));
     }
 
-    /** A walk over the entries of a map. Allocates only the flyweights that are asked for. */
-    public static final class Cursor<V> {
-        private final SharedLongMap<V> map;
-        private final SlotCursor slots;
-
+    /** A walk over the entries of a map. */
+    public static final class Cursor<V> extends SharedMap.Cursor<V> {
         private Cursor(SharedLongMap<V> map) {
-            this.map = map;
-            this.slots = new SlotCursor(map);
-        }
-
-        /**
-         * Goes to the next entry.
-         *
-         * @return false at the end
-         * @throws java.util.ConcurrentModificationException if the map's table was replaced
-         */
-        public boolean next() {
-            return slots.next();
+            super(map);
         }
 
         /** This entry's key. */
         public long key() {
-            return slots.key();
-        }
-
-        /** A new flyweight on this entry's value. */
-        public V value() {
-            return map.valueType().attach(map.attachedSpace(), map.scope(), slots.value());
-        }
-
-        /**
-         * Puts a flyweight onto this entry's value.
-         *
-         * @throws RefException if the entry was removed meanwhile, or the value leads nowhere
-         */
-        public void value(V into) {
-            if (!map.valueType().move(into, map.attachedSpace(), map.scope(), slots.value())) {
-                throw new RefException("the entry of " + map + " that the walk is at was removed");
-            }
+            return keyBits();
         }
     }
 

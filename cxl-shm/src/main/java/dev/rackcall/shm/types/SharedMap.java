@@ -1,8 +1,12 @@
 package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import java.lang.foreign.MemorySegment;
+import java.util.ConcurrentModificationException;
+import java.util.NoSuchElementException;
+import java.util.Optional;
 
 /**
  * What {@link SharedStringMap} and {@link SharedLongMap} share: a hash table with linear probing in an arena. Fields are declared as
@@ -39,11 +43,11 @@ public abstract class SharedMap<V> extends SharedObject {
      */
     public final int size() {
         MemorySegment memory = memory();
-        long ref = memory.get(ObjectLayout.LONG, base() + MapLayout.TABLE);
+        long ref = memory.get(ObjectLayout.LONG, base() + MapSlots.MAP_TABLE);
         if (ref != slotsRef) {
             adopt(ref);
         }
-        int size = memory.get(ObjectLayout.INT, base() + MapLayout.SIZE);
+        int size = memory.get(ObjectLayout.INT, base() + MapSlots.MAP_SIZE);
         if (size < 0 || size > capacity()) {
             throw new SharedDataException(
                     this + " says it has " + size + " entries; its table has " + capacity() + " slots");
@@ -76,7 +80,7 @@ public abstract class SharedMap<V> extends SharedObject {
     abstract long hashAt(MapSlots table, int slot);
 
     final long seed() {
-        return memory().get(ObjectLayout.LONG, base() + MapLayout.SEED);
+        return memory().get(ObjectLayout.LONG, base() + MapSlots.MAP_SEED);
     }
 
     final SharedType<V> valueType() {
@@ -86,10 +90,6 @@ public abstract class SharedMap<V> extends SharedObject {
     /** The table as {@link #size} last saw it: a peer cannot change it under an operation. */
     final MapSlots slots() {
         return slots;
-    }
-
-    final long slotsRef() {
-        return slotsRef;
     }
 
     /** 0 before the first entry. */
@@ -173,7 +173,7 @@ public abstract class SharedMap<V> extends SharedObject {
             }
         }
         long ref = refOf(larger);
-        writable().set(ObjectLayout.LONG, base() + MapLayout.TABLE, ref);
+        writable().set(ObjectLayout.LONG, base() + MapSlots.MAP_TABLE, ref);
         adopt(ref);
     }
 
@@ -202,12 +202,81 @@ public abstract class SharedMap<V> extends SharedObject {
     }
 
     private void size(int size) {
-        writable().set(ObjectLayout.INT, base() + MapLayout.SIZE, size);
+        writable().set(ObjectLayout.INT, base() + MapSlots.MAP_SIZE, size);
+    }
+
+    /** A new flyweight on the value in a slot that {@link #find} returned; empty if that is none. */
+    final Optional<V> valueAt(int slot) {
+        return slot < 0
+                ? Optional.empty()
+                : Optional.of(type.valueType.attach(attachedSpace(), scope(), slots.value(slot)));
+    }
+
+    /** Puts a flyweight onto the value in a slot that {@link #find} returned; false if that is none. */
+    final boolean valueAt(int slot, V into) {
+        return slot >= 0 && type.valueType.move(into, attachedSpace(), scope(), slots.value(slot));
     }
 
     private SharedDataException tooManyProbes() {
         return new SharedDataException(this + " is damaged: " + MAX_PROBES + " slots, or all " + capacity()
                 + ", were searched without finding a free one");
+    }
+
+    /** A walk over the entries of a map. It allocates only the flyweights that the caller asks for. */
+    public abstract static class Cursor<V> {
+        private final SharedMap<V> map;
+        private final long table;
+        private int slot = -1;
+
+        Cursor(SharedMap<V> map) {
+            map.size();
+            this.map = map;
+            this.table = map.slotsRef;
+        }
+
+        /**
+         * Goes to the next entry.
+         *
+         * @return false at the end
+         * @throws ConcurrentModificationException if the map's table was replaced
+         */
+        public final boolean next() {
+            map.size();
+            if (map.slotsRef != table) {
+                throw new ConcurrentModificationException(map + " grew during a walk over it; start the walk again");
+            }
+            do {
+                slot++;
+            } while (slot < map.capacity() && map.slots.isFree(slot));
+            return slot < map.capacity();
+        }
+
+        /** A new flyweight on this entry's value. */
+        public final V value() {
+            return map.type.valueType.attach(map.attachedSpace(), map.scope(), map.slots.value(taken()));
+        }
+
+        /**
+         * Puts a flyweight onto this entry's value.
+         *
+         * @throws RefException if the entry was removed meanwhile, or the value leads nowhere
+         */
+        public final void value(V into) {
+            if (!map.valueAt(taken(), into)) {
+                throw new RefException("the entry of " + map + " that the walk is at was removed");
+            }
+        }
+
+        final long keyBits() {
+            return map.slots.key(taken());
+        }
+
+        private int taken() {
+            if (slot < 0 || slot >= map.capacity()) {
+                throw new NoSuchElementException("call next() first; an entry is there while it returns true");
+            }
+            return slot;
+        }
     }
 
     /** The type of a map. */
@@ -216,39 +285,23 @@ public abstract class SharedMap<V> extends SharedObject {
         private final SharedType<V> valueType;
 
         Type(Class<? super T> type, String name, SharedSequence.Type<MapSlots> slotsType, SharedType<V> valueType) {
-            this(
-                    type,
-                    name,
-                    slotsType,
-                    valueType,
-                    name + "{size:int@8, table:->" + slotsType.name() + "@16, seed:long@24}:32");
-        }
-
-        private Type(
-                Class<? super T> type,
-                String name,
-                SharedSequence.Type<MapSlots> slotsType,
-                SharedType<V> valueType,
-                String description) {
             super(
                     type,
                     name,
-                    ObjectLayout.typeId(description),
-                    ObjectLayout.fingerprint(description),
-                    MapLayout.BYTES,
-                    description);
+                    MapSlots.MAP_BYTES,
+                    name + "{size:int@8, table:->" + slotsType.name() + "@16, seed:long@24}:32");
             this.slotsType = slotsType;
             this.valueType = valueType;
         }
 
         @Override
         protected final void references(ReferenceFields fields) {
-            fields.reference(MapLayout.TABLE, slotsType);
+            fields.reference(MapSlots.MAP_TABLE, slotsType);
         }
 
         @Override
         final void created(MemorySegment memory, long base) {
-            memory.set(ObjectLayout.LONG, base + MapLayout.SEED, KeyHash.newSeed());
+            memory.set(ObjectLayout.LONG, base + MapSlots.MAP_SEED, KeyHash.newSeed());
         }
     }
 }

@@ -57,17 +57,7 @@ public abstract class SharedSequence extends SharedObject {
         private final int elementBytes;
 
         Type(Class<? super T> type, String name, int elementBytes) {
-            this(type, name, elementBytes, name + "[" + elementBytes + " bytes each]");
-        }
-
-        Type(Class<? super T> type, String name, int elementBytes, String description) {
-            super(
-                    type,
-                    name,
-                    ObjectLayout.typeId(description),
-                    ObjectLayout.fingerprint(description),
-                    ObjectLayout.HEADER_BYTES,
-                    description);
+            super(type, name, ObjectLayout.HEADER_BYTES, name + "[" + elementBytes + " bytes each]");
             this.elementBytes = elementBytes;
         }
 

@@ -11,14 +11,19 @@ import java.nio.charset.StandardCharsets;
  * bytes that are no UTF-8: they read as U+FFFD. Unpaired surrogates are written as {@code ?}.
  */
 public final class SharedString extends SharedSequence {
-    private static final Type<SharedString> STRING_TYPE = new StringType();
+    private static final Type<SharedString> STRING_TYPE = new Type<>(SharedString.class, "SharedString", Byte.BYTES) {
+        @Override
+        public SharedString flyweight() {
+            return new SharedString();
+        }
+    };
     public static final SharedType<SharedString> TYPE = STRING_TYPE;
 
     private static final int ASCII_END = 0x80;
     private static final int MAX_UTF8_PER_CHAR = 3;
 
-    private SharedString(Type<SharedString> type) {
-        super(type);
+    private SharedString() {
+        super(STRING_TYPE);
     }
 
     /**
@@ -132,16 +137,5 @@ public final class SharedString extends SharedSequence {
     @Override
     public String toString() {
         return decode(memory(), start(), length());
-    }
-
-    private static final class StringType extends Type<SharedString> {
-        private StringType() {
-            super(SharedString.class, "SharedString", Byte.BYTES);
-        }
-
-        @Override
-        public SharedString flyweight() {
-            return new SharedString(this);
-        }
     }
 }

@@ -1,6 +1,5 @@
 package dev.rackcall.shm.types;
 
-import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
@@ -37,16 +36,16 @@ public final class SharedStringMap<V> extends SharedMap<V> {
     /**
      * A new flyweight on the value of a key.
      *
-     * @throws RefException if a key or the value leads nowhere
+     * @throws dev.rackcall.shm.RefException if a key or the value leads nowhere
      * @throws SharedDataException if the map is damaged
      */
     public Optional<V> get(String key) {
-        return value(slotOf(utf8(key)));
+        return valueAt(slotOf(utf8(key)));
     }
 
     /** As {@link #get(String)}; makes no Java string. */
     public Optional<V> get(SharedString key) {
-        return value(slotOf(key));
+        return valueAt(slotOf(key));
     }
 
     /**
@@ -55,12 +54,12 @@ public final class SharedStringMap<V> extends SharedMap<V> {
      * @return false if the key is absent; the flyweight stays where it was
      */
     public boolean get(String key, V into) {
-        return value(slotOf(utf8(key)), into);
+        return valueAt(slotOf(utf8(key)), into);
     }
 
     /** As {@link #get(String, Object)}; makes no Java string and allocates nothing. */
     public boolean get(SharedString key, V into) {
-        return value(slotOf(key), into);
+        return valueAt(slotOf(key), into);
     }
 
     public boolean containsKey(String key) {
@@ -129,16 +128,6 @@ public final class SharedStringMap<V> extends SharedMap<V> {
         return true;
     }
 
-    private Optional<V> value(int slot) {
-        return slot < 0
-                ? Optional.empty()
-                : Optional.of(valueType().attach(attachedSpace(), scope(), slots().value(slot)));
-    }
-
-    private boolean value(int slot, V into) {
-        return slot >= 0 && valueType().move(into, attachedSpace(), scope(), slots().value(slot));
-    }
-
     private int slotOf(byte[] utf8) {
         return size() == 0 ? -1 : find(KeyHash.of(utf8, seed()), utf8);
     }
@@ -165,50 +154,23 @@ public final class SharedStringMap<V> extends SharedMap<V> {
         return key.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** A walk over the entries of a map. Allocates only the flyweights that are asked for. */
-    public static final class Cursor<V> {
+    /** A walk over the entries of a map. */
+    public static final class Cursor<V> extends SharedMap.Cursor<V> {
         private final SharedStringMap<V> map;
-        private final SlotCursor slots;
 
         private Cursor(SharedStringMap<V> map) {
+            super(map);
             this.map = map;
-            this.slots = new SlotCursor(map);
-        }
-
-        /**
-         * Goes to the next entry.
-         *
-         * @return false at the end
-         * @throws java.util.ConcurrentModificationException if the map's table was replaced
-         */
-        public boolean next() {
-            return slots.next();
         }
 
         /** A new flyweight on this entry's key. */
         public SharedString key() {
-            return SharedString.TYPE.attach(map.attachedSpace(), map.scope(), slots.key());
+            return SharedString.TYPE.attach(map.attachedSpace(), map.scope(), keyBits());
         }
 
         /** Puts a flyweight onto this entry's key. */
         public void key(SharedString into) {
-            into.bind(map.attachedSpace(), map.scope(), slots.key());
-        }
-
-        /** A new flyweight on this entry's value. */
-        public V value() {
-            return map.valueType().attach(map.attachedSpace(), map.scope(), slots.value());
-        }
-
-        /**
-         * Puts a flyweight onto this entry's value.
-         *
-         * @throws RefException if the entry was removed meanwhile, or the value leads nowhere
-         */
-        public void value(V into) {
-            if (!map.valueType().move(into, map.attachedSpace(), map.scope(), slots.value())) {
-                throw new RefException("the entry of " + map + " that the walk is at was removed");
-            }
+            into.bind(map.attachedSpace(), map.scope(), keyBits());
         }
     }
 

@@ -39,6 +39,11 @@ public abstract class SharedType<T> extends SharedFactory<T> {
         NAMES.putIfAbsent(typeId, name);
     }
 
+    /** For containers, whose description is their layout. */
+    SharedType(Class<? super T> type, String name, int bytes, String description) {
+        this(type, name, ObjectLayout.typeId(description), ObjectLayout.fingerprint(description), bytes, description);
+    }
+
     /**
      * The type of a {@link Shared} interface or of a container without type arguments, such as {@link SharedString}. Set-up only;
      * keep the result.

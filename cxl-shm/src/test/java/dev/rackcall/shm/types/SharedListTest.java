@@ -174,7 +174,7 @@ class SharedListTest {
         RefSpace space = scope.space();
         long ref = SharedObject.refOf(list);
         for (int size : new int[] {-1, 9, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
-            space.memory(ref).set(ObjectLayout.INT, space.offset(ref) + ListLayout.SIZE, size);
+            space.memory(ref).set(ObjectLayout.INT, space.offset(ref) + GrowableList.SIZE, size);
             assertThatExceptionOfType(SharedDataException.class)
                     .isThrownBy(list::size)
                     .withMessageContaining(String.valueOf(size))

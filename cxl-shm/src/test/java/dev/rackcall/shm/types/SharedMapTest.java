@@ -158,7 +158,7 @@ class SharedMapTest {
         RefSpace space = scope.space();
         long ref = SharedObject.refOf(map);
         long odd = SharedObject.refOf(MapSlots.withLongKeys(POINT).createOf(scope, 9));
-        space.memory(ref).set(ObjectLayout.LONG, space.offset(ref) + MapLayout.TABLE, odd);
+        space.memory(ref).set(ObjectLayout.LONG, space.offset(ref) + MapSlots.MAP_TABLE, odd);
         assertThatExceptionOfType(SharedDataException.class)
                 .isThrownBy(() -> map.get(1))
                 .withMessageContaining("9 slots")
@@ -177,7 +177,7 @@ class SharedMapTest {
         }
         RefSpace space = scope.space();
         long ref = SharedObject.refOf(map);
-        space.memory(ref).set(ObjectLayout.LONG, space.offset(ref) + MapLayout.TABLE, SharedObject.refOf(full));
+        space.memory(ref).set(ObjectLayout.LONG, space.offset(ref) + MapSlots.MAP_TABLE, SharedObject.refOf(full));
         assertThatExceptionOfType(SharedDataException.class)
                 .isThrownBy(() -> map.get(1))
                 .withMessageContaining("damaged");

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -80,7 +81,7 @@ final class Announcer implements Router.Announcement {
         return Optional.ofNullable(OWN.get(endpointId));
     }
 
-    /** Another one with each start, so that what a dead server has left in the directory is in nobody's way. */
+    /** Another one with each start, so that what a dead server has left in the directory is in nobody's route. */
     private static String newId(String host) {
         String readable = host.replaceAll("[^A-Za-z0-9_-]", "-");
         return readable.substring(0, Math.min(readable.length(), MAX_HOST_IN_ID)) + "-"
@@ -157,5 +158,34 @@ final class Announcer implements Router.Announcement {
             }
         }
         shared.close();
+    }
+
+    /**
+     * The load that a server reports: the calls in flight there, averaged over several looks, because one look at short calls says nothing. Used by one
+     * thread at a time.
+     */
+    static final class LoadMeter {
+        /** Of which the average is told. */
+        static final int LOOKS = 10;
+
+        private int looks;
+        private long sum;
+
+        /** Takes in what was seen now; returns the average, rounded, when it has seen enough, and begins anew. */
+        OptionalInt see(int calls) {
+            sum += calls;
+            if (++looks < LOOKS) {
+                return OptionalInt.empty();
+            }
+            int average = (int) ((sum + LOOKS / 2) / LOOKS);
+            looks = 0;
+            sum = 0;
+            return OptionalInt.of(average);
+        }
+
+        /** Whether others are to be told: it differs by half, and by more than one, which an average that is rounded does for nothing. Each time is a write to the directory, and all who follow the channel hear of it. */
+        static boolean isNews(int told, int now) {
+            return Math.abs((long) now - told) > 1 && (2L * now > 3L * told || 3L * now < 2L * told);
+        }
     }
 }

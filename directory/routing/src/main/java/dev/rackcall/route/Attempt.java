@@ -6,22 +6,22 @@ import dev.rackcall.rpc.spi.LogLimit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Counts one attempt of a call at its line, and tells the call's observer how it ended, unless there is another attempt. */
+/** Counts one attempt of a call at its subchannel, and tells the call's observer how it ended, unless there is another attempt. */
 final class Attempt implements CallObserver {
     private static final Logger LOG = LoggerFactory.getLogger(Attempt.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
 
-    private final Subchannel line;
+    private final Subchannel subchannel;
     private CallObserver next;
 
-    private Attempt(Subchannel line, CallObserver next) {
-        this.line = line;
+    private Attempt(Subchannel subchannel, CallObserver next) {
+        this.subchannel = subchannel;
         this.next = next;
     }
 
-    static Attempt begin(Subchannel line, CallObserver next) {
-        line.begun();
-        return new Attempt(line, next);
+    static Attempt begin(Subchannel subchannel, CallObserver next) {
+        subchannel.begun();
+        return new Attempt(subchannel, next);
     }
 
     /** By the thread that has the call, before it ends the attempt. */
@@ -37,7 +37,7 @@ final class Attempt implements CallObserver {
 
     @Override
     public void onClose(Status status) {
-        line.ended(status.code());
+        subchannel.ended(status.code());
         next.onClose(status);
     }
 

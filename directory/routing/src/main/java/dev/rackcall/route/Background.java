@@ -6,7 +6,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** The threads on which ways are tried: one clock for the process, and as many platform threads as there are peers that let one wait. */
+/** The threads on which routes are tried: one clock for the process, and as many platform threads as there are peers that let one wait. */
 final class Background {
     private static final ScheduledExecutorService CLOCK = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("rackcall-routes").factory());

@@ -21,13 +21,13 @@ final class ChannelEndpoints {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelEndpoints.class);
     private static final String OTHERS_NEARER = "another server is nearer";
 
-    private final ChannelRoutes routes;
+    private final ChannelRoutes channelRoutes;
     private final ClientSpec spec;
     private final ChannelPool pool;
     private final Map<String, EndpointRoutes> known = new TreeMap<>();
 
-    ChannelEndpoints(ChannelRoutes routes, ClientSpec spec, ChannelPool pool) {
-        this.routes = routes;
+    ChannelEndpoints(ChannelRoutes channelRoutes, ClientSpec spec, ChannelPool pool) {
+        this.channelRoutes = channelRoutes;
         this.spec = spec;
         this.pool = pool;
     }
@@ -45,14 +45,14 @@ final class ChannelEndpoints {
                 if (before != null) {
                     before.giveUp("its server is reached by other addresses now");
                 }
-                known.put(endpoint.id(), new EndpointRoutes(routes, endpoint, spec, pool));
+                known.put(endpoint.id(), new EndpointRoutes(channelRoutes, endpoint, spec, pool));
             } else {
                 before.update(endpoint);
                 before.named = true;
             }
         }
         for (EndpointRoutes each : List.copyOf(known.values())) {
-            if (!each.named && !each.busy && each.line().isEmpty()) {
+            if (!each.named && !each.busy && each.subchannel().isEmpty()) {
                 each.giveUp("the directory no longer names it");
                 known.values().remove(each);
             }
@@ -72,7 +72,7 @@ final class ChannelEndpoints {
         return known.values().stream().anyMatch(each -> each.busy || each.due);
     }
 
-    /** Has ways tried: of endpoints that have a line, and of the nearest of the others until there is one. */
+    /** Has routes tried: of endpoints that have a subchannel, and of the nearest of the others until there is one. */
     void pump() {
         int best = best();
         Map<EndpointRoutes, Integer> hopes =
@@ -82,9 +82,9 @@ final class ChannelEndpoints {
             boolean nearerIsTried = hopes.entrySet().stream()
                     .anyMatch(other -> other.getValue() < hope && other.getKey().mayYetAnswer());
             boolean wanted = hope <= best && !nearerIsTried;
-            if (each.due && !each.busy && (wanted || each.line().isPresent())) {
+            if (each.due && !each.busy && (wanted || each.subchannel().isPresent())) {
                 begin(each);
-            } else if (best < hope && !each.busy && each.line().isEmpty()) {
+            } else if (best < hope && !each.busy && each.subchannel().isEmpty()) {
                 each.stepBack(OTHERS_NEARER);
             }
         }
@@ -101,9 +101,9 @@ final class ChannelEndpoints {
             try {
                 endpoint.advance(mayConnect, urgently);
             } catch (RuntimeException e) {
-                LOG.warn("channel {}: an endpoint's ways could not be tried", spec.channel(), e);
+                LOG.warn("channel {}: an endpoint's routes could not be tried", spec.channel(), e);
             } finally {
-                routes.tried(endpoint);
+                channelRoutes.tried(endpoint);
             }
         });
     }
@@ -113,7 +113,7 @@ final class ChannelEndpoints {
     }
 
     private Stream<Subchannel> usable() {
-        return known.values().stream().flatMap(each -> each.line().stream());
+        return known.values().stream().flatMap(each -> each.subchannel().stream());
     }
 
     /**
@@ -124,14 +124,17 @@ final class ChannelEndpoints {
     Subchannel[] nearest(boolean current) {
         known.values().forEach(each -> each.weigh(current));
         int best = best();
-        return usable().filter(line -> line.rank() == best).toArray(Subchannel[]::new);
+        return usable().filter(subchannel -> subchannel.rank() == best).toArray(Subchannel[]::new);
     }
 
-    /** Has lines left that are farther than others. */
+    /** Has subchannels left that are farther than others. */
     void leaveFarther() {
         int best = best();
         for (EndpointRoutes each : known.values()) {
-            if (!each.busy && each.line().filter(line -> line.rank() > best).isPresent()) {
+            if (!each.busy
+                    && each.subchannel()
+                            .filter(subchannel -> subchannel.rank() > best)
+                            .isPresent()) {
                 each.stepBack(OTHERS_NEARER);
             }
         }
@@ -141,7 +144,7 @@ final class ChannelEndpoints {
         return known.values().stream().flatMap(EndpointRoutes::failures);
     }
 
-    /** For a message: each endpoint with its ways and what is wrong with them. */
+    /** For a message: each endpoint with its routes and what is wrong with them. */
     String complaints() {
         return known.values().stream().map(EndpointRoutes::complaint).collect(Collectors.joining(". "));
     }
@@ -149,7 +152,7 @@ final class ChannelEndpoints {
     Stream<Route> describe() {
         return known.values().stream()
                 .sorted(Comparator.comparing(
-                        each -> each.line().map(Subchannel::rank).orElse(EndpointRoutes.UNREACHABLE)))
+                        each -> each.subchannel().map(Subchannel::rank).orElse(EndpointRoutes.UNREACHABLE)))
                 .flatMap(each -> each.describe().stream());
     }
 }

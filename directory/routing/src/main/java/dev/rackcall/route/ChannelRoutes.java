@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The lines of one channel: follows its endpoints in the directory, has their ways tried by threads of the background, nearest endpoints first, and publishes which lines
- * calls may take. A call reads one field of it; it waits here only while there is no line at all, for ways that are being tried and for news.
+ * The subchannels of one channel: follows its endpoints in the directory, has their routes tried by threads of the background, nearest endpoints first, and publishes which subchannels
+ * calls may take. A call reads one field of it; it waits here only while there is no subchannel at all, for routes that are being tried and for news.
  */
 final class ChannelRoutes implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelRoutes.class);
@@ -43,12 +43,12 @@ final class ChannelRoutes implements AutoCloseable {
 
     private final Future<?> ticks;
 
-    private final Subchannels lines = new Subchannels();
+    private final Subchannels subchannels = new Subchannels();
     private final ChannelEndpoints endpoints;
-    /** Of the lines that are nearest. Stores are under this object's lock. */
+    /** Of the subchannels that are nearest. Stores are under this object's lock. */
     private volatile Subchannel[] live = NONE;
 
-    /** Whether somebody is about to look at lines that have ended. */
+    /** Whether somebody is about to look at subchannels that have ended. */
     private final AtomicBoolean noticed = new AtomicBoolean();
 
     private volatile boolean closed;
@@ -65,7 +65,7 @@ final class ChannelRoutes implements AutoCloseable {
         view.listen(_ -> Background.run(this::look));
     }
 
-    /** Returns once there is a line. */
+    /** Returns once there is a subchannel. */
     static ChannelRoutes open(ClientSpec spec, Router.Membership membership) {
         SharedDirectory directory = SharedDirectory.join(membership.directory());
         ChannelRoutes routes = null;
@@ -112,28 +112,28 @@ final class ChannelRoutes implements AutoCloseable {
     // ---- for calls
 
     /** Those that calls may take; waits for one if there is none. */
-    Subchannel[] lines(long deadline) {
+    Subchannel[] subchannels(long deadline) {
         Subchannel[] present = live;
         return present.length > 0 ? present : await(deadline);
     }
 
     /** Those that calls may take now, perhaps none. */
-    Subchannel[] lines() {
+    Subchannel[] subchannels() {
         return live;
     }
 
-    /** The line over which a server can follow the Ref of a shared object. */
-    Optional<Subchannel> lineOf(Object sharedObject) {
-        for (Subchannel line : lines.open()) {
-            if (line.connection().maps(sharedObject)) {
-                return Optional.of(line);
+    /** The subchannel over which a server can follow the Ref of a shared object. */
+    Optional<Subchannel> subchannelOf(Object sharedObject) {
+        for (Subchannel subchannel : subchannels.open()) {
+            if (subchannel.connection().maps(sharedObject)) {
+                return Optional.of(subchannel);
             }
         }
         return Optional.empty();
     }
 
-    Subchannel[] openLines() {
-        return lines.open();
+    Subchannel[] openSubchannels() {
+        return subchannels.open();
     }
 
     boolean isClosed() {
@@ -144,7 +144,7 @@ final class ChannelRoutes implements AutoCloseable {
         return spec;
     }
 
-    /** Somebody has found that a line is dead. */
+    /** Somebody has found that a subchannel is dead. */
     void noticeEnd() {
         if (!noticed.compareAndSet(false, true)) {
             // Many calls find it at a time, and one look is enough.
@@ -160,7 +160,7 @@ final class ChannelRoutes implements AutoCloseable {
         });
     }
 
-    /** As {@link #lines(long)}, after those that have ended were put aside. */
+    /** As {@link #subchannels(long)}, after those that have ended were put aside. */
     synchronized Subchannel[] await(long deadline) {
         endpoints.follow(view.endpoints());
         publish();
@@ -220,13 +220,13 @@ final class ChannelRoutes implements AutoCloseable {
 
     // ---- for connections
 
-    /** A fresh line of a way. */
-    synchronized void adopt(Subchannel line) {
+    /** A fresh subchannel of a route. */
+    synchronized void adopt(Subchannel subchannel) {
         if (closed) {
-            line.connection().close();
+            subchannel.connection().close();
             throw closedHere();
         }
-        lines.adopt(line);
+        subchannels.adopt(subchannel);
     }
 
     /**
@@ -251,34 +251,34 @@ final class ChannelRoutes implements AutoCloseable {
     }
 
     synchronized void use(ServiceDefinition<?> definition) {
-        lines.use(definition);
+        subchannels.use(definition);
     }
 
-    /** Lines by another pool get no new calls once this has returned, and are left. */
+    /** Subchannels by another pool get no new calls once this has returned, and are left. */
     synchronized void changePool(Optional<Pool> value) {
         if (value.isEmpty() && pool.current().isEmpty()) {
             return;
         }
         pool.change(value);
-        // Without this a way that has failed by the pool before would wait for its time.
+        // Without this a route that has failed by the pool before would wait for its time.
         endpoints.want(true);
         look();
     }
 
     /** The first connection that was made, which may have ended: it tells what all of them serve. */
     synchronized ClientConnection first() {
-        return lines.first();
+        return subchannels.first();
     }
 
     /**
-     * A way gives up its line. Under the lock, as {@link #describe} is: whoever asks meanwhile, perhaps to know when nobody needs a pool any more, finds the line with its way or among those that
+     * A route gives up its subchannel. Under the lock, as {@link #describe} is: whoever asks meanwhile, perhaps to know when nobody needs a pool any more, finds the subchannel with its route or among those that
      * were left.
      */
-    synchronized void retire(EndpointRoute way, String why, Subchannel.Left how) {
-        way.detach().ifPresent(line -> {
-            lines.leave(line, why, line.isUsable() ? how : Subchannel.Left.ENDED);
+    synchronized void retire(EndpointRoute route, String why, Subchannel.Left how) {
+        route.detach().ifPresent(subchannel -> {
+            subchannels.leave(subchannel, why, subchannel.isUsable() ? how : Subchannel.Left.ENDED);
             publish();
-            LOG.info("channel {}: calls no longer go to {}: {}", spec.channel(), line, why);
+            LOG.info("channel {}: calls no longer go to {}: {}", spec.channel(), subchannel, why);
         });
     }
 
@@ -291,12 +291,12 @@ final class ChannelRoutes implements AutoCloseable {
         }
         endpoints.follow(view.endpoints());
         endpoints.want(false);
-        lines.closeForsaken();
+        subchannels.closeForsaken();
         publish();
         endpoints.pump();
     }
 
-    /** All ways of an endpoint were looked at. */
+    /** All routes of an endpoint were looked at. */
     synchronized void tried(EndpointRoutes endpoint) {
         endpoint.wasTried();
         publish();
@@ -305,7 +305,7 @@ final class ChannelRoutes implements AutoCloseable {
         }
     }
 
-    /** Which lines calls may take from now on: the nearest. */
+    /** Which subchannels calls may take from now on: the nearest. */
     private void publish() {
         if (closed) {
             live = NONE;
@@ -317,7 +317,7 @@ final class ChannelRoutes implements AutoCloseable {
     }
 
     synchronized List<Route> describe() {
-        return Stream.concat(endpoints.describe(), lines.describeLeft()).toList();
+        return Stream.concat(endpoints.describe(), subchannels.describeLeft()).toList();
     }
 
     @Override
@@ -328,13 +328,13 @@ final class ChannelRoutes implements AutoCloseable {
                 return;
             }
             closed = true;
-            last = lines.open();
+            last = subchannels.open();
             publish();
         }
         ticks.cancel(false);
         view.close();
-        for (Subchannel line : last) {
-            line.close();
+        for (Subchannel subchannel : last) {
+            subchannel.close();
         }
         directory.close();
     }

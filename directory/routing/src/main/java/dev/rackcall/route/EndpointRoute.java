@@ -21,7 +21,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One way to one endpoint: says what stands in the way, connects, and remembers how that went. One thread at a time changes it; others read what is
+ * One route to one endpoint: says what stands in the route, connects, and remembers how that went. One thread at a time changes it; others read what is
  * volatile.
  */
 final class EndpointRoute {
@@ -31,7 +31,7 @@ final class EndpointRoute {
     private static final long DEVICES_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** A connection that ends sooner counts as an attempt that has failed. */
     private static final long PROVEN_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** After a connection that has ended for want of something, which the next one would want as well when it is used. Other ways are taken meanwhile, if there are any. */
+    /** After a connection that has ended for want of something, which the next one would want as well when it is used. Other routes are taken meanwhile, if there are any. */
     private static final long FIRST_WANT_NANOS = LAST_RETRY_NANOS;
 
     private static final long LAST_WANT_NANOS = TimeUnit.MINUTES.toNanos(5);
@@ -50,12 +50,12 @@ final class EndpointRoute {
     private final ClientSpec channel;
     private final ChannelPool pool;
 
-    private volatile Optional<Subchannel> line = Optional.empty();
+    private volatile Optional<Subchannel> subchannel = Optional.empty();
     private volatile State state = State.NOT_NEEDED;
     private volatile String reason = "it was not tried yet";
     private volatile Optional<RpcException> failure = Optional.empty();
     private volatile DeviceCheck devices = new DeviceCheck(System.nanoTime() - 2 * DEVICES_NANOS, Optional.empty());
-    /** The pool of its line. */
+    /** The pool of its subchannel. */
     private volatile Optional<Pool> connectedBy = Optional.empty();
 
     private long connectedAt;
@@ -76,30 +76,30 @@ final class EndpointRoute {
         this.pool = pool;
     }
 
-    /** All ways to an endpoint, best first; one of each kind at least. */
+    /** All routes to an endpoint, best first; one of each kind at least. */
     static List<EndpointRoute> to(Endpoint endpoint, ClientSpec channel, ChannelPool pool) {
-        List<EndpointRoute> ways = new ArrayList<>();
-        ways.add(new EndpointRoute(endpoint, Kind.PROCESS, Optional.empty(), channel, pool));
-        ways.add(new EndpointRoute(endpoint, Kind.HOST, Optional.empty(), channel, pool));
-        ways.add(new EndpointRoute(endpoint, Kind.POOL, Optional.empty(), channel, pool));
+        List<EndpointRoute> routes = new ArrayList<>();
+        routes.add(new EndpointRoute(endpoint, Kind.PROCESS, Optional.empty(), channel, pool));
+        routes.add(new EndpointRoute(endpoint, Kind.HOST, Optional.empty(), channel, pool));
+        routes.add(new EndpointRoute(endpoint, Kind.POOL, Optional.empty(), channel, pool));
         // Virtual queues first: a connection is there sooner than a queue pair is made for it, and needs none of its
         // own. A call over them takes longer, on the software device 2 to 3 times as long (docs/directory.md).
         for (Kind kind : List.of(Kind.RDMA_QUEUES, Kind.RDMA, Kind.TCP_QUEUES, Kind.TCP)) {
             List<URI> addresses = NetworkRoutes.addresses(endpoint, kind);
             if (addresses.isEmpty()) {
-                ways.add(new EndpointRoute(endpoint, kind, Optional.empty(), channel, pool));
+                routes.add(new EndpointRoute(endpoint, kind, Optional.empty(), channel, pool));
             }
-            addresses.forEach(each -> ways.add(new EndpointRoute(endpoint, kind, Optional.of(each), channel, pool)));
+            addresses.forEach(each -> routes.add(new EndpointRoute(endpoint, kind, Optional.of(each), channel, pool)));
         }
-        return List.copyOf(ways);
+        return List.copyOf(routes);
     }
 
     Kind kind() {
         return kind;
     }
 
-    Optional<Subchannel> line() {
-        return line;
+    Optional<Subchannel> subchannel() {
+        return subchannel;
     }
 
     Optional<RpcException> failure() {
@@ -169,10 +169,10 @@ final class EndpointRoute {
     private record DeviceCheck(long at, Optional<String> missing) {}
 
     boolean isConnected() {
-        return line.isPresent() && line.get().isUsable();
+        return subchannel.isPresent() && subchannel.get().isUsable();
     }
 
-    /** Whether its line goes by a pool that the channel has left. */
+    /** Whether its subchannel goes by a pool that the channel has left. */
     boolean isOutdated() {
         return kind == Kind.POOL && !connectedBy.equals(pool.current());
     }
@@ -195,15 +195,15 @@ final class EndpointRoute {
         }
     }
 
-    /** Gives up the line that it has, if any; whoever calls sees to its end. Under the routes' lock. */
+    /** Gives up the subchannel that it has, if any; whoever calls sees to its end. Under the routes' lock. */
     Optional<Subchannel> detach() {
-        Optional<Subchannel> last = line;
-        line = Optional.empty();
+        Optional<Subchannel> last = subchannel;
+        subchannel = Optional.empty();
         return last;
     }
 
     /**
-     * The line has ended by itself.
+     * The subchannel has ended by itself.
      *
      * @param cause what is known of the reason
      */
@@ -234,7 +234,7 @@ final class EndpointRoute {
     }
 
     /** Tries, for as long as that at most. */
-    boolean connect(ChannelRoutes routes, Duration atMost) {
+    boolean connect(ChannelRoutes channelRoutes, Duration atMost) {
         if (state != State.FAILED) {
             reason = "it is being tried, and its server has not answered yet";
             state = State.TRYING;
@@ -250,16 +250,16 @@ final class EndpointRoute {
             }
             ClientSpec spec = spec(by).within(atMost);
             if (kind.isMemory()) {
-                memory = routes.claim(ARENAS * spec.arenaQuota());
+                memory = channelRoutes.claim(ARENAS * spec.arenaQuota());
             }
             ClientConnection connection = Transports.connect(spec);
             Subchannel fresh = new Subchannel(this, connection, memory);
-            routes.adopt(fresh);
+            channelRoutes.adopt(fresh);
             connectedAt = System.nanoTime();
             connectedBy = by;
-            line = Optional.of(fresh);
+            subchannel = Optional.of(fresh);
             state = State.USED;
-            reason = "the best way that works";
+            reason = "the best route that works";
             failure = Optional.empty();
             return true;
         } catch (RpcException e) {
@@ -271,7 +271,7 @@ final class EndpointRoute {
             failed(Status.Code.UNAVAILABLE.with("connecting failed: %s", e).asException(e));
             return false;
         } finally {
-            // After the line.
+            // After the subchannel.
             attempt = Optional.empty();
         }
     }
@@ -311,11 +311,12 @@ final class EndpointRoute {
     }
 
     Route describe() {
-        // The attempt first: it ends when its line is there.
+        // The attempt first: it ends when its subchannel is there.
         boolean isTriedByFormer = kind == Kind.POOL && attempt.isPresent() && !attempt.equals(pool.current());
-        Optional<Subchannel> present = line;
+        Optional<Subchannel> present = subchannel;
         if (isTriedByFormer || (present.isPresent() && isOutdated())) {
-            // Who has changed the pool looks for this at once, while somebody may still be trying the endpoint's ways.
+            // Who has changed the pool looks for this at once, while somebody may still be trying the endpoint's
+            // routes.
             return describe(
                     State.LEAVING, LEFT_POOL, present.map(Subchannel::calls).orElse(0));
         }

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** One endpoint of a channel: tries its ways, best first, and keeps the line of the first that works. */
+/** One endpoint of a channel: tries its routes, best first, and keeps the subchannel of the first that works. */
 final class EndpointRoutes {
     /** The rank of an endpoint that cannot be reached at all. */
     static final int UNREACHABLE = Integer.MAX_VALUE;
@@ -19,44 +19,45 @@ final class EndpointRoutes {
     /** A server that is stopped lets whoever connects wait; after this the next one is tried beside it. */
     private static final long HOLD_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** What the last way has, however long those before it have taken. */
+    /** What the last route has, however long those before it have taken. */
     private static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private final ChannelRoutes routes;
-    private final List<EndpointRoute> ways;
+    private final ChannelRoutes channelRoutes;
+    private final List<EndpointRoute> routes;
     private final long connectNanos;
     private volatile Endpoint endpoint;
-    private volatile Optional<Subchannel> line = Optional.empty();
+    private volatile Optional<Subchannel> subchannel = Optional.empty();
 
     // What follows is the routes': they change it under their lock.
 
-    /** Whether somebody tries its ways now. */
+    /** Whether somebody tries its routes now. */
     boolean busy;
 
     /** Since when. */
     long busySince;
-    /** Whether its ways are to be looked at. */
+    /** Whether its routes are to be looked at. */
     boolean due = true;
-    /** Whether all of its ways were looked at once, which is when it is known how near it really is. */
+    /** Whether all of its routes were looked at once, which is when it is known how near it really is. */
     boolean tried;
-    /** Whether ways are to be tried that have failed just now. */
+    /** Whether routes are to be tried that have failed just now. */
     boolean urgent;
     /** Whether the directory still names it. */
     boolean named = true;
 
-    /** Why it is given up as soon as nobody tries its ways any more; empty if it is not. */
+    /** Why it is given up as soon as nobody tries its routes any more; empty if it is not. */
     private String givenUp = "";
 
-    EndpointRoutes(ChannelRoutes routes, Endpoint endpoint, ClientSpec channel, ChannelPool pool) {
-        this.routes = routes;
+    EndpointRoutes(ChannelRoutes channelRoutes, Endpoint endpoint, ClientSpec channel, ChannelPool pool) {
+        this.channelRoutes = channelRoutes;
         this.endpoint = endpoint;
-        this.ways = EndpointRoute.to(endpoint, channel, pool);
+        this.routes = EndpointRoute.to(endpoint, channel, pool);
         this.connectNanos = channel.connectTimeout().toNanos();
     }
 
-    /** The line that calls may take, if it still lives. */
-    Optional<Subchannel> line() {
-        return line.filter(present -> present.isUsable() && !present.way().isOutdated());
+    /** The subchannel that calls may take, if it still lives. */
+    Optional<Subchannel> subchannel() {
+        return subchannel.filter(
+                present -> present.isUsable() && !present.route().isOutdated());
     }
 
     /** Whether an announcement leads where this one does, however busy it is. */
@@ -64,25 +65,25 @@ final class EndpointRoutes {
         return endpoint.withLoad(0).equals(other.withLoad(0));
     }
 
-    /** Tells its line how busy its server is, unless that is no longer known. */
+    /** Tells its subchannel how busy its server is, unless that is no longer known. */
     void weigh(boolean known) {
-        line.ifPresent(present -> present.load(known ? endpoint.load() : 0));
+        subchannel.ifPresent(present -> present.load(known ? endpoint.load() : 0));
     }
 
     void update(Endpoint same) {
         endpoint = same;
     }
 
-    /** Whether farther endpoints wait for it: until its ways were looked at, or it has let others wait for long enough. */
+    /** Whether farther endpoints wait for it: until its routes were looked at, or it has let others wait for long enough. */
     boolean mayYetAnswer() {
         return !tried && !(busy && System.nanoTime() - busySince > HOLD_UP_NANOS);
     }
 
-    /** How near it would be by the best way that may be tried. */
+    /** How near it would be by the best route that may be tried. */
     int hope() {
-        return ways.stream()
-                .filter(way -> way.obstacle().isEmpty())
-                .mapToInt(way -> rank(way.kind()))
+        return routes.stream()
+                .filter(route -> route.obstacle().isEmpty())
+                .mapToInt(route -> rank(route.kind()))
                 .min()
                 .orElse(UNREACHABLE);
     }
@@ -97,93 +98,95 @@ final class EndpointRoutes {
     }
 
     /**
-     * Looks at the ways, best first, until one works. By one thread at a time; blocks as long as peers let it wait, the channel's connect timeout at most, of which the
-     * ways behind it have their share, too.
+     * Looks at the routes, best first, until one works. By one thread at a time; blocks as long as peers let it wait, the channel's connect timeout at most, of which the
+     * routes behind it have their share, too.
      */
     void advance(boolean mayConnect, boolean urgently) {
         long end = System.nanoTime() + connectNanos;
         Optional<EndpointRoute> chosen = Optional.empty();
-        for (int i = 0; i < ways.size(); i++) {
-            EndpointRoute way = ways.get(i);
+        for (int i = 0; i < routes.size(); i++) {
+            EndpointRoute route = routes.get(i);
             if (chosen.isPresent()) {
-                standBy(way, NetworkRoutes.whyNotNeeded(way.kind(), chosen.get().kind()));
-            } else if (!isImpossible(way)
-                    && (isConnected(way) || connects(i, end, mayConnect, urgently && !way.isShunned()))) {
-                chosen = Optional.of(way);
-                line = way.line();
+                standBy(
+                        route,
+                        NetworkRoutes.whyNotNeeded(route.kind(), chosen.get().kind()));
+            } else if (!isImpossible(route)
+                    && (isConnected(route) || connects(i, end, mayConnect, urgently && !route.isShunned()))) {
+                chosen = Optional.of(route);
+                subchannel = route.subchannel();
             }
         }
         if (chosen.isEmpty() && urgently) {
             chosen = shunned(end, mayConnect);
         }
-        line = chosen.flatMap(EndpointRoute::line);
+        subchannel = chosen.flatMap(EndpointRoute::subchannel);
     }
 
-    /** A way that soon ends is better than none, while a call waits for it. */
+    /** A route that soon ends is better than none, while a call waits for it. */
     private Optional<EndpointRoute> shunned(long end, boolean mayConnect) {
-        for (int i = 0; i < ways.size(); i++) {
-            EndpointRoute way = ways.get(i);
-            if (way.isShunned() && !isImpossible(way) && connects(i, end, mayConnect, true)) {
-                return Optional.of(way);
+        for (int i = 0; i < routes.size(); i++) {
+            EndpointRoute route = routes.get(i);
+            if (route.isShunned() && !isImpossible(route) && connects(i, end, mayConnect, true)) {
+                return Optional.of(route);
             }
         }
         return Optional.empty();
     }
 
-    private boolean isImpossible(EndpointRoute way) {
-        Optional<String> obstacle = way.obstacle();
+    private boolean isImpossible(EndpointRoute route) {
+        Optional<String> obstacle = route.obstacle();
         obstacle.ifPresent(why -> {
-            retire(way, why, Subchannel.Left.MEMORY_GONE);
-            way.impossible(why);
+            retire(route, why, Subchannel.Left.MEMORY_GONE);
+            route.impossible(why);
         });
         return obstacle.isPresent();
     }
 
-    private void standBy(EndpointRoute way, String why) {
-        if (!isImpossible(way)) {
-            retire(way, why, Subchannel.Left.FOR_A_BETTER_ONE);
-            way.notNeeded(why);
+    private void standBy(EndpointRoute route, String why) {
+        if (!isImpossible(route)) {
+            retire(route, why, Subchannel.Left.FOR_A_BETTER_ONE);
+            route.notNeeded(why);
         }
     }
 
-    /** Has the way give up its line, if it has one; returns that. */
-    private Optional<Subchannel> retire(EndpointRoute way, String why, Subchannel.Left how) {
-        Optional<Subchannel> left = way.line();
-        // Not later: calls would take it while the ways behind it are tried.
-        if (left.isPresent() && line.equals(left)) {
-            line = Optional.empty();
+    /** Has the route give up its subchannel, if it has one; returns that. */
+    private Optional<Subchannel> retire(EndpointRoute route, String why, Subchannel.Left how) {
+        Optional<Subchannel> left = route.subchannel();
+        // Not later: calls would take it while the routes behind it are tried.
+        if (left.isPresent() && subchannel.equals(left)) {
+            subchannel = Optional.empty();
         }
-        left.ifPresent(_ -> routes.retire(way, why, how));
+        left.ifPresent(_ -> channelRoutes.retire(route, why, how));
         return left;
     }
 
-    private boolean isConnected(EndpointRoute way) {
-        if (way.isOutdated()) {
-            retire(way, EndpointRoute.LEFT_POOL, Subchannel.Left.MEMORY_GONE);
+    private boolean isConnected(EndpointRoute route) {
+        if (route.isOutdated()) {
+            retire(route, EndpointRoute.LEFT_POOL, Subchannel.Left.MEMORY_GONE);
             return false;
         }
-        if (way.isConnected()) {
+        if (route.isConnected()) {
             return true;
         }
-        retire(way, "its connection has ended", Subchannel.Left.ENDED)
-                .ifPresent(ended -> way.lost(ended.connection().endCause()));
+        retire(route, "its connection has ended", Subchannel.Left.ENDED)
+                .ifPresent(ended -> route.lost(ended.connection().endCause()));
         return false;
     }
 
     private boolean connects(int index, long end, boolean mayConnect, boolean urgently) {
-        EndpointRoute way = ways.get(index);
-        if (!mayConnect || !(urgently || way.isDue())) {
+        EndpointRoute route = routes.get(index);
+        if (!mayConnect || !(urgently || route.isDue())) {
             return false;
         }
-        long others = ways.stream()
+        long others = routes.stream()
                 .skip(index + 1L)
                 .filter(other -> other.obstacle().isEmpty())
                 .count();
         long left = Math.max(0, end - System.nanoTime());
-        return way.connect(routes, Duration.ofNanos(Math.max(left / (1 + others), LEAST_NANOS)));
+        return route.connect(channelRoutes, Duration.ofNanos(Math.max(left / (1 + others), LEAST_NANOS)));
     }
 
-    /** Under the routes' lock: whoever has tried its ways has ended. */
+    /** Under the routes' lock: whoever has tried its routes has ended. */
     void wasTried() {
         busy = false;
         tried = true;
@@ -192,32 +195,32 @@ final class EndpointRoutes {
         }
     }
 
-    /** Under the routes' lock: nobody wants it any more. Its lines are left, as soon as nobody changes them. */
+    /** Under the routes' lock: nobody wants it any more. Its subchannels are left, as soon as nobody changes them. */
     void giveUp(String why) {
         if (busy) {
-            line = Optional.empty();
+            subchannel = Optional.empty();
             givenUp = why;
         } else {
             stepBack(why);
         }
     }
 
-    /** Gives up its line, since others are nearer. */
+    /** Gives up its subchannel, since others are nearer. */
     void stepBack(String why) {
-        line = Optional.empty();
-        ways.forEach(way -> standBy(way, why));
+        subchannel = Optional.empty();
+        routes.forEach(route -> standBy(route, why));
     }
 
-    /** Why its ways have failed. */
+    /** Why its routes have failed. */
     Stream<RpcException> failures() {
-        return ways.stream().flatMap(way -> way.failure().stream());
+        return routes.stream().flatMap(route -> route.failure().stream());
     }
 
     List<Route> describe() {
-        return ways.stream().map(EndpointRoute::describe).toList();
+        return routes.stream().map(EndpointRoute::describe).toList();
     }
 
-    /** For a message: each way and what is wrong with it. */
+    /** For a message: each route and what is wrong with it. */
     String complaint() {
         StringBuilder text = new StringBuilder(endpoint.id()).append(" on ").append(endpoint.host());
         String separator = ": ";

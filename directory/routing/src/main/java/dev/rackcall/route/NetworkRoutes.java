@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The ways over a network: which addresses of an endpoint belong to which, and what stands in the way of one. Two ends must be alike in whether their device is one in hardware; and of both
+ * The routes over a network: which addresses of an endpoint belong to which, and what stands in the route of one. Two ends must be alike in whether their device is one in hardware; and of both
  * devices the endpoint may have addresses for virtual queues and others, which have queue pairs of their own.
  */
 final class NetworkRoutes {
@@ -16,7 +16,7 @@ final class NetworkRoutes {
 
     private NetworkRoutes() {}
 
-    /** At which the endpoint is reached in this way, in its own order. */
+    /** At which the endpoint is reached in this route, in its own order. */
     static List<URI> addresses(Endpoint endpoint, Kind kind) {
         return addresses(endpoint, isHardware(kind)).stream()
                 .filter(address -> isQueue(address) == kind.isQueue())
@@ -74,12 +74,12 @@ final class NetworkRoutes {
                 });
     }
 
-    /** Why a way is not needed as long as a better one works. */
+    /** Why a route is not needed as long as a better one works. */
     static String whyNotNeeded(Kind kind, Kind better) {
         boolean beside =
                 !kind.isMemory() && !kind.isQueue() && better.isQueue() && isHardware(kind) == isHardware(better);
         return beside
                 ? "virtual queues work, which are there at once and share queue pairs"
-                : "a better way works: " + better;
+                : "a better route works: " + better;
     }
 }

@@ -7,7 +7,7 @@ import dev.rackcall.rpc.spi.ClientCall.ResultReader;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
-/** The future of an asynchronous call that may be sent again if its line fails. */
+/** The future of an asynchronous call that may be sent again if its subchannel fails. */
 final class RepeatedCall<T> extends CompletableFuture<T> {
     /** What sends it, as often as it may. */
     interface Attempts {

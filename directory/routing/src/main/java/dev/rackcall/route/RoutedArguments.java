@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What a {@link RoutedCall} passes: encoded apart, so that it can be sent twice, and the line in whose memory lies what is passed by pointer. */
+/** What a {@link RoutedCall} passes: encoded apart, so that it can be sent twice, and the subchannel in whose memory lies what is passed by pointer. */
 final class RoutedArguments {
     private static final long FIRST_BYTES = 1 << 10;
     private static final long KEPT_BYTES = 64 << 10;
@@ -43,13 +43,13 @@ final class RoutedArguments {
     /**
      * Notes an object that is passed by pointer.
      *
-     * @return its Ref; 0 if none of the lines maps it, of which a line's own call says what is wrong, when it is sent
+     * @return its Ref; 0 if none of the subchannels maps it, of which a subchannel's own call says what is wrong, when it is sent
      */
     long share(Object sharedObject, String argument, ChannelRoutes routes, MethodDescriptor method) {
         shared.add(sharedObject);
         sharedNames.add(argument);
         try {
-            Optional<Subchannel> owner = routes.lineOf(sharedObject);
+            Optional<Subchannel> owner = routes.subchannelOf(sharedObject);
             if (owner.isPresent()) {
                 bind(owner.get(), sharedObject, argument, method);
                 return SharedObject.liveRefOf(sharedObject);
@@ -66,7 +66,7 @@ final class RoutedArguments {
             bound = Optional.of(owner);
         }
         Subchannel first = bound.get();
-        // The channel's shared arena is mapped by several lines to one server.
+        // The channel's shared arena is mapped by several subchannels to one server.
         if (first != owner && !first.connection().maps(sharedObject)) {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
@@ -77,7 +77,7 @@ final class RoutedArguments {
         }
     }
 
-    /** The line whose memory the arguments lie in; empty if any will do. */
+    /** The subchannel whose memory the arguments lie in; empty if any will do. */
     Optional<Subchannel> bound() {
         return bound;
     }

@@ -20,10 +20,10 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * A call that picks its line when its arguments are known. What it passes by pointer lies in the memory of one line, which it takes then; otherwise it takes the
- * line with the fewest calls. If it may be repeated and a line fails under it, it takes another.
+ * A call that picks its subchannel when its arguments are known. What it passes by pointer lies in the memory of one subchannel, which it takes then; otherwise it takes the
+ * subchannel with the fewest calls. If it may be repeated and a subchannel fails under it, it takes another.
  *
- * <p>Used by one call after the other. The line's own call does the rest: slots, seals, answers.
+ * <p>Used by one call after the other. The subchannel's own call does the rest: slots, seals, answers.
  */
 final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     private static final int MOST_ATTEMPTS = 3;
@@ -81,20 +81,20 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
 
     // ---- attempts
 
-    /** Sends the call over a line; over another one if that fails and the call may be repeated. */
+    /** Sends the call over a subchannel; over another one if that fails and the call may be repeated. */
     private <T> T send(boolean mayRepeat, Function<ClientCall, T> how) {
         while (true) {
-            Subchannel line = line();
-            Attempt told = Attempt.begin(line, observer);
-            last = line;
+            Subchannel subchannel = subchannel();
+            Attempt told = Attempt.begin(subchannel, observer);
+            last = subchannel;
             ClientCall inner;
             try {
-                inner = line.connection().begin(method, deadline, headers, isolation, told);
+                inner = subchannel.connection().begin(method, deadline, headers, isolation, told);
             } catch (RpcException e) {
                 told.endUntold(e.status());
-                // Nothing was sent, so that another line may have it whatever it does.
-                RpcException why = wasLeft(line, e) ? leftMeanwhile(line, e) : e;
-                if (!mayTryAnother(line, why)) {
+                // Nothing was sent, so that another subchannel may have it whatever it does.
+                RpcException why = wasLeft(subchannel, e) ? leftMeanwhile(subchannel, e) : e;
+                if (!mayTryAnother(subchannel, why)) {
                     failure = why.status();
                     throw why;
                 }
@@ -105,13 +105,13 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
             }
             attempt = inner;
             if (method.kind() == MethodDescriptor.Kind.SERVER_STREAM) {
-                line.begunStream(deadline);
+                subchannel.begunStream(deadline);
             }
             try {
                 arguments.handOver(inner);
                 return how.apply(inner);
             } catch (RpcException e) {
-                if (!mayRepeat || !mayTryAnother(line, e)) {
+                if (!mayRepeat || !mayTryAnother(subchannel, e)) {
                     throw e;
                 }
                 told.tellNobody();
@@ -121,36 +121,36 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         }
     }
 
-    private Subchannel line() {
+    private Subchannel subchannel() {
         Optional<Subchannel> owner = arguments.bound();
         if (owner.isPresent()) {
             return owner.get();
         }
         try {
-            Subchannel line = SubchannelPicker.pick(routes.lines(deadline), tried);
-            return line.isUsable() ? line : SubchannelPicker.pick(routes.await(deadline), tried);
+            Subchannel subchannel = Subchannel.pick(routes.subchannels(deadline), tried);
+            return subchannel.isUsable() ? subchannel : Subchannel.pick(routes.await(deadline), tried);
         } catch (RpcException e) {
             failure = e.status();
             throw e;
         }
     }
 
-    /** Whether the line was closed because calls go elsewhere now, which is no end of this channel. */
-    private boolean wasLeft(Subchannel line, RpcException e) {
-        return e.code() == Status.Code.CANCELLED && !line.isUsable() && !routes.isClosed();
+    /** Whether the subchannel was closed because calls go elsewhere now, which is no end of this channel. */
+    private boolean wasLeft(Subchannel subchannel, RpcException e) {
+        return e.code() == Status.Code.CANCELLED && !subchannel.isUsable() && !routes.isClosed();
     }
 
-    private RpcException leftMeanwhile(Subchannel line, RpcException e) {
+    private RpcException leftMeanwhile(Subchannel subchannel, RpcException e) {
         return Status.Code.UNAVAILABLE
-                .with("%s: the connection to %s was closed since calls go elsewhere now", method, line)
+                .with("%s: the connection to %s was closed since calls go elsewhere now", method, subchannel)
                 .asException(e);
     }
 
-    private boolean mayTryAnother(Subchannel line, RpcException e) {
-        if (!line.isUsable()) {
+    private boolean mayTryAnother(Subchannel subchannel, RpcException e) {
+        if (!subchannel.isUsable()) {
             routes.noticeEnd();
         }
-        tried.add(line);
+        tried.add(subchannel);
         return arguments.bound().isEmpty()
                 && e.code() == Status.Code.UNAVAILABLE
                 && tried.size() < MOST_ATTEMPTS

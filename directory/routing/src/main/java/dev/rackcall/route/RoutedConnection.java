@@ -21,8 +21,8 @@ import java.util.Optional;
 import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 
 /**
- * What a channel sees of its lines: one connection that lasts. While there is one line only, a call that may not be repeated goes over it as if nothing stood
- * between; all others are encoded apart first, so that it is known what they pass by pointer before a line is picked, and so that they can be sent twice.
+ * What a channel sees of its subchannels: one connection that lasts. While there is one subchannel only, a call that may not be repeated goes over it as if nothing stood
+ * between; all others are encoded apart first, so that it is known what they pass by pointer before a subchannel is picked, and so that they can be sent twice.
  */
 final class RoutedConnection extends ClientConnection {
     private static final int KEPT_CALLS = 64;
@@ -54,11 +54,11 @@ final class RoutedConnection extends ClientConnection {
     @Override
     public ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
-        Subchannel[] lines = routes.lines();
-        // Streams are counted, so that the line on which one is read slowly stays open when calls leave it.
+        Subchannel[] subchannels = routes.subchannels();
+        // Streams are counted, so that the subchannel on which one is read slowly stays open when calls leave it.
         boolean plain = !method.idempotent() && method.kind() != MethodDescriptor.Kind.SERVER_STREAM;
-        if (plain && lines.length == 1 && routes.openLines().length == 1) {
-            ClientConnection only = lines[0].connection();
+        if (plain && subchannels.length == 1 && routes.openSubchannels().length == 1) {
+            ClientConnection only = subchannels[0].connection();
             if (only.isUsable()) {
                 try {
                     return only.begin(method, deadline, headers, isolation, observer);
@@ -89,19 +89,21 @@ final class RoutedConnection extends ClientConnection {
         return !routes.isClosed();
     }
 
-    private Subchannel anyLine() {
-        return SubchannelPicker.pick(
-                routes.lines(System.nanoTime() + routes.spec().defaultTimeout().toNanos()), List.of());
+    private Subchannel anySubchannel() {
+        return Subchannel.pick(
+                routes.subchannels(
+                        System.nanoTime() + routes.spec().defaultTimeout().toNanos()),
+                List.of());
     }
 
     @Override
     public Scope newScope(long firstBytes) {
-        return anyLine().newScope(firstBytes, false);
+        return anySubchannel().newScope(firstBytes, false);
     }
 
     @Override
     public Scope newSharedScope(long firstBytes) {
-        return anyLine().newScope(firstBytes, true);
+        return anySubchannel().newScope(firstBytes, true);
     }
 
     @Override
@@ -112,8 +114,8 @@ final class RoutedConnection extends ClientConnection {
 
     @Override
     public boolean release(Object result) {
-        for (Subchannel line : routes.openLines()) {
-            if (line.connection().release(result)) {
+        for (Subchannel subchannel : routes.openSubchannels()) {
+            if (subchannel.connection().release(result)) {
                 return true;
             }
         }
@@ -122,14 +124,14 @@ final class RoutedConnection extends ClientConnection {
 
     @Override
     public boolean maps(Object sharedObject) {
-        return routes.lineOf(sharedObject).isPresent();
+        return routes.subchannelOf(sharedObject).isPresent();
     }
 
     @Override
     public int callsUnderWay() {
         int calls = 0;
-        for (Subchannel line : routes.openLines()) {
-            calls += line.connection().callsUnderWay();
+        for (Subchannel subchannel : routes.openSubchannels()) {
+            calls += subchannel.connection().callsUnderWay();
         }
         return calls;
     }

@@ -9,6 +9,7 @@ import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,14 +23,14 @@ final class Subchannel {
 
     private static final long FIRST_EJECTION_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int MOST_DOUBLINGS = 6;
-    /** What calls have returned by pointer stays readable that long after their line was left. */
+    /** What calls have returned by pointer stays readable that long after their subchannel was left. */
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** For calls that have picked the line just before it was left. */
+    /** For calls that have picked the subchannel just before it was left. */
     private static final long LATECOMERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** Why calls no longer go there. */
     enum Left {
-        /** A nearer way works. What lies in its memory is still used. */
+        /** A nearer route works. What lies in its memory is still used. */
         FOR_A_BETTER_ONE,
         /** Its peer takes no calls any more. */
         ENDED,
@@ -39,7 +40,7 @@ final class Subchannel {
 
     private static final Logger LOG = LoggerFactory.getLogger(Subchannel.class);
 
-    private final EndpointRoute way;
+    private final EndpointRoute route;
     private final ClientConnection connection;
     /** What this process may map for it. */
     private final Optional<MemoryClaim> memory;
@@ -59,18 +60,18 @@ final class Subchannel {
     private long leftAt;
     private Left how = Left.FOR_A_BETTER_ONE;
 
-    Subchannel(EndpointRoute way, ClientConnection connection, Optional<MemoryClaim> memory) {
-        this.way = way;
+    Subchannel(EndpointRoute route, ClientConnection connection, Optional<MemoryClaim> memory) {
+        this.route = route;
         this.connection = connection;
         this.memory = memory;
     }
 
-    EndpointRoute way() {
-        return way;
+    EndpointRoute route() {
+        return route;
     }
 
     int rank() {
-        return EndpointRoutes.rank(way.kind());
+        return EndpointRoutes.rank(route.kind());
     }
 
     ClientConnection connection() {
@@ -83,7 +84,7 @@ final class Subchannel {
 
     // ---- calls
 
-    /** Counted calls under way. */
+    /** Counted calls under route. */
     int calls() {
         return calls.get();
     }
@@ -92,7 +93,7 @@ final class Subchannel {
         calls.incrementAndGet();
     }
 
-    /** A stream has begun, whose reader may let much time pass between its pulls; whoever forgets to close it keeps the line until its deadline. */
+    /** A stream has begun, whose reader may let much time pass between its pulls; whoever forgets to close it keeps the subchannel until its deadline. */
     void begunStream(long deadline) {
         streamsEnd.accumulateAndGet(deadline, (one, other) -> one - other > 0 ? one : other);
     }
@@ -136,7 +137,7 @@ final class Subchannel {
                 + Math.max(0, TimeUnit.NANOSECONDS.toMillis(ejectedUntil - System.nanoTime())) + " ms";
     }
 
-    /** What its server has said of its load: calls of all clients that are under way there; 0 if nothing is known that is still true. */
+    /** What its server has said of its load: calls of all clients that are under route there; 0 if nothing is known that is still true. */
     void load(int callsThere) {
         weight = 1 / Math.sqrt(1.0 + callsThere);
     }
@@ -147,6 +148,45 @@ final class Subchannel {
      */
     double weight() {
         return weight;
+    }
+
+    /**
+     * The one with the fewest calls under route; of several of those by chance, and more often the one whose server has less to do ({@link Subchannel#weight}); one that fails often only if there is no
+     * other. What this channel has under route it knows at once, and of the rest only what servers have told, so that comes second.
+     *
+     * @param tried by this call, without success: only if there is no other
+     */
+    static Subchannel pick(Subchannel[] subchannels, List<Subchannel> tried) {
+        if (subchannels.length == 1) {
+            return subchannels[0];
+        }
+        Subchannel best = null;
+        long bestCost = Long.MAX_VALUE;
+        double weights = 0;
+        for (Subchannel subchannel : subchannels) {
+            long cost = subchannel.calls();
+            if (subchannel.isEjected()) {
+                cost += 1L << 32;
+            }
+            if (!subchannel.isUsable()) {
+                cost += 1L << 33;
+            }
+            if (!tried.isEmpty() && tried.contains(subchannel)) {
+                cost += 1L << 34;
+            }
+            if (cost < bestCost) {
+                bestCost = cost;
+                best = subchannel;
+                weights = subchannel.weight();
+            } else if (cost == bestCost) {
+                // Each of those that are as good ends up as the best with its share of the weights.
+                weights += subchannel.weight();
+                if (ThreadLocalRandom.current().nextDouble() * weights < subchannel.weight()) {
+                    best = subchannel;
+                }
+            }
+        }
+        return best;
     }
 
     // ---- scopes
@@ -184,12 +224,12 @@ final class Subchannel {
         return leaving;
     }
 
-    /** Whether nobody uses a line that was left any more. */
+    /** Whether nobody uses a subchannel that was left any more. */
     boolean isForsaken() {
         long since = System.nanoTime() - leftAt;
         boolean idle = connection.callsUnderWay() == 0 && !hasStreams();
         return switch (how) {
-            // Calls under way end in any case: by their answers, or with the connection.
+            // Calls under route end in any case: by their answers, or with the connection.
             case MEMORY_GONE, ENDED -> idle && since > LATECOMERS_NANOS;
             case FOR_A_BETTER_ONE -> idle && since > GRACE_NANOS && !hasScopes();
         };
@@ -221,6 +261,6 @@ final class Subchannel {
 
     @Override
     public String toString() {
-        return way.toString();
+        return route.toString();
     }
 }

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * All lines of one channel that have not been closed, those included that calls have left, and what each of them is told. Changed under the lock of its
+ * All subchannels of one channel that have not been closed, those included that calls have left, and what each of them is told. Changed under the lock of its
  * {@link ChannelRoutes}; calls read one field of it.
  */
 final class Subchannels {
@@ -31,9 +31,9 @@ final class Subchannels {
         return open;
     }
 
-    /** A fresh line: must serve what the others serve, and learns what the channel is used for. */
-    void adopt(Subchannel line) {
-        ClientConnection connection = line.connection();
+    /** A fresh subchannel: must serve what the others serve, and learns what the channel is used for. */
+    void adopt(Subchannel subchannel) {
+        ClientConnection connection = subchannel.connection();
         if (first.isPresent() && first.get().fingerprint() != connection.fingerprint()) {
             connection.close();
             throw Status.Code.FAILED_PRECONDITION
@@ -47,15 +47,15 @@ final class Subchannels {
             first = Optional.of(connection);
         }
         used.forEach(connection::use);
-        adopted.add(line);
+        adopted.add(subchannel);
         open = adopted.toArray(NONE);
     }
 
     void use(ServiceDefinition<?> definition) {
         if (!used.contains(definition)) {
             used.add(definition);
-            for (Subchannel line : open) {
-                line.connection().use(definition);
+            for (Subchannel subchannel : open) {
+                subchannel.connection().use(definition);
             }
         }
     }
@@ -66,20 +66,20 @@ final class Subchannels {
     }
 
     /** Nothing new goes there any more. */
-    void leave(Subchannel line, String why, Subchannel.Left how) {
-        line.leave(why, how);
-        left.add(line);
+    void leave(Subchannel subchannel, String why, Subchannel.Left how) {
+        subchannel.leave(why, how);
+        left.add(subchannel);
     }
 
     /** Closes those that were left and that nobody uses any more. */
     void closeForsaken() {
-        for (Subchannel line : List.copyOf(left)) {
-            if (line.isForsaken()) {
-                left.remove(line);
-                closing.add(line);
-                adopted.remove(line);
+        for (Subchannel subchannel : List.copyOf(left)) {
+            if (subchannel.isForsaken()) {
+                left.remove(subchannel);
+                closing.add(subchannel);
+                adopted.remove(subchannel);
                 // What was published last may have to be carried over first.
-                Background.run(line::close);
+                Background.run(subchannel::close);
             }
         }
         closing.removeIf(Subchannel::isClosed);
@@ -87,7 +87,9 @@ final class Subchannels {
     }
 
     Stream<Route> describeLeft() {
-        Stream<Subchannel> all = Stream.concat(left.stream(), closing.stream().filter(line -> !line.isClosed()));
-        return all.map(line -> line.way().describe(State.LEAVING, line.whyLeaving(), line.calls()));
+        Stream<Subchannel> all =
+                Stream.concat(left.stream(), closing.stream().filter(subchannel -> !subchannel.isClosed()));
+        return all.map(
+                subchannel -> subchannel.route().describe(State.LEAVING, subchannel.whyLeaving(), subchannel.calls()));
     }
 }

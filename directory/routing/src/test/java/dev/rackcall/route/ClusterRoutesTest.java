@@ -13,7 +13,6 @@ import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,19 +24,12 @@ import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Calls whose servers are found in ZooKeeper: an ensemble of three, in this process, of which members are lost. */
-@Timeout(180)
-class ClusterRoutesTest {
+class ClusterRoutesTest extends RoutesFixture {
     private static final int TICK_MILLIS = 500;
-    private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
 
     private static TestingCluster ensemble;
-
-    @TempDir
-    private Path folder;
 
     /** As long as such an ensemble grants one, twenty ticks: a pause of the machine is not to end it. */
     private String lease = "10s";
@@ -59,7 +51,8 @@ class ClusterRoutesTest {
         ensemble.close();
     }
 
-    private URI members() {
+    @Override
+    URI members() {
         return members(ensemble.getConnectString());
     }
 
@@ -67,34 +60,14 @@ class ClusterRoutesTest {
         return URI.create("zk://" + servers + "/" + folder.getFileName() + "?lease=" + lease);
     }
 
-    private RpcServer.Builder server(String host, NumbersService service) {
-        return RpcServer.builder()
-                .service(Numbers.class, service)
-                .directory(folder.resolve(host))
-                .arenaQuota(4 << 20)
-                .listen(ANY_PORT)
-                .directory(members())
-                .host(host);
-    }
-
-    private RpcChannel channel(String host) {
-        return RpcChannel.builder("/test/numbers")
-                .directory(folder.resolve(host))
-                .arenaQuota(4 << 20)
-                // An ensemble and a JVM that starts have the processors, too.
-                .connectTimeout(Duration.ofSeconds(20))
-                .directory(members())
-                .host(host)
-                .open();
-    }
-
     @Test
     void shouldLoseNoCallWithAMemberOfTheEnsemble() throws Exception {
         AtomicBoolean ending = new AtomicBoolean();
         AtomicLong calls = new AtomicLong();
         List<RpcException> failures = new ArrayList<>();
-        try (RpcServer one = server("a", new NumbersService("one")).start();
-                RpcChannel channel = channel("b")) {
+        try (RpcServer one =
+                        server("a", new NumbersService("one")).listen(ANY_PORT).start();
+                RpcChannel channel = channelOf("b", members()).open()) {
             Numbers numbers = channel.stub(Numbers.class);
             Thread caller = Thread.ofPlatform().start(() -> {
                 while (!ending.get()) {
@@ -112,7 +85,8 @@ class ClusterRoutesTest {
             Await.until("calls while a member is lost", () -> calls.get() > before + 100);
 
             // What is new is found, too: two members are enough.
-            try (RpcServer two = server("c", new NumbersService("two")).start()) {
+            try (RpcServer two =
+                    server("c", new NumbersService("two")).listen(ANY_PORT).start()) {
                 Await.until(
                         "the second server",
                         () -> channel.routes().stream()
@@ -131,10 +105,8 @@ class ClusterRoutesTest {
     void shouldStopNamingAServerThatWasKilledOnceItsLeaseHasEnded() throws Exception {
         // Shorter, since it is waited for.
         lease = "4s";
-        try (ChildJvm child = ChildJvm.start(
-                NumbersChild.class, folder.resolve("a"), members().toString(), "one")) {
-            child.awaitLine("READY");
-            try (RpcChannel channel = channel("b")) {
+        try (ChildJvm child = child("a", "one")) {
+            try (RpcChannel channel = channelOf("b", members()).open()) {
                 Numbers numbers = channel.stub(Numbers.class);
                 assertThat(numbers.who()).isEqualTo("one");
 
@@ -148,20 +120,12 @@ class ClusterRoutesTest {
                 RpcException gone = catchThrowableOfType(RpcException.class, numbers::whoAgain);
                 assertThat(gone).hasMessageContaining("names no server of channel /test/numbers any more");
 
-                try (RpcServer next = server("c", new NumbersService("two")).start()) {
-                    Await.until("the next server", () -> answers(numbers));
+                try (RpcServer next =
+                        server("c", new NumbersService("two")).listen(ANY_PORT).start()) {
+                    Await.until("the next server", () -> isAnswered(numbers, "two"));
                     assertThat(next.channels()).containsExactly("/test/numbers");
                 }
             }
-        }
-    }
-
-    private static boolean answers(Numbers numbers) {
-        try {
-            return numbers.who().equals("two");
-        } catch (RpcException e) {
-            assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
-            return false;
         }
     }
 

@@ -2,6 +2,7 @@ package dev.rackcall.route;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.route.Announcer.LoadMeter;
 import org.junit.jupiter.api.Test;
 
 /** What a server tells of its load, and when. */

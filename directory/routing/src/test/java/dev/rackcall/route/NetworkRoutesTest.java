@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What is said of ways over a network that are not taken, and when one that has failed is tried again. */
+/** What is said of routes over a network that are not taken, and when one that has failed is tried again. */
 class NetworkRoutesTest {
     private static final URI QUEUES = URI.create("vq://host-a:7");
     private static final URI PAIRS = URI.create("rdma://10.0.0.1:18515");
@@ -56,10 +56,10 @@ class NetworkRoutesTest {
         assertThat(NetworkRoutes.whyNotNeeded(Kind.TCP, Kind.TCP_QUEUES))
                 .isEqualTo("virtual queues work, which are there at once and share queue pairs");
         assertThat(NetworkRoutes.whyNotNeeded(Kind.TCP_QUEUES, Kind.TCP_QUEUES))
-                .isEqualTo("a better way works: virtual queues over TCP");
+                .isEqualTo("a better route works: virtual queues over TCP");
     }
 
-    private static EndpointRoute way() {
+    private static EndpointRoute route() {
         return EndpointRoute.to(
                         at(List.of(), List.of(QUEUES)),
                         new ClientSpec(
@@ -79,16 +79,16 @@ class NetworkRoutesTest {
 
     @Test
     void shouldLeaveAWayAloneWhoseConnectionsWantWhatIsNotThere() {
-        EndpointRoute way = way();
-        assertThat(way.isDue()).isTrue();
-        way.lost(Optional.empty());
-        assertThat(way.isShunned()).isFalse();
-        way.lost(Optional.of(Status.Code.UNAVAILABLE.with("a request ended")));
-        assertThat(way.isShunned()).isFalse();
-        assertThat(way.describe().reason()).isEqualTo("its connection has ended: a request ended");
-        way.lost(Optional.of(Status.Code.RESOURCE_EXHAUSTED.with("no region is left")));
-        assertThat(way.isShunned()).isTrue();
-        assertThat(way.isDue()).isFalse();
-        assertThat(way.describe().reason()).isEqualTo("its connection has ended: no region is left");
+        EndpointRoute route = route();
+        assertThat(route.isDue()).isTrue();
+        route.lost(Optional.empty());
+        assertThat(route.isShunned()).isFalse();
+        route.lost(Optional.of(Status.Code.UNAVAILABLE.with("a request ended")));
+        assertThat(route.isShunned()).isFalse();
+        assertThat(route.describe().reason()).isEqualTo("its connection has ended: a request ended");
+        route.lost(Optional.of(Status.Code.RESOURCE_EXHAUSTED.with("no region is left")));
+        assertThat(route.isShunned()).isTrue();
+        assertThat(route.isDue()).isFalse();
+        assertThat(route.describe().reason()).isEqualTo("its connection has ended: no region is left");
     }
 }

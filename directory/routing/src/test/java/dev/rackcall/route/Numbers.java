@@ -1,8 +1,8 @@
 package dev.rackcall.route;
 
-import dev.rackcall.rpc.Library;
 import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
+import dev.rackcall.rpc.contract.Library;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 

@@ -1,10 +1,10 @@
 package dev.rackcall.route;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentOptions;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.verbs.soft.SoftDevice;

@@ -1,7 +1,7 @@
 package dev.rackcall.route;
 
-import dev.rackcall.rpc.Library;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Library;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;

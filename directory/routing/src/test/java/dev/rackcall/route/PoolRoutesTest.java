@@ -13,8 +13,6 @@ import dev.rackcall.rpc.Status;
 import dev.rackcall.shm.pool.Pool;
 import dev.rackcall.shm.pool.TwoHosts;
 import dev.rackcall.testkit.Await;
-import java.net.URI;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,66 +21,25 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A channel stays open, and calls go on over the network, when the pool by which it reached its server is taken away at either end; and they return to memory. */
-@Timeout(180)
-class PoolRoutesTest {
-    private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
+class PoolRoutesTest extends RoutesFixture {
     private static final int CALLERS = 4;
-    private static final String CHANNEL = "/test/numbers";
-
-    @TempDir
-    private Path folder;
 
     private final NumbersService service = new NumbersService("one");
-    private final ExecutorService threads = Executors.newCachedThreadPool();
-    private final TwoHosts hosts = TwoHosts.create();
-    private final List<AutoCloseable> open = new ArrayList<>(List.of(threads, hosts));
-
-    @AfterEach
-    void close() throws Exception {
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
-    }
-
-    private <T extends AutoCloseable> T keep(T item) {
-        open.add(item);
-        return item;
-    }
+    private final ExecutorService threads = keep(Executors.newCachedThreadPool());
+    private final TwoHosts hosts = keep(TwoHosts.create());
 
     private RpcServer serve(Pool pool) {
-        return keep(RpcServer.builder()
-                .service(Numbers.class, service)
-                .directory(folder.resolve("a"))
-                .arenaQuota(4 << 20)
-                .pool(pool)
-                .listen(ANY_PORT)
-                .directory(folder.resolve("members").toUri())
-                .host("a")
-                .start());
+        return keep(server("a", service).pool(pool).listen(ANY_PORT).start());
     }
 
     private RpcChannel channel(Pool pool) {
-        return keep(RpcChannel.builder(CHANNEL)
-                .directory(folder.resolve("b"))
-                .arenaQuota(4 << 20)
+        return keep(channelOf("b", members())
                 .pool(pool)
                 .connectTimeout(Duration.ofSeconds(2))
-                .directory(folder.resolve("members").toUri())
-                .host("b")
                 .open());
-    }
-
-    private static List<Kind> kinds(RpcChannel channel) {
-        return channel.routes().stream()
-                .filter(route -> route.state() == State.USED)
-                .map(Route::kind)
-                .toList();
     }
 
     @Test

@@ -4,25 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentLink;
-import dev.rackcall.cp.AgentOptions;
-import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.client.AgentFolder;
+import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.cp.server.AgentServer;
 import dev.rackcall.directory.ChannelName;
 import dev.rackcall.directory.Directory;
 import dev.rackcall.directory.Endpoint;
 import dev.rackcall.rdma.queue.QueueSettings;
-import dev.rackcall.rpc.Library.Page;
-import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Library.Page;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.os.file.OwnerLock;
@@ -38,7 +37,6 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -47,20 +45,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Which of two carriers calls take over a network, virtual queues or a queue pair, and what becomes of that when one fails and comes back. Servers are other processes. */
-@Timeout(180)
-class QueueRoutesTest {
-    private static final String CHANNEL = "/test/numbers";
-    /** The best way has a share of it, and is to be taken on a busy machine, too. */
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
-
-    @TempDir
-    private Path folder;
-
-    private final List<AutoCloseable> open = new ArrayList<>();
+class QueueRoutesTest extends RoutesFixture {
     /** Of the device of this process's agent; queue pairs of connections of their own are another device's. */
     private final FaultPlan faults = FaultPlan.withSeed(1);
 
@@ -75,16 +62,8 @@ class QueueRoutesTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void forget() {
         QueueSettings.forget(tenant);
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
-    }
-
-    private <T extends AutoCloseable> T keep(T item) {
-        open.add(item);
-        return item;
     }
 
     private Tenant tenantOf(String host) {
@@ -104,20 +83,9 @@ class QueueRoutesTest {
                 AgentOptions.of(HostId.named(host)).withMeta(meta::address)));
     }
 
-    private URI members() {
-        return folder.resolve("members").toUri();
-    }
-
     /** A server that listens at both kinds of addresses. */
     private ChildJvm server(String name) throws InterruptedException {
-        ChildJvm child = keep(ChildJvm.start(
-                NumbersChild.class,
-                folder.resolve(name),
-                members().toString(),
-                name,
-                meta.address().toString()));
-        child.awaitLine("READY");
-        return child;
+        return child(name, name, meta.address().toString());
     }
 
     private RpcChannel channel() {
@@ -129,58 +97,13 @@ class QueueRoutesTest {
     }
 
     private RpcChannel channel(URI directory, Duration connectTimeout) {
-        return keep(RpcChannel.builder(CHANNEL)
-                .directory(folder.resolve("here"))
-                .arenaQuota(4 << 20)
-                .connectTimeout(connectTimeout)
-                .directory(directory)
-                .host("here")
-                .open());
-    }
-
-    private static List<Kind> used(RpcChannel channel) {
-        return channel.routes().stream()
-                .filter(route -> route.state() == State.USED)
-                .map(Route::kind)
-                .toList();
-    }
-
-    private static Route route(RpcChannel channel, Kind kind) {
-        return channel.routes().stream()
-                .filter(route -> route.kind() == kind)
-                .findFirst()
-                .orElseThrow();
-    }
-
-    /** One that is answered; until then calls may end with UNAVAILABLE, and with nothing else. */
-    private static boolean isAnswered(Numbers numbers, String by) {
-        try {
-            return numbers.who().equals(by);
-        } catch (RpcException e) {
-            assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
-            return false;
-        }
-    }
-
-    /** From the beginning, unless the meta server had no processor for two seconds when the server's host registered: a queue pair is taken until it has. */
-    private static void awaitVirtualQueues(RpcChannel channel) {
-        Numbers numbers = channel.stub(Numbers.class);
-        Await.until(
-                "calls over virtual queues",
-                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP_QUEUES)));
-    }
-
-    private Endpoint named() {
-        try (Directory directory = Directory.open(members())) {
-            return directory.endpoints(ChannelName.of(CHANNEL)).getFirst();
-        }
+        return keep(channelOf("here", directory).connectTimeout(connectTimeout).open());
     }
 
     /** A directory that names one server as the test wants it. */
     private URI naming(Endpoint endpoint) {
-        URI address = folder.resolve("by-hand").toUri();
-        keep(Directory.open(address)).announce(ChannelName.of(CHANNEL), endpoint);
-        return address;
+        byHand().announce(ChannelName.of(CHANNEL), endpoint);
+        return byHandAddress();
     }
 
     @Test
@@ -193,7 +116,7 @@ class QueueRoutesTest {
 
         // At once.
         assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
-        assertThat(used(channel)).containsExactly(Kind.TCP_QUEUES);
+        assertThat(kinds(channel)).containsExactly(Kind.TCP_QUEUES);
         assertThat(route(channel, Kind.TCP_QUEUES).address()).matches("vq://host-of-one:[0-9]+");
         assertThat(route(channel, Kind.TCP).state()).isEqualTo(State.NOT_NEEDED);
         assertThat(route(channel, Kind.TCP).reason())
@@ -215,20 +138,16 @@ class QueueRoutesTest {
         server("one");
         RpcChannel channel = channel();
         Numbers numbers = channel.stub(Numbers.class);
-        awaitVirtualQueues(channel);
+        awaitCalls(channel, Kind.TCP_QUEUES);
 
         faults.portDown();
-        Await.until(
-                "calls by a queue pair",
-                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP)));
+        awaitCalls(channel, Kind.TCP);
         Await.until(
                 "the reason", () -> route(channel, Kind.TCP_QUEUES).reason().contains("port 1 of soft:here is DOWN"));
         assertThat(route(channel, Kind.TCP_QUEUES).state()).isEqualTo(State.FAILED);
 
         faults.portUp();
-        Await.until(
-                "calls over virtual queues",
-                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP_QUEUES)));
+        awaitCalls(channel, Kind.TCP_QUEUES);
         assertThat(numbers.who()).isEqualTo("one");
     }
 
@@ -240,17 +159,13 @@ class QueueRoutesTest {
         assertThat(numbers.who()).isEqualTo("one");
 
         tenant.close();
-        Await.until(
-                "calls by a queue pair",
-                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP)));
+        awaitCalls(channel, Kind.TCP);
         Await.until("the reason", () -> route(channel, Kind.TCP_QUEUES).reason().contains("tenant here is closed"));
 
         QueueSettings.forget(tenant);
         tenant = tenantOf("here-again");
         QueueSettings.use(tenant);
-        Await.until(
-                "calls over virtual queues",
-                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP_QUEUES)));
+        awaitCalls(channel, Kind.TCP_QUEUES);
     }
 
     /** The agent of this host is another process, which ends; nobody waits for the next one. */
@@ -260,26 +175,22 @@ class QueueRoutesTest {
         Path runtime = Files.createDirectory(folder.resolve("agent"));
         Agent agent = agentOf("served");
         AgentServer first = AgentServer.open(agent, runtime);
-        Tenant joined = keep(AgentLink.join(runtime, "routes"));
+        Tenant joined = keep(AgentFolder.join(runtime, "routes"));
         QueueSettings.use(joined);
         try {
             RpcChannel channel = channel();
             Numbers numbers = channel.stub(Numbers.class);
-            awaitVirtualQueues(channel);
+            awaitCalls(channel, Kind.TCP_QUEUES);
 
             first.close();
-            Await.until(
-                    "calls by a queue pair",
-                    () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP)));
+            awaitCalls(channel, Kind.TCP);
             Await.until(
                     "the reason",
                     () -> route(channel, Kind.TCP_QUEUES).reason().contains("agent process of this host has ended"));
             assertThat(route(channel, Kind.TCP_QUEUES).state()).isEqualTo(State.IMPOSSIBLE);
 
             keep(AgentServer.open(agent, runtime));
-            Await.until(
-                    "calls over virtual queues",
-                    () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP_QUEUES)));
+            awaitCalls(channel, Kind.TCP_QUEUES);
         } finally {
             QueueSettings.forget(joined);
         }
@@ -291,7 +202,7 @@ class QueueRoutesTest {
         server("one");
         Path runtime = Files.createDirectory(folder.resolve("agent"));
         AgentServer first = AgentServer.open(agentOf("served"), runtime);
-        Tenant joined = keep(AgentLink.join(runtime, "routes"));
+        Tenant joined = keep(AgentFolder.join(runtime, "routes"));
         first.close();
         // The first connection of a process over the network loads and compiles much; here a later one has half of the
         // time.
@@ -311,7 +222,7 @@ class QueueRoutesTest {
             // The other half is spent on the agent.
             RpcChannel channel = channel(members(), Duration.ofSeconds(10));
             assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
-            assertThat(used(channel)).containsExactly(Kind.TCP);
+            assertThat(kinds(channel)).containsExactly(Kind.TCP);
             Await.until(
                     "the reason",
                     () -> route(channel, Kind.TCP_QUEUES).reason().contains("has not taken this tenant in within"));
@@ -346,13 +257,11 @@ class QueueRoutesTest {
         server("one");
         RpcChannel channel = channel();
         Numbers numbers = channel.stub(Numbers.class);
-        awaitVirtualQueues(channel);
+        awaitCalls(channel, Kind.TCP_QUEUES);
         takeAllRegions();
 
         assertWants(channel);
-        Await.until(
-                "calls by a queue pair",
-                () -> isAnswered(numbers, "one") && used(channel).equals(List.of(Kind.TCP)));
+        awaitCalls(channel, Kind.TCP);
         assertThat(route(channel, Kind.TCP_QUEUES).state()).isEqualTo(State.FAILED);
         assertThat(route(channel, Kind.TCP_QUEUES).reason())
                 .startsWith("its connection has ended: tenant here has 1024 memory regions");
@@ -378,7 +287,7 @@ class QueueRoutesTest {
 
         assertWants(channel);
         Await.until("an answer", () -> isAnswered(numbers, "one"));
-        assertThat(used(channel)).containsExactly(Kind.TCP_QUEUES);
+        assertThat(kinds(channel)).containsExactly(Kind.TCP_QUEUES);
     }
 
     /** The other way round: who has lost the address of queue pairs notices nothing. */
@@ -393,7 +302,7 @@ class QueueRoutesTest {
                 naming(Endpoint.of("one", both.host(), both.fingerprint()).withTcp(dead)));
 
         assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
-        assertThat(used(channel)).containsExactly(Kind.TCP_QUEUES);
+        assertThat(kinds(channel)).containsExactly(Kind.TCP_QUEUES);
     }
 
     @Test
@@ -402,13 +311,13 @@ class QueueRoutesTest {
         ChildJvm two = server("two");
         RpcChannel channel = channel();
         Numbers numbers = channel.stub(Numbers.class);
-        Await.equal("servers in use", List.of(Kind.TCP_QUEUES, Kind.TCP_QUEUES), () -> used(channel));
+        Await.equal("servers in use", List.of(Kind.TCP_QUEUES, Kind.TCP_QUEUES), () -> kinds(channel));
 
         one.kill();
         for (int i = 0; i < 20; i++) {
             assertThat(numbers.whoAgain()).isIn("one", "two");
         }
-        Await.equal("servers in use", List.of(Kind.TCP_QUEUES), () -> used(channel));
+        Await.equal("servers in use", List.of(Kind.TCP_QUEUES), () -> kinds(channel));
         assertThat(numbers.whoAgain()).isEqualTo("two");
         two.kill();
         RpcException e = catchThrowableOfType(RpcException.class, numbers::whoAgain);
@@ -422,7 +331,7 @@ class QueueRoutesTest {
         RpcChannel channel = channel();
 
         assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
-        assertThat(used(channel)).containsExactly(Kind.TCP);
+        assertThat(kinds(channel)).containsExactly(Kind.TCP);
         assertThat(route(channel, Kind.TCP_QUEUES).state()).isEqualTo(State.IMPOSSIBLE);
         assertThat(route(channel, Kind.TCP_QUEUES).reason())
                 .startsWith("this process takes no part in a control plane: no agent process serves in /")
@@ -461,7 +370,7 @@ class QueueRoutesTest {
             keep(Directory.open(directory)).announce(ChannelName.of(CHANNEL), bare.withTcp(only));
             RpcChannel channel = channel(directory);
             assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
-            assertThat(used(channel)).containsExactly(queues ? Kind.TCP_QUEUES : Kind.TCP);
+            assertThat(kinds(channel)).containsExactly(queues ? Kind.TCP_QUEUES : Kind.TCP);
             assertThat(route(channel, queues ? Kind.TCP : Kind.TCP_QUEUES).reason())
                     .isEqualTo(queues ? "its server listens at vq:// only" : "its server listens at no vq:// address");
         }
@@ -496,7 +405,7 @@ class QueueRoutesTest {
                 .withTcp(List.of(software))));
 
         assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
-        assertThat(used(channel)).containsExactly(Kind.TCP);
+        assertThat(kinds(channel)).containsExactly(Kind.TCP);
         assertThat(route(channel, Kind.RDMA).reason()).isEqualTo("this host has no RDMA device");
     }
 

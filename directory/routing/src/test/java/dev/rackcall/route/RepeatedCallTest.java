@@ -105,7 +105,7 @@ class RepeatedCallTest {
     }
 
     private static RpcException unavailable() {
-        return Status.Code.UNAVAILABLE.with("the line has ended").asException();
+        return Status.Code.UNAVAILABLE.with("the subchannel has ended").asException();
     }
 
     private static final class Scripted implements RepeatedCall.Attempts {

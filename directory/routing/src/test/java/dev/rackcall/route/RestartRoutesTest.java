@@ -2,24 +2,22 @@ package dev.rackcall.route;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentOptions;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.rdma.queue.QueueSettings;
-import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -27,21 +25,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The meta server, or the directory, is away for a while under calls over virtual queues: none of them fails, and who comes afterwards is found. Servers are other processes.
  */
-@Timeout(180)
-class RestartRoutesTest {
+class RestartRoutesTest extends RoutesFixture {
     /** Calls after which it is believed that they go on. */
     private static final int SOME = 100;
 
-    @TempDir
-    private Path folder;
-
-    private final List<AutoCloseable> open = new ArrayList<>();
     private final AtomicInteger answered = new AtomicInteger();
     private final AtomicBoolean over = new AtomicBoolean();
     private CompletableFuture<Void> caller = CompletableFuture.completedFuture(null);
@@ -59,17 +50,9 @@ class RestartRoutesTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void forget() {
         over.set(true);
         QueueSettings.forget(tenant);
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
-    }
-
-    private <T extends AutoCloseable> T keep(T item) {
-        open.add(item);
-        return item;
     }
 
     /** With another address each time. */
@@ -77,32 +60,14 @@ class RestartRoutesTest {
         return keep(MetaServer.open(SoftDevice.of("meta", SoftOptions.local()), 16, Duration.ofMinutes(1)));
     }
 
-    private Path members() {
-        return folder.resolve("members");
-    }
-
     /** Registered with the meta server that there is now. */
     private ChildJvm server(String name) throws InterruptedException {
-        ChildJvm child = keep(ChildJvm.start(
-                NumbersChild.class,
-                folder.resolve(name),
-                members().toUri().toString(),
-                name,
-                meta.address().toString()));
-        child.awaitLine("READY");
-        return child;
+        return child(name, name, meta.address().toString());
     }
 
     /** A channel on which somebody calls all the time. */
     private RpcChannel channel() {
-        RpcChannel channel = keep(RpcChannel.builder("/test/numbers")
-                .directory(folder.resolve("here"))
-                .arenaQuota(4 << 20)
-                // Virtual queues have a share of it, and are to be taken on a busy machine, too.
-                .connectTimeout(Duration.ofSeconds(20))
-                .directory(members().toUri())
-                .host("here")
-                .open());
+        RpcChannel channel = channel("here");
         // At once, unless its host was registered late: a queue pair is taken until then.
         Await.equal("servers over virtual queues", List.of("host-of-one"), () -> servers(channel));
         Numbers numbers = channel.stub(Numbers.class);
@@ -167,9 +132,9 @@ class RestartRoutesTest {
         ChildJvm first = server("one");
         RpcChannel channel = channel();
 
-        Files.move(members(), folder.resolve("elsewhere"));
+        Files.move(host("members"), host("elsewhere"));
         awaitSomeCalls();
-        Files.move(folder.resolve("elsewhere"), members());
+        Files.move(host("elsewhere"), host("members"));
         awaitSomeCalls();
         awaitTheNextServer(channel, first);
     }

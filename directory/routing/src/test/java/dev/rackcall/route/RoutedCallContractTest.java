@@ -3,11 +3,11 @@ package dev.rackcall.route;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.CallContractTest;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.CallContractTest;
 import java.net.URI;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;

@@ -2,7 +2,7 @@ package dev.rackcall.route;
 
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
-import dev.rackcall.rpc.SharedCallTest;
+import dev.rackcall.rpc.contract.SharedCallTest;
 import java.net.URI;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;

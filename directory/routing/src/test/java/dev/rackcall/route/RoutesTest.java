@@ -2,6 +2,7 @@ package dev.rackcall.route;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.rackcall.directory.Announcement;
 import dev.rackcall.directory.ChannelName;
@@ -9,14 +10,14 @@ import dev.rackcall.directory.Directory;
 import dev.rackcall.directory.Endpoint;
 import dev.rackcall.directory.Limits;
 import dev.rackcall.rpc.CallOptions;
-import dev.rackcall.rpc.Library.Page;
-import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.Route.Kind;
 import dev.rackcall.rpc.Route.State;
+import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Library.Page;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.TwoHosts;
@@ -36,104 +37,26 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Which way calls take, and what becomes of that when ways fail and come back. Hosts are runtime directories of their own. */
-@Timeout(180)
-class RoutesTest {
-    private static final URI ANY_PORT = URI.create("rdma://127.0.0.1:0");
-    private static final String CHANNEL = "/test/numbers";
-    /** The best way has a share of it, and is to be taken on a busy machine, too. */
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
-
-    @TempDir
-    private Path folder;
-
-    private final List<AutoCloseable> open = new ArrayList<>();
-
-    @AfterEach
-    void close() throws Exception {
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
-    }
-
-    private <T extends AutoCloseable> T keep(T item) {
-        open.add(item);
-        return item;
-    }
-
-    private URI members() {
-        return folder.resolve("members").toUri();
-    }
-
-    private Path host(String name) {
-        return folder.resolve(name);
-    }
-
-    private RpcServer.Builder server(String host, NumbersService service) {
-        return RpcServer.builder()
-                .service(Numbers.class, service)
-                .directory(host(host))
-                .arenaQuota(4 << 20)
-                .directory(members())
-                .host(host);
-    }
-
-    private RpcChannel channel(String host) {
-        return channel(host, members(), PATIENCE);
-    }
-
+class RoutesTest extends RoutesFixture {
     private RpcChannel channel(String host, URI directory, Duration connectTimeout) {
-        return keep(RpcChannel.builder(CHANNEL)
-                .directory(host(host))
-                .arenaQuota(4 << 20)
-                .connectTimeout(connectTimeout)
-                .directory(directory)
-                .host(host)
-                .open());
+        return keep(channelOf(host, directory).connectTimeout(connectTimeout).open());
     }
 
-    /** What the directory says of the only server. */
-    private Endpoint named() {
-        try (Directory directory = Directory.open(members())) {
-            return directory.endpoints(ChannelName.of(CHANNEL)).getFirst();
-        }
-    }
-
-    /** A directory in which the test names endpoints itself. */
-    private Directory byHand() {
-        return keep(Directory.open(byHandAddress()));
-    }
-
-    private URI byHandAddress() {
-        return folder.resolve("by-hand").toUri();
-    }
-
-    /** A server in a process of its own. */
-    private ChildJvm child(String host, String name) throws InterruptedException {
-        ChildJvm child =
-                keep(ChildJvm.start(NumbersChild.class, host(host), members().toString(), name));
-        child.awaitLine("READY");
-        return child;
-    }
-
-    private static List<Route> used(RpcChannel channel) {
-        return channel.routes().stream()
-                .filter(route -> route.state() == State.USED)
-                .toList();
-    }
-
-    private static List<Kind> kinds(RpcChannel channel) {
-        return used(channel).stream().map(Route::kind).toList();
+    /** A channel to two servers. */
+    private RpcChannel channelToBoth(NumbersService one, NumbersService two) {
+        serve("a", one);
+        serve("b", two);
+        RpcChannel channel = channel("c");
+        Await.equal("servers in use", 2, () -> used(channel).size());
+        return channel;
     }
 
     @Test
     void shouldTakeMemoryOfTheSameProcessAndSayWhyNothingElse() {
-        keep(server("a", new NumbersService("one")).listen(ANY_PORT).start());
+        serve("a", new NumbersService("one"));
         RpcChannel channel = channel("a");
 
         assertThat(channel.stub(Numbers.class).who()).isEqualTo("one");
@@ -141,10 +64,10 @@ class RoutesTest {
         assertThat(channel.routes())
                 .extracting(Route::kind, Route::state)
                 .contains(
-                        org.assertj.core.groups.Tuple.tuple(Kind.HOST, State.NOT_NEEDED),
-                        org.assertj.core.groups.Tuple.tuple(Kind.POOL, State.IMPOSSIBLE),
-                        org.assertj.core.groups.Tuple.tuple(Kind.RDMA, State.IMPOSSIBLE),
-                        org.assertj.core.groups.Tuple.tuple(Kind.TCP, State.NOT_NEEDED));
+                        tuple(Kind.HOST, State.NOT_NEEDED),
+                        tuple(Kind.POOL, State.IMPOSSIBLE),
+                        tuple(Kind.RDMA, State.IMPOSSIBLE),
+                        tuple(Kind.TCP, State.NOT_NEEDED));
     }
 
     @Test
@@ -158,24 +81,17 @@ class RoutesTest {
         RpcChannel far = channel("b");
         assertThat(far.stub(Numbers.class).who()).isEqualTo("one");
         assertThat(kinds(far)).containsExactly(Kind.TCP);
-        assertThat(far.routes())
-                .filteredOn(route -> route.kind() == Kind.HOST)
-                .singleElement()
-                .satisfies(route -> assertThat(route.reason()).contains("no runtime directory " + host("b")));
+        assertThat(route(far, Kind.HOST).reason()).contains("no runtime directory " + host("b"));
 
         Files.delete(view);
-        Await.until(
-                "calls over the network",
-                () -> numbers.who().equals("one") && kinds(channel).equals(List.of(Kind.TCP)));
+        awaitCalls(channel, Kind.TCP);
         try (Scope scope = channel.newScope()) {
             Page page = scope.create(Page.class);
             page.number(7);
             assertThat(numbers.sum(page)).isEqualTo(7);
 
             Files.createSymbolicLink(host("view-of-a"), host("a"));
-            Await.until(
-                    "calls by memory",
-                    () -> numbers.who().equals("one") && kinds(channel).equals(List.of(Kind.HOST)));
+            awaitCalls(channel, Kind.HOST);
 
             // What was built for the way that was left still goes that way.
             page.number(8);
@@ -193,24 +109,14 @@ class RoutesTest {
                 .pool(hosts.first())
                 .listen(ANY_PORT)
                 .start());
-        RpcChannel channel = keep(RpcChannel.builder(CHANNEL)
-                .directory(host("b"))
-                .pool(hosts.second())
-                .arenaQuota(4 << 20)
-                .connectTimeout(PATIENCE)
-                .directory(members())
-                .host("b")
-                .open());
+        RpcChannel channel = keep(channelOf("b", members()).pool(hosts.second()).open());
         Numbers numbers = channel.stub(Numbers.class);
         assertThat(numbers.who()).isEqualTo("near");
         assertThat(kinds(channel)).containsExactly(Kind.POOL);
         RpcChannel poor = channel("c");
         assertThat(poor.stub(Numbers.class).who()).isEqualTo("near");
         assertThat(kinds(poor)).containsExactly(Kind.TCP);
-        assertThat(poor.routes())
-                .filteredOn(route -> route.kind() == Kind.POOL)
-                .singleElement()
-                .satisfies(route -> assertThat(route.reason()).contains("this channel was given no pool"));
+        assertThat(route(poor, Kind.POOL).reason()).contains("this channel was given no pool");
 
         child("d", "far");
         Await.until("the farther one to be known", () -> isKnown(channel, "host-of-far"));
@@ -256,9 +162,7 @@ class RoutesTest {
                 });
 
         first.close();
-        Await.until(
-                "calls by memory",
-                () -> numbers.who().equals("one") && kinds(second).equals(List.of(Kind.HOST)));
+        awaitCalls(second, Kind.HOST);
     }
 
     @Test
@@ -301,8 +205,7 @@ class RoutesTest {
     void shouldLeaveTimeForOtherWaysWhenOneLetsItWait() throws Exception {
         ChildJvm stopped = child("a", "stopped");
         Endpoint itsMemory = named();
-        RpcServer alive =
-                keep(server("b", new NumbersService("alive")).listen(ANY_PORT).start());
+        RpcServer alive = serve("b", new NumbersService("alive"));
         byHand().announce(
                         ChannelName.of(CHANNEL),
                         itsMemory.withTcp(List.of(alive.address().orElseThrow())));
@@ -354,10 +257,8 @@ class RoutesTest {
         ChildJvm stopped = child("a", "stopped");
         Endpoint old = named();
         Endpoint withoutMemory = Endpoint.of("moving", old.host(), old.fingerprint());
-        RpcServer one =
-                keep(server("b", new NumbersService("one")).listen(ANY_PORT).start());
-        RpcServer two =
-                keep(server("c", new NumbersService("two")).listen(ANY_PORT).start());
+        RpcServer one = serve("b", new NumbersService("one"));
+        RpcServer two = serve("c", new NumbersService("two"));
         Directory directory = byHand();
         directory.announce(
                 ChannelName.of(CHANNEL),
@@ -415,11 +316,8 @@ class RoutesTest {
     void shouldRepeatIdempotentCallsOfEveryStyleAndNoOthers() throws Exception {
         NumbersService one = new NumbersService("one");
         NumbersService two = new NumbersService("two");
-        keep(server("a", one).listen(ANY_PORT).start());
-        keep(server("b", two).listen(ANY_PORT).start());
-        RpcChannel channel = channel("c");
+        RpcChannel channel = channelToBoth(one, two);
         Numbers numbers = channel.stub(Numbers.class);
-        Await.equal("servers in use", 2, () -> used(channel).size());
         one.failures.set(1000);
         for (int i = 0; i < 4; i++) {
             assertThat(numbers.whoAgain()).isEqualTo("two");
@@ -440,11 +338,8 @@ class RoutesTest {
     void shouldPreferOthersToAServerThatFailsOften() {
         NumbersService one = new NumbersService("one");
         NumbersService two = new NumbersService("two");
-        keep(server("a", one).listen(ANY_PORT).start());
-        keep(server("b", two).listen(ANY_PORT).start());
-        RpcChannel channel = channel("c");
+        RpcChannel channel = channelToBoth(one, two);
         Numbers numbers = channel.stub(Numbers.class);
-        Await.equal("servers in use", 2, () -> used(channel).size());
         one.failures.set(Integer.MAX_VALUE);
 
         Await.until("its ejection", () -> {
@@ -463,11 +358,8 @@ class RoutesTest {
     void shouldGiveCallsToTheServerWithTheFewest() throws Exception {
         NumbersService one = new NumbersService("one");
         NumbersService two = new NumbersService("two");
-        keep(server("a", one).listen(ANY_PORT).start());
-        keep(server("b", two).listen(ANY_PORT).start());
-        RpcChannel channel = channel("c");
+        RpcChannel channel = channelToBoth(one, two);
         Numbers numbers = channel.stub(Numbers.class);
-        Await.equal("servers in use", 2, () -> used(channel).size());
 
         List<CompletableFuture<String>> slow = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
@@ -487,11 +379,8 @@ class RoutesTest {
     void shouldSendWhatIsPassedByPointerWhereItLies() {
         NumbersService one = new NumbersService("one");
         NumbersService two = new NumbersService("two");
-        keep(server("a", one).listen(ANY_PORT).start());
-        keep(server("b", two).listen(ANY_PORT).start());
-        RpcChannel channel = channel("c");
+        RpcChannel channel = channelToBoth(one, two);
         Numbers numbers = channel.stub(Numbers.class);
-        Await.equal("servers in use", 2, () -> used(channel).size());
 
         for (int i = 0; i < 20; i++) {
             try (Scope scope = channel.newScope()) {
@@ -505,8 +394,7 @@ class RoutesTest {
 
     @Test
     void shouldFindTheServerThatWasRestartedAtTheSameAddress() {
-        RpcServer first =
-                keep(server("a", new NumbersService("first")).listen(ANY_PORT).start());
+        RpcServer first = serve("a", new NumbersService("first"));
         URI address = first.address().orElseThrow();
         RpcChannel channel = channel("b");
         Numbers numbers = channel.stub(Numbers.class);
@@ -517,14 +405,7 @@ class RoutesTest {
         assertThat(gone.code()).isEqualTo(Status.Code.UNAVAILABLE);
         keep(server("a", new NumbersService("second")).listen(address).start());
 
-        Await.until("the second server", () -> {
-            try {
-                return numbers.who().equals("second");
-            } catch (RpcException e) {
-                assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
-                return false;
-            }
-        });
+        Await.until("the second server", () -> isAnswered(numbers, "second"));
     }
 
     @Test

@@ -1,7 +1,7 @@
 package dev.rackcall.directory.file;
 
-import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.OwnerLock;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package dev.rackcall.directory.file;
 
-import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryOptions;
 import dev.rackcall.directory.DirectoryStore;
 import dev.rackcall.shm.os.OsException;
@@ -64,7 +64,7 @@ final class FileStore implements DirectoryStore {
 
     static FileStore open(Path path, DirectoryOptions options) {
         Path root = path.toAbsolutePath().normalize();
-        return new FileStore(root, RootFolder.join(root, members(root)), options);
+        return new FileStore(root, members(root).joinIn(root), options);
     }
 
     // --- Changes

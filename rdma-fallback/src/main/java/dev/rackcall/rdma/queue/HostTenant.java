@@ -1,10 +1,10 @@
 package dev.rackcall.rdma.queue;
 
-import dev.rackcall.cp.AgentLink;
-import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.cp.Patience;
+import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.client.AgentFolder;
+import dev.rackcall.cp.client.Patience;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import java.nio.file.Path;
@@ -41,7 +41,7 @@ final class HostTenant {
     /** Why it could not join now, if so. Waits for nobody. */
     Optional<String> obstacle() {
         Path where = folder.get();
-        return AgentLink.isServed(where)
+        return AgentFolder.isServed(where)
                 ? Optional.empty()
                 : Optional.of("this process takes no part in a control plane: no agent process serves in " + where
                         + ", and QueueSettings.use has named no other agent");
@@ -80,7 +80,7 @@ final class HostTenant {
     /** An agent process that has just begun does not listen yet. */
     private void pauseIfItMayGoOn(Throwable cause, long end) {
         boolean isAbsent = cause instanceof ControlPlaneException e && e.kind() == Kind.UNREACHABLE;
-        if (isAbsent && !AgentLink.isServed(folder.get())) {
+        if (isAbsent && !AgentFolder.isServed(folder.get())) {
             throw unavailable(
                     "this process has no tenant of the control plane, so no virtual queue leads anywhere, and no"
                             + " agent process serves in %s; start ./rackcall agent, or open an Agent and give QueueSettings.use"
@@ -123,7 +123,7 @@ final class HostTenant {
 
     private void join(CompletableFuture<Tenant> next) {
         try {
-            Tenant made = AgentLink.join(
+            Tenant made = AgentFolder.join(
                     folder.get(), "process " + ProcessHandle.current().pid());
             joined = Optional.of(made);
             next.complete(made);

@@ -124,8 +124,8 @@ final class QueueCarrier extends MirrorCarrier {
         QueueEnd end = null;
         try {
             end = new QueueEnd(tenant, memory, QueueHello.FIXED_BYTES + packetBytes);
-            VirtualQueue queue = end.connect(hub, host);
-            return new QueueCarrier(hub, host, end, queue, end.connect(hub, host), port);
+            VirtualQueue queue = end.keepQueue(hub.connect(host));
+            return new QueueCarrier(hub, host, end, queue, end.keepQueue(hub.connect(host)), port);
         } catch (RuntimeException | Error e) {
             if (end != null) {
                 end.close();

@@ -2,8 +2,8 @@ package dev.rackcall.rdma.queue;
 
 import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.Patience;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.client.Patience;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.spi.CarrierProvider;

@@ -1,9 +1,8 @@
 package dev.rackcall.rdma.queue;
 
-import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.Patience;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.cp.client.Patience;
 import dev.rackcall.rdma.end.EndMemory;
 import dev.rackcall.rdma.end.Hello;
 import dev.rackcall.rdma.end.PeerMemory;
@@ -35,8 +34,6 @@ final class QueueEnd extends EndMemory {
     static final long LISTENS = 0;
     static final long BEAT = 64;
     static final long SEEN = 128;
-    /** Length of the words; behind them lies the hello. */
-    static final long WORDS_BYTES = 192;
 
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
@@ -56,7 +53,7 @@ final class QueueEnd extends EndMemory {
         this.memory = memory.mapped();
         try {
             region = keep(tenant.register(memory.file(), memory.mapped(), PEER));
-            words = keep(PassingMemory.make(tenant, "rackcall-words", WORDS_BYTES + helloBytes, PEER))
+            words = keep(PassingMemory.make(tenant, "rackcall-words", QueueHello.WORDS_BYTES + helloBytes, PEER))
                     .region();
         } catch (RuntimeException | Error e) {
             close();
@@ -65,8 +62,8 @@ final class QueueEnd extends EndMemory {
     }
 
     /** A virtual queue that is closed with this end. */
-    VirtualQueue connect(QueueHub hub, HostId host) {
-        return keep(hub.connect(host));
+    VirtualQueue keepQueue(VirtualQueue queue) {
+        return keep(queue);
     }
 
     /** The peer's clock when it has written that last; 0 if it never has. */
@@ -86,7 +83,7 @@ final class QueueEnd extends EndMemory {
      */
     QueueHello hello(long number, int port, ByteBuffer packet) {
         PeerMemory mine = new PeerMemory(region.address(), region.remoteKey(), memory.byteSize());
-        PeerMemory its = new PeerMemory(words.address(), words.remoteKey(), WORDS_BYTES);
+        PeerMemory its = new PeerMemory(words.address(), words.remoteKey(), QueueHello.WORDS_BYTES);
         return new QueueHello(number, port, its, Hello.now(mine, packet));
     }
 
@@ -94,7 +91,9 @@ final class QueueEnd extends EndMemory {
     void write(QueueHello hello, QueueMessage header) {
         hello.write(
                 header,
-                words.memory().asSlice(WORDS_BYTES, hello.messageBytes()).asByteBuffer());
+                words.memory()
+                        .asSlice(QueueHello.WORDS_BYTES, hello.messageBytes())
+                        .asByteBuffer());
     }
 
     /**

@@ -20,6 +20,9 @@ record QueueHello(long number, int port, PeerMemory words, Hello hello) {
     /** Without the packet, with the message's header. */
     static final int FIXED_BYTES = QueueMessage.BYTES + 8 + 4 + 4 + 8 + Hello.FIXED_BYTES;
 
+    /** Length of the {@link QueueEnd}'s words; behind them lies its own hello. */
+    static final long WORDS_BYTES = 192;
+
     static final int MAX_BYTES = FIXED_BYTES + Hello.MAX_PACKET_BYTES;
 
     /** Of a server that refuses the client. */
@@ -57,6 +60,6 @@ record QueueHello(long number, int port, PeerMemory words, Hello hello) {
         if (words < 0) {
             throw new ForeignPeerException("it has no words at address " + words);
         }
-        return new QueueHello(number, port, new PeerMemory(words, key, QueueEnd.WORDS_BYTES), Hello.read(buffer));
+        return new QueueHello(number, port, new PeerMemory(words, key, WORDS_BYTES), Hello.read(buffer));
     }
 }

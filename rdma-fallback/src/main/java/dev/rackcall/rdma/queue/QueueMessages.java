@@ -106,7 +106,7 @@ final class QueueMessages {
         reap();
         if (hello.isPresent()) {
             PendingHello first = hello.get();
-            if (!push(request.sendWithImmediate(port).from(first.region(), QueueEnd.WORDS_BYTES, first.length()))) {
+            if (!push(request.sendWithImmediate(port).from(first.region(), QueueHello.WORDS_BYTES, first.length()))) {
                 return;
             }
             hello = Optional.empty();

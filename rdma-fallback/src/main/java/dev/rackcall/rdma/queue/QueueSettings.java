@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * when it first needs virtual queues. Elsewhere, or to have another name there, say whose queues are used. Thread-safe.
  *
  * {@snippet :
- * Tenant tenant = AgentLink.join(folder, "orders", () -> Agent.open(Devices.find("soft:a"), options)); // of the host's agent, or else of one's own
+ * Tenant tenant = AgentFolder.join(folder, "orders", () -> Agent.open(Devices.find("soft:a"), options)); // of the host's agent, or else of one's own
  * QueueSettings.use(tenant);
  * RpcChannel channel = RpcChannel.builder("/shop/cart").address(URI.create("vq://b:7")).open();
  * }
@@ -80,7 +80,7 @@ public final class QueueSettings {
     }
 
     /**
-     * Of a client. For an agent process that does not answer it waits as long as the calling thread's {@link dev.rackcall.cp.Patience} lasts.
+     * Of a client. For an agent process that does not answer it waits as long as the calling thread's {@link dev.rackcall.cp.client.Patience} lasts.
      *
      * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if there is none, or it does not answer
      * @throws dev.rackcall.cp.ControlPlaneException if there is an agent process that does not take this one

@@ -12,12 +12,12 @@ import dev.rackcall.rdma.OwnDirectory;
 import dev.rackcall.rdma.end.Hello;
 import dev.rackcall.rdma.end.PeerMemory;
 import dev.rackcall.rpc.CallOptions;
-import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.EchoService;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.spi.CarrierProvider;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
@@ -285,7 +285,7 @@ class QueueBadInputTest {
     }
 
     private static QueueHello hello(int key, long bytes, ByteBuffer packet) {
-        PeerMemory words = new PeerMemory(8192, key, QueueEnd.WORDS_BYTES);
+        PeerMemory words = new PeerMemory(8192, key, QueueHello.WORDS_BYTES);
         return new QueueHello(5, 70_000, words, new Hello(new PeerMemory(4096, key, bytes), 0, packet));
     }
 

@@ -1,12 +1,12 @@
 package dev.rackcall.rdma.queue;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentLink;
-import dev.rackcall.cp.AgentOptions;
-import dev.rackcall.cp.AgentServer;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.cp.MetaServer;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.client.AgentFolder;
+import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.cp.server.AgentServer;
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.Devices;
 import dev.rackcall.verbs.soft.FaultPlan;
@@ -80,7 +80,7 @@ public final class QueueHosts implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         openDoor(name);
-        return AgentLink.join(folder(name), name + "s");
+        return AgentFolder.join(folder(name), name + "s");
     }
 
     /** Where a host's agent is served. */

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rpc.Dispatch;
-import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.EchoService;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.SandboxPolicy;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.rpc.spi.ServerSpec;
 import dev.rackcall.rpc.spi.ServiceDefinition;

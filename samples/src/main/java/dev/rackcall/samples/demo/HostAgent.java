@@ -1,13 +1,13 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.cp.Agent;
-import dev.rackcall.cp.AgentLink;
-import dev.rackcall.cp.AgentOptions;
 import dev.rackcall.cp.ControlAddress;
-import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.client.AgentFolder;
 import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
 import dev.rackcall.verbs.VerbsException;
@@ -46,7 +46,7 @@ final class HostAgent implements AutoCloseable {
                         open(setup.host(), ControlAddress.parse(setup.meta().get())));
             }
             Path folder = RuntimeDirectory.defaultPath();
-            return AgentLink.isServed(folder)
+            return AgentFolder.isServed(folder)
                     ? Optional.of(new HostAgent(Optional.empty(), join(folder, setup.host(), patience)))
                     : Optional.empty();
         } catch (ControlPlaneException | VerbsException e) {
@@ -67,9 +67,9 @@ final class HostAgent implements AutoCloseable {
         long begin = System.nanoTime();
         while (true) {
             try {
-                return AgentLink.join(folder, host);
+                return AgentFolder.join(folder, host);
             } catch (ControlPlaneException e) {
-                boolean mayGoOn = e.kind() == Kind.UNREACHABLE && AgentLink.isServed(folder);
+                boolean mayGoOn = e.kind() == Kind.UNREACHABLE && AgentFolder.isServed(folder);
                 if (!mayGoOn || System.nanoTime() - begin >= patience.toNanos()) {
                     throw e;
                 }

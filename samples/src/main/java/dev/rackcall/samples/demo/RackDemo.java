@@ -1,6 +1,6 @@
 package dev.rackcall.samples.demo;
 
-import dev.rackcall.cp.MetaServer;
+import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.samples.demo.RackHost.Role;
 import dev.rackcall.samples.demo.RackHost.Sample;
 import dev.rackcall.samples.demo.RackHost.Setup;

@@ -1,6 +1,5 @@
 package dev.rackcall.lock;
 
-import dev.rackcall.lock.LockSession.Descriptor;
 import java.lang.foreign.MemorySegment;
 
 /** One lock, and threads of its cohorts that all reach it by memory: what a device does for the remote ones a processor does as well. */
@@ -91,7 +90,7 @@ final class Locks {
 
     /** Who takes the lock once. */
     static final class Person {
-        private final Waiting waiting = new Waiting(false);
+        private final LockWait waiting = new LockWait(false);
         private final CohortQueue queue;
         private final Readers readers;
         private final Descriptor descriptor;

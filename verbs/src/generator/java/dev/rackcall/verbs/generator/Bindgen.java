@@ -195,12 +195,14 @@ public final class Bindgen {
 
     private void probe(Path folder) throws IOException {
         StringBuilder body = new StringBuilder();
-        expectations.forEach((c, java) -> body.append("all.put(\"%s\", (long) %s);\n".formatted(c, java)));
+        expectations.forEach((c, java) -> body.append("add(all, \"%s\", %s);\n".formatted(c, java)));
         Files.writeString(
                 folder.resolve("Expectations.java"),
                 HEADER + "import java.util.LinkedHashMap;\nimport java.util.Map;\n\n"
                         + "/** The value that the bindings have for each C expression. */\n"
                         + "final class Expectations {\nprivate Expectations() {}\n\nstatic Map<String, Long> all() {\n"
-                        + "Map<String, Long> all = new LinkedHashMap<>();\n" + body + "return all;\n}\n}\n");
+                        + "Map<String, Long> all = new LinkedHashMap<>();\n" + body
+                        + "return all;\n}\n\nprivate static void add(Map<String, Long> all, String expression, long value) {\n"
+                        + "all.put(expression, value);\n}\n}\n");
     }
 }

@@ -5,15 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.verbs.Bench;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Connected;
+import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.QueuePairType;
-import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.WorkRequest;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
 import dev.rackcall.verbs.soft.wire.SoftGid;
+import java.lang.foreign.ValueLayout;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
@@ -30,9 +31,7 @@ class FaultPlanTest {
     private final WorkRequest request = WorkRequest.create(1, 64);
 
     private WorkRequest write(Bench to) {
-        return request.write(to.region.address(), to.region.remoteKey())
-                .inline(1)
-                .signaled();
+        return to.write(request).inline(1).signaled();
     }
 
     @Test
@@ -41,15 +40,14 @@ class FaultPlanTest {
         SoftDevice peer = SoftDevice.of("slow", SoftOptions.local().withFaults(slow));
         try (Connected pair =
                 new Connected(new Bench(device), new Bench(peer), Bench.PATIENT, InitAttributes.connected())) {
-            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+            pair.succeed(write(pair.b));
             slow.latency(Duration.ofSeconds(50));
-            request.write(pair.b.region.address(), pair.b.region.remoteKey());
+            pair.b.write(request);
             for (int i = 0; i < 5; i++) {
                 pair.qa.postSend(request.inline(100 + i).id(i));
             }
             Bench.waitUntil(
-                    "all are done and none is answered",
-                    () -> pair.b.memory.get(java.lang.foreign.ValueLayout.JAVA_LONG, 0) == 104);
+                    "all are done and none is answered", () -> pair.b.memory.get(ValueLayout.JAVA_LONG, 0) == 104);
             assertThat(plan.cutConnections()).isPositive();
 
             List<Bench.Done> ended = pair.a.next(5);
@@ -59,8 +57,8 @@ class FaultPlanTest {
             assertThat(ended.stream().map(Bench.Done::id)).containsExactly(0L, 1L, 2L, 3L, 4L);
 
             slow.latency(Duration.ZERO);
-            connectAnew(pair);
-            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+            pair.reconnect();
+            pair.succeed(write(pair.b));
         }
     }
 
@@ -68,7 +66,7 @@ class FaultPlanTest {
     void shouldConnectAgainWhenNothingWasUnderWay() throws Exception {
         try (Connected pair = new Connected(device)) {
             for (int i = 0; i < 5; i++) {
-                assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+                pair.succeed(write(pair.b));
                 plan.cutConnections();
             }
         }
@@ -82,23 +80,16 @@ class FaultPlanTest {
         FaultPlan hit = own ? plan : peers;
         try (Connected pair =
                 new Connected(new Bench(device), new Bench(peer), ReadyToSend.defaults(), InitAttributes.connected())) {
-            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+            pair.succeed(write(pair.b));
             hit.portDown();
             assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
-            connectAnew(pair);
+            pair.reconnect();
             assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
 
             hit.portUp();
-            connectAnew(pair);
-            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+            pair.reconnect();
+            pair.succeed(write(pair.b));
         }
-    }
-
-    private static void connectAnew(Connected pair) {
-        pair.qa.toReset();
-        pair.qb.toReset();
-        pair.a.connect(pair.qa, pair.b, pair.qb);
-        pair.b.connect(pair.qb, pair.a, pair.qa);
     }
 
     /** What is done is done: a peer that ends later does not make it fail. */
@@ -112,10 +103,8 @@ class FaultPlanTest {
                 QueuePair qb = b.queuePair(QueuePairType.RC);
                 a.connect(qa, b, qb);
                 b.connect(qb, a, qa);
-                qa.postSend(request.write(b.region.address(), b.region.remoteKey())
-                        .inline(77)
-                        .id(77));
-                Bench.waitUntil("it is there", () -> b.memory.get(java.lang.foreign.ValueLayout.JAVA_LONG, 0) == 77);
+                qa.postSend(b.write(request).inline(77).id(77));
+                Bench.waitUntil("it is there", () -> b.memory.get(ValueLayout.JAVA_LONG, 0) == 77);
             }
             qa.postSend(request.write(0, 0).inline(78).id(78));
             assertThat(a.next().id()).isEqualTo(78);
@@ -125,10 +114,10 @@ class FaultPlanTest {
     @Test
     void shouldHoldMessagesAndAnswersBack() throws Exception {
         try (Connected pair = new Connected(device)) {
-            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+            pair.succeed(write(pair.b));
             plan.latency(Duration.ofMillis(30));
             long start = System.nanoTime();
-            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+            pair.succeed(write(pair.b));
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofMillis(60));
         }
     }
@@ -137,8 +126,8 @@ class FaultPlanTest {
     void shouldLoseDatagrams() throws Exception {
         try (Bench a = new Bench(device);
                 Bench b = new Bench(device)) {
-            QueuePair from = datagrams(a);
-            QueuePair to = datagrams(b);
+            QueuePair from = a.datagrams(1);
+            QueuePair to = b.datagrams(1);
             var handle = a.keep(a.domain.createAddressHandle(a.pathTo(b)));
             plan.datagramLoss(0.5);
             for (int i = 0; i < 100; i++) {
@@ -158,14 +147,6 @@ class FaultPlanTest {
         }
     }
 
-    private static QueuePair datagrams(Bench bench) {
-        QueuePair queuePair = bench.queuePair(QueuePairType.UD);
-        queuePair.toInit(InitAttributes.datagram(1));
-        queuePair.toReadyToReceive(ReadyToReceive.unconnected());
-        queuePair.toReadyToSend(ReadyToSend.defaults());
-        return queuePair;
-    }
-
     @Test
     void shouldLoseCompletions() throws Exception {
         try (Connected pair = new Connected(device)) {
@@ -181,10 +162,7 @@ class FaultPlanTest {
         try (ServerSocket silent = new ServerSocket(0, 5, SoftOptions.local().address());
                 Bench a = new Bench(device)) {
             var gid = SoftGid.of(new java.net.InetSocketAddress(silent.getInetAddress(), silent.getLocalPort()));
-            QueuePair queuePair = a.queuePair(QueuePairType.RC);
-            queuePair.toInit(InitAttributes.connected());
-            queuePair.toReadyToReceive(ReadyToReceive.from(dev.rackcall.verbs.AddressVector.of(gid, 0), 77));
-            queuePair.toReadyToSend(ReadyToSend.defaults().withRetries(10, 2));
+            QueuePair queuePair = a.connectedTo(gid, 77, ReadyToSend.defaults().withRetries(10, 2));
             queuePair.postSend(request.write(0, 0).inline(1).id(5));
             try (Socket peer = silent.accept()) {
                 byte[] hello = peer.getInputStream().readNBytes(FrameLayout.HELLO_BYTES);
@@ -202,14 +180,11 @@ class FaultPlanTest {
     @Test
     void shouldGiveUpAPeerThatIsNotThere() throws Exception {
         try (Bench a = new Bench(device)) {
-            dev.rackcall.verbs.Gid gone;
+            Gid gone;
             try (Bench b = new Bench(device)) {
                 gone = b.gid();
             }
-            QueuePair queuePair = a.queuePair(QueuePairType.RC);
-            queuePair.toInit(InitAttributes.connected());
-            queuePair.toReadyToReceive(ReadyToReceive.from(dev.rackcall.verbs.AddressVector.of(gone, 0), 77));
-            queuePair.toReadyToSend(ReadyToSend.defaults());
+            QueuePair queuePair = a.connectedTo(gone, 77, ReadyToSend.defaults());
             queuePair.postSend(request.write(0, 0).inline(1).signaled());
             assertThat(a.next().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
             assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);

@@ -2,16 +2,12 @@ package dev.rackcall.verbs.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.verbs.AddressVector;
 import dev.rackcall.verbs.Bench;
 import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.Connected;
 import dev.rackcall.verbs.Gid;
-import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairState;
-import dev.rackcall.verbs.QueuePairType;
-import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.WorkRequest;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
 import dev.rackcall.verbs.soft.wire.SoftGid;
@@ -44,10 +40,7 @@ class HostileTargetTest {
         victim = bystanders.a;
         listening = new ServerSocket(0, 5, SoftOptions.local().address());
         gid = SoftGid.of(new InetSocketAddress(listening.getInetAddress(), listening.getLocalPort()));
-        queuePair = victim.queuePair(QueuePairType.RC);
-        queuePair.toInit(InitAttributes.connected());
-        queuePair.toReadyToReceive(ReadyToReceive.from(AddressVector.of(gid, 0), 77));
-        queuePair.toReadyToSend(Bench.PATIENT);
+        queuePair = victim.connectedTo(gid, 77, Bench.PATIENT);
     }
 
     @AfterEach
@@ -56,9 +49,7 @@ class HostileTargetTest {
             assertThat(open).isNotNull();
             listening.close();
             Bench.Done done =
-                    bystanders.run(request.write(bystanders.b.region.address(), bystanders.b.region.remoteKey())
-                            .inline(1)
-                            .signaled());
+                    bystanders.run(bystanders.b.write(request).inline(1).signaled());
             assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
         }
     }
@@ -87,9 +78,7 @@ class HostileTargetTest {
             assertThat(victim.next().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
         }
         queuePair.toReset();
-        queuePair.toInit(InitAttributes.connected());
-        queuePair.toReadyToReceive(ReadyToReceive.from(AddressVector.of(gid, 0), 77));
-        queuePair.toReadyToSend(Bench.PATIENT);
+        victim.connect(queuePair, gid, 77, Bench.PATIENT);
         read();
         try (Socket peer = accepted()) {
             peer.getOutputStream().write(hello(FrameLayout.VERSION, new Gid(3, 4)));

@@ -68,19 +68,15 @@ class TlsTest {
             var source = pair.a.register(from, EnumSet.allOf(Access.class));
             var target = pair.b.register(to, EnumSet.allOf(Access.class));
 
-            assertThat(pair.run(request.write(target.address(), target.remoteKey())
-                                    .from(source, 0, length)
-                                    .signaled())
-                            .status())
-                    .isEqualTo(CompletionStatus.SUCCESS);
+            pair.succeed(request.write(target.address(), target.remoteKey())
+                    .from(source, 0, length)
+                    .signaled());
             assertThat(from.mismatch(to)).isEqualTo(-1);
 
             from.fill((byte) 0);
-            assertThat(pair.run(request.read(target.address(), target.remoteKey())
-                                    .from(source, 0, length)
-                                    .signaled())
-                            .status())
-                    .isEqualTo(CompletionStatus.SUCCESS);
+            pair.succeed(request.read(target.address(), target.remoteKey())
+                    .from(source, 0, length)
+                    .signaled());
             assertThat(from.mismatch(to)).isEqualTo(-1);
         }
     }
@@ -106,7 +102,7 @@ class TlsTest {
     void shouldNotTalkToAStranger() throws Exception {
         try (Connected pair = connected(bench("a", "b", "stranger"), bench("stranger", "a"));
                 Bench b = bench("b", "a")) {
-            assertThat(pair.run(write(pair.b)).status()).isEqualTo(CompletionStatus.SUCCESS);
+            pair.succeed(write(pair.b));
             var toB = pair.b.queuePair(dev.rackcall.verbs.QueuePairType.RC);
             var atB = b.queuePair(dev.rackcall.verbs.QueuePairType.RC);
             pair.b.connect(toB, b, atB, ReadyToSend.defaults(), InitAttributes.connected());
@@ -139,8 +135,6 @@ class TlsTest {
     }
 
     private WorkRequest write(Bench to) {
-        return request.write(to.region.address(), to.region.remoteKey())
-                .inline(1)
-                .signaled();
+        return to.write(request).inline(1).signaled();
     }
 }

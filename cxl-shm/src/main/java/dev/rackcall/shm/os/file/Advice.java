@@ -21,7 +21,6 @@ public final class Advice {
         long from = (memory.address() + PAGE_BYTES - 1) & -PAGE_BYTES;
         long to = (memory.address() + memory.byteSize()) & -PAGE_BYTES;
         return to > from
-                && LibcMemory.madvise(CallState.current().errnoSegment(), from, to - from, LibcMemory.MADV_HUGEPAGE)
-                        == 0;
+                && LibcFiles.madvise(CallState.current().errnoSegment(), from, to - from, LibcFiles.MADV_HUGEPAGE) == 0;
     }
 }

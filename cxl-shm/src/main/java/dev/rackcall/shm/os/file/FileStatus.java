@@ -50,43 +50,34 @@ public record FileStatus(
     private static final int CHARACTER_DEVICE = 0x2000;
 
     static FileStatus of(int fd, String name) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment statx = arena.allocate(STATX_BYTES, 8);
-            CallState state = CallState.current();
-            int result = LibcFiles.statx(
-                    state.errnoSegment(),
-                    fd,
-                    arena.allocateFrom(""),
-                    LibcFiles.AT_EMPTY_PATH,
-                    LibcFiles.STATX_BASIC_STATS,
-                    statx);
-            if (result != 0) {
-                throw state.failure("statx of " + name);
-            }
-            return read(statx);
-        }
+        return read(fd, "", LibcFiles.AT_EMPTY_PATH)
+                .orElseThrow(() -> CallState.current().failure("statx of " + name));
     }
 
     /** Empty if there is no such file; a symbolic link is not followed. */
     public static Optional<FileStatus> of(Path path) {
+        Optional<FileStatus> status = read(LibcFiles.AT_FDCWD, path.toString(), LibcFiles.AT_SYMLINK_NOFOLLOW);
+        int errno = CallState.current().errno();
+        if (status.isEmpty() && errno != Errno.ENOENT && errno != Errno.ENOTDIR) {
+            throw CallState.current().failure("statx of " + path);
+        }
+        return status;
+    }
+
+    /** Whether the path leads to this file now. */
+    boolean isAt(Path path) {
+        return of(path).filter(this::isSameFile).isPresent();
+    }
+
+    /** Empty if errno says why. */
+    private static Optional<FileStatus> read(int directory, String path, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment statx = arena.allocate(STATX_BYTES, 8);
-            CallState state = CallState.current();
-            int result = LibcFiles.statx(
-                    state.errnoSegment(),
-                    LibcFiles.AT_FDCWD,
-                    arena.allocateFrom(path.toString()),
-                    LibcFiles.AT_SYMLINK_NOFOLLOW,
-                    LibcFiles.STATX_BASIC_STATS,
-                    statx);
-            if (result == 0) {
-                return Optional.of(read(statx));
-            }
-            int errno = state.errno();
-            if (errno == Errno.ENOENT || errno == Errno.ENOTDIR) {
-                return Optional.empty();
-            }
-            throw state.failure("statx of " + path);
+            MemorySegment errno = CallState.current().errnoSegment();
+            MemorySegment name = arena.allocateFrom(path);
+            return LibcFiles.statx(errno, directory, name, flags, LibcFiles.STATX_BASIC_STATS, statx) == 0
+                    ? Optional.of(read(statx))
+                    : Optional.empty();
         }
     }
 

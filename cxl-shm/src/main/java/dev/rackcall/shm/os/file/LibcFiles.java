@@ -5,7 +5,10 @@ import dev.rackcall.shm.os.Linkage;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** C mirror: files. The first argument of each function takes errno; -1 means that it was set. */
+/**
+ * C mirror: files and mappings. The first argument of each function takes errno; -1 means that it was set. Addresses of mapped memory are
+ * plain numbers: a segment argument would keep the mapping from being closed while a thread sleeps in the call.
+ */
 public final class LibcFiles {
     static final int O_RDONLY = 0;
     static final int O_RDWR = 2;
@@ -13,8 +16,6 @@ public final class LibcFiles {
     static final int O_EXCL = 0x80;
     static final int O_CLOEXEC = 0x80000;
     public static final int O_PATH = 0x200000;
-    static final int F_SETFD = 2;
-    static final int FD_CLOEXEC = 1;
     static final int F_OFD_GETLK = 36;
     static final int F_OFD_SETLK = 37;
     static final int F_ADD_SEALS = 1033;
@@ -38,6 +39,13 @@ public final class LibcFiles {
     /** A file without a name; contains O_DIRECTORY. */
     static final int O_TMPFILE = 0x400000 | Abi.current().directoryFlag();
 
+    static final int PROT_READ = 1;
+    static final int PROT_WRITE = 2;
+    static final int MAP_SHARED = 1;
+    static final int MAP_NORESERVE = 0x4000;
+    static final long MAP_FAILED = -1L;
+    static final int MADV_HUGEPAGE = 14;
+
     private static final MethodHandle OPEN = Linkage.libc("open");
     private static final MethodHandle CLOSE = Linkage.libc("close");
     private static final MethodHandle UNLINK = Linkage.libc("unlink");
@@ -49,6 +57,9 @@ public final class LibcFiles {
     private static final MethodHandle STATX = Linkage.libc("statx");
     private static final MethodHandle PWRITE = Linkage.libc("pwrite");
     private static final MethodHandle FCHMOD = Linkage.libc("fchmod");
+    private static final MethodHandle MMAP = Linkage.libc("mmap");
+    private static final MethodHandle MUNMAP = Linkage.libc("munmap");
+    private static final MethodHandle MADVISE = Linkage.libc("madvise");
 
     private LibcFiles() {}
 
@@ -100,5 +111,17 @@ public final class LibcFiles {
 
     public static int fchmod(MemorySegment errno, int fd, int mode) {
         return (int) Linkage.call(FCHMOD, errno, fd, mode);
+    }
+
+    static long mmap(MemorySegment errno, long address, long length, int protection, int flags, int fd, long offset) {
+        return Linkage.call(MMAP, errno, address, length, protection, flags, fd, offset);
+    }
+
+    static int munmap(MemorySegment errno, long address, long length) {
+        return (int) Linkage.call(MUNMAP, errno, address, length);
+    }
+
+    static int madvise(MemorySegment errno, long address, long length, int advice) {
+        return (int) Linkage.call(MADVISE, errno, address, length, advice);
     }
 }

@@ -20,20 +20,20 @@ public final class Mapping implements AutoCloseable {
     }
 
     static Mapping of(int fd, long offset, long bytes, boolean sparse, String name) {
-        return of(fd, offset, bytes, sparse, name, LibcMemory.PROT_READ | LibcMemory.PROT_WRITE);
+        return of(fd, offset, bytes, sparse, name, LibcFiles.PROT_READ | LibcFiles.PROT_WRITE);
     }
 
     static Mapping readOnly(int fd, long offset, long bytes, String name) {
-        return of(fd, offset, bytes, true, name, LibcMemory.PROT_READ);
+        return of(fd, offset, bytes, true, name, LibcFiles.PROT_READ);
     }
 
     private static Mapping of(int fd, long offset, long bytes, boolean sparse, String name, int protection) {
         CallState state = CallState.current();
         // Without NORESERVE a mapping of huge pages would claim the whole quota at once; reserve() does that piece by
         // piece.
-        int flags = LibcMemory.MAP_SHARED | (sparse ? LibcMemory.MAP_NORESERVE : 0);
-        long address = LibcMemory.mmap(state.errnoSegment(), 0, bytes, protection, flags, fd, offset);
-        if (address == LibcMemory.MAP_FAILED) {
+        int flags = LibcFiles.MAP_SHARED | (sparse ? LibcFiles.MAP_NORESERVE : 0);
+        long address = LibcFiles.mmap(state.errnoSegment(), 0, bytes, protection, flags, fd, offset);
+        if (address == LibcFiles.MAP_FAILED) {
             throw new OsException(
                     "mapping " + ByteSize.describe(bytes) + " of " + name,
                     state.errno(),
@@ -41,11 +41,11 @@ public final class Mapping implements AutoCloseable {
         }
         Arena lifetime = Arena.ofShared();
         MemorySegment memory = MemorySegment.ofAddress(address).reinterpret(bytes, lifetime, Mapping::unmap);
-        return new Mapping(lifetime, (protection & LibcMemory.PROT_WRITE) == 0 ? memory.asReadOnly() : memory);
+        return new Mapping(lifetime, (protection & LibcFiles.PROT_WRITE) == 0 ? memory.asReadOnly() : memory);
     }
 
     private static void unmap(MemorySegment memory) {
-        LibcMemory.munmap(CallState.current().errnoSegment(), memory.address(), memory.byteSize());
+        LibcFiles.munmap(CallState.current().errnoSegment(), memory.address(), memory.byteSize());
     }
 
     /** All bytes of the file; alive until {@link #close}. */

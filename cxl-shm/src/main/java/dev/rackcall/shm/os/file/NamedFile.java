@@ -75,8 +75,7 @@ public final class NamedFile {
 
     /** Whether its path still leads to this file. */
     public static boolean isPublished(SharedFile file) {
-        FileStatus opened = FileStatus.of(file.fd(), file.toString());
-        return FileStatus.of(path(file)).filter(opened::isSameFile).isPresent();
+        return FileStatus.of(file.fd(), file.toString()).isAt(path(file));
     }
 
     /** Removes the name, if it still is this file's; the memory stays until its last user has gone. */

@@ -49,7 +49,7 @@ public final class OwnerLock implements AutoCloseable {
                     return Optional.empty();
                 }
                 // The owner before may have removed the file between our open and our lock: that lock is worth nothing.
-                if (isStillNamed(fd, path)) {
+                if (FileStatus.of(fd, path.toString()).isAt(path)) {
                     OwnerLock lock = new OwnerLock(path, fd);
                     lock.write(
                             "pid " + ProcessHandle.current().pid() + (instance.isEmpty() ? "" : " " + instance) + "\n");
@@ -62,11 +62,6 @@ public final class OwnerLock implements AutoCloseable {
             }
         }
         return Optional.empty();
-    }
-
-    private static boolean isStillNamed(int fd, Path path) {
-        FileStatus opened = FileStatus.of(fd, path.toString());
-        return FileStatus.of(path).filter(opened::isSameFile).isPresent();
     }
 
     private void write(String text) {
@@ -107,7 +102,7 @@ public final class OwnerLock implements AutoCloseable {
     public synchronized void close() {
         if (descriptor.tryEnter()) {
             // While the lock is held nobody else can own the name, so this removes our own file and no successor's.
-            if (isStillNamed(descriptor.fd(), path)) {
+            if (FileStatus.of(descriptor.fd(), path.toString()).isAt(path)) {
                 OpenFile.unlink(path);
             }
             descriptor.close();

@@ -314,7 +314,7 @@ public final class SharedFile implements AutoCloseable {
         if (kind == Kind.DAX) {
             return;
         }
-        inside(fd -> Reservation.make(fd, kind, base + offset, length, name));
+        inside(fd -> MemoryBudget.reserve(fd, kind, base + offset, length, name));
     }
 
     /**

@@ -29,7 +29,7 @@ public final class EventPoll implements AutoCloseable {
     /** The data field follows the events without padding where the structure is packed. */
     private static final long DATA = (long) EVENT_BYTES - Long.BYTES;
 
-    private static final int HANGUP_EVENTS = LibcEvents.EPOLLHUP | LibcEvents.EPOLLRDHUP | LibcEvents.EPOLLERR;
+    private static final int HANGUP_EVENTS = LibcSockets.EPOLLHUP | LibcSockets.EPOLLRDHUP | LibcSockets.EPOLLERR;
 
     private final Descriptor epoll;
     private final Descriptor wakeUp;
@@ -49,11 +49,11 @@ public final class EventPoll implements AutoCloseable {
     /** @throws OsException if this process has no descriptors left */
     public static EventPoll create() {
         CallState state = CallState.current();
-        int epoll = LibcEvents.epollCreate1(state.errnoSegment(), LibcEvents.EPOLL_CLOEXEC);
+        int epoll = LibcSockets.epollCreate1(state.errnoSegment(), LibcSockets.EPOLL_CLOEXEC);
         if (epoll < 0) {
             throw new OsException("epoll_create1", state.errno(), "raise ulimit -n or close connections");
         }
-        int wakeUp = LibcEvents.eventfd(state.errnoSegment(), 0, LibcEvents.EFD_CLOEXEC | LibcEvents.EFD_NONBLOCK);
+        int wakeUp = LibcSockets.eventfd(state.errnoSegment(), 0, LibcSockets.EFD_CLOEXEC | LibcSockets.EFD_NONBLOCK);
         if (wakeUp < 0) {
             OsException failure = new OsException("eventfd", state.errno(), "raise ulimit -n or close connections");
             Descriptor.close(epoll);
@@ -85,10 +85,10 @@ public final class EventPoll implements AutoCloseable {
         epoll.enter();
         try (Arena call = Arena.ofConfined()) {
             MemorySegment event = call.allocate(EVENT_BYTES, 8);
-            event.set(JAVA_INT_UNALIGNED, EVENTS, LibcEvents.EPOLLIN | LibcEvents.EPOLLRDHUP);
+            event.set(JAVA_INT_UNALIGNED, EVENTS, LibcSockets.EPOLLIN | LibcSockets.EPOLLRDHUP);
             event.set(JAVA_LONG_UNALIGNED, DATA, tag);
             CallState state = CallState.current();
-            if (LibcEvents.epollCtl(state.errnoSegment(), epoll.fd(), LibcEvents.EPOLL_CTL_ADD, fd, event) != 0) {
+            if (LibcSockets.epollCtl(state.errnoSegment(), epoll.fd(), LibcSockets.EPOLL_CTL_ADD, fd, event) != 0) {
                 throw state.failure("watching descriptor " + fd);
             }
         } finally {
@@ -101,8 +101,8 @@ public final class EventPoll implements AutoCloseable {
         epoll.enter();
         try {
             CallState state = CallState.current();
-            int result = LibcEvents.epollCtl(
-                    state.errnoSegment(), epoll.fd(), LibcEvents.EPOLL_CTL_DEL, fd, MemorySegment.NULL);
+            int result = LibcSockets.epollCtl(
+                    state.errnoSegment(), epoll.fd(), LibcSockets.EPOLL_CTL_DEL, fd, MemorySegment.NULL);
             if (result != 0 && state.errno() != Errno.ENOENT && state.errno() != Errno.EBADF) {
                 throw state.failure("no longer watching descriptor " + fd);
             }
@@ -136,7 +136,7 @@ public final class EventPoll implements AutoCloseable {
         if (nanosecondWait) {
             timespec.set(JAVA_LONG, 0, timeoutNanos / NANOS_PER_SECOND);
             timespec.set(JAVA_LONG, Long.BYTES, timeoutNanos % NANOS_PER_SECOND);
-            ready = LibcEvents.epollPwait2(state.errnoSegment(), epoll.fd(), events, CAPACITY, timespec);
+            ready = LibcSockets.epollPwait2(state.errnoSegment(), epoll.fd(), events, CAPACITY, timespec);
             if (ready < 0 && state.errno() == Errno.ENOSYS) {
                 // Linux before 5.11.
                 nanosecondWait = false;
@@ -145,7 +145,7 @@ public final class EventPoll implements AutoCloseable {
         } else {
             // Rounded up: rounded down, a wait of less than a millisecond would spin.
             long millis = Math.min(Integer.MAX_VALUE, (timeoutNanos + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
-            ready = LibcEvents.epollWait(state.errnoSegment(), epoll.fd(), events, CAPACITY, (int) millis);
+            ready = LibcSockets.epollWait(state.errnoSegment(), epoll.fd(), events, CAPACITY, (int) millis);
         }
         if (ready >= 0) {
             return ready;
@@ -162,7 +162,7 @@ public final class EventPoll implements AutoCloseable {
             long at = (long) i * EVENT_BYTES;
             long tag = events.get(JAVA_LONG_UNALIGNED, at + DATA);
             if (tag == WAKE_UP_TAG) {
-                LibcEvents.eventfdRead(CallState.current().errnoSegment(), wakeUp.fd(), counter);
+                LibcSockets.eventfdRead(CallState.current().errnoSegment(), wakeUp.fd(), counter);
                 continue;
             }
             tags[count] = tag;
@@ -187,7 +187,7 @@ public final class EventPoll implements AutoCloseable {
         if (wakeUp.tryEnter()) {
             try {
                 // A full counter (EAGAIN) means that a wake-up is pending already.
-                LibcEvents.eventfdWrite(CallState.current().errnoSegment(), wakeUp.fd(), 1);
+                LibcSockets.eventfdWrite(CallState.current().errnoSegment(), wakeUp.fd(), 1);
             } finally {
                 wakeUp.exit();
             }

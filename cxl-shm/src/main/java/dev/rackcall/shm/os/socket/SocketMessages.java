@@ -1,15 +1,27 @@
 package dev.rackcall.shm.os.socket;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
 import dev.rackcall.shm.os.CallState;
 import dev.rackcall.shm.os.Errno;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.Descriptor;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 
 /** Whole messages with descriptors over a socket (sendmsg(2), recvmsg(2), SCM_RIGHTS); waits are bounded. */
 final class SocketMessages {
+    /** struct pollfd: 0 descriptor, 4 events, 6 returned events. */
+    static final long POLLFD_EVENTS = 4;
+
+    private static final long PAUSE_NANOS = 200_000;
+    private static final long LONGEST_PAUSE_NANOS = 5_000_000;
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
     private SocketMessages() {}
 
     /** See {@link UnixSocket#send}. */
@@ -31,8 +43,7 @@ final class SocketMessages {
                     < 0) {
                 int errno = state.errno();
                 if (errno != Errno.EINTR
-                        && (errno != Errno.EAGAIN
-                                || !SocketWait.await(descriptor.fd(), LibcSockets.POLLOUT, deadline))) {
+                        && (errno != Errno.EAGAIN || !await(descriptor.fd(), LibcSockets.POLLOUT, deadline))) {
                     throw new OsException("sending " + message.length + " bytes over " + name, errno);
                 }
             }
@@ -65,7 +76,7 @@ final class SocketMessages {
                 if (errno != Errno.EAGAIN && errno != Errno.EINTR) {
                     throw new OsException("receiving from " + name, errno);
                 }
-                if (errno == Errno.EAGAIN && !SocketWait.await(descriptor.fd(), LibcSockets.POLLIN, deadline)) {
+                if (errno == Errno.EAGAIN && !await(descriptor.fd(), LibcSockets.POLLIN, deadline)) {
                     return Optional.empty();
                 }
             }
@@ -95,5 +106,57 @@ final class SocketMessages {
         for (int fd : fds) {
             Descriptor.close(fd);
         }
+    }
+
+    // ---- waiting
+
+    /**
+     * Waits for an event or an error.
+     *
+     * @param deadline as {@link System#nanoTime}
+     * @return false if the time is over
+     */
+    static boolean await(int fd, short events, long deadline) {
+        long left = deadline - System.nanoTime();
+        if (left <= 0) {
+            return false;
+        }
+        if (Thread.currentThread().isVirtual()) {
+            park(fd, events, deadline);
+        } else {
+            poll(fd, events, (int) Math.min(Integer.MAX_VALUE, (left + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI));
+        }
+        // After a time-out or a signal the caller tries once more and then finds the deadline passed.
+        return true;
+    }
+
+    /** In poll(2) a virtual thread would keep its carrier from all others, of which one may hold a lock that the peer in this process needs to answer. */
+    private static void park(int fd, short events, long deadline) {
+        long pause = PAUSE_NANOS;
+        boolean isReady = false;
+        for (long left = deadline - System.nanoTime(); left > 0 && !isReady; left = deadline - System.nanoTime()) {
+            LockSupport.parkNanos(Math.min(left, pause));
+            // An interrupted thread does not park, and has to leave its carrier all the same.
+            Thread.yield();
+            isReady = poll(fd, events, 0);
+            pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
+        }
+    }
+
+    /** Whether the event or an error is there. */
+    private static boolean poll(int fd, short events, int millis) {
+        CallState state = CallState.current();
+        MemorySegment pollfd = state.scratch();
+        pollfd.set(JAVA_INT, 0, fd);
+        pollfd.set(JAVA_SHORT, POLLFD_EVENTS, events);
+        int ready = LibcSockets.poll(state.errnoSegment(), pollfd, 1, millis);
+        if (ready < 0 && state.errno() != Errno.EINTR) {
+            throw state.failure("waiting for a socket");
+        }
+        return ready != 0;
+    }
+
+    static void pause() {
+        LockSupport.parkNanos(PAUSE_NANOS);
     }
 }

@@ -95,7 +95,7 @@ public final class UnixSocket implements AutoCloseable {
                     throw new OsException("connecting to " + path, errno, advice);
                 }
                 // The kernel offers no event for a free place in a backlog.
-                SocketWait.pause();
+                SocketMessages.pause();
             }
             return new UnixSocket(fd, "socket " + path, Optional.empty());
         } catch (RuntimeException e) {

@@ -51,7 +51,7 @@ class SharedFileTest {
     }
 
     private static long missing(SharedFile file, long length) {
-        return Reservation.missing(FileStatus.of(file.fd(), "test"), length);
+        return MemoryBudget.missing(FileStatus.of(file.fd(), "test"), length);
     }
 
     @Test

@@ -275,8 +275,9 @@ public final class ClientMemory {
         if (Ref.arenaId(ref) == welcome.shared().id() && !isMirrored()) {
             return sharedArena();
         }
-        throw new RefException(Ref.describe(ref)
-                + " lies in a scope of the server's; copy it into a scope of channel.newScope() with DeepCopy.DEFAULT.copy");
+        throw new RefException(
+                Ref.describe(ref)
+                        + " lies in a scope of the server's; copy it into a scope of channel.newScope() with DeepCopy.DEFAULT.copy");
     }
 
     /** The seals of the request arena, made for the first scope that is to be sealed; empty if this host has none. */

@@ -3,11 +3,11 @@ package dev.rackcall.rpc.shm.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.rackcall.rpc.Library.Page;
-import dev.rackcall.rpc.Library;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Library;
+import dev.rackcall.rpc.contract.Library.Page;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import dev.rackcall.shm.Ref;

@@ -1,7 +1,7 @@
 package dev.rackcall.rpc.shm.client;
 
-import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.contract.Echo;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

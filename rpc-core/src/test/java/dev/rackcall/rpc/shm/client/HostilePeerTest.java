@@ -3,13 +3,13 @@ package dev.rackcall.rpc.shm.client;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.Catalogue;
 import dev.rackcall.rpc.Dispatch;
-import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.HostileTarget;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.hostile.Catalogue;
+import dev.rackcall.rpc.hostile.HostileTarget;
 import dev.rackcall.shm.OutOfArenaException;
 import dev.rackcall.shm.RefException;
 import dev.rackcall.shm.Scope;

@@ -1,10 +1,10 @@
 package dev.rackcall.rpc.shm.client;
 
-import dev.rackcall.rpc.Catalogue;
-import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.HostileTarget;
 import dev.rackcall.rpc.MethodDescriptor;
+import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.generated.EverythingProbe;
+import dev.rackcall.rpc.hostile.Catalogue;
+import dev.rackcall.rpc.hostile.HostileTarget;
 import dev.rackcall.rpc.shm.client.HostileConnection.End;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;

@@ -4,15 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallObserver;
-import dev.rackcall.rpc.Catalogue;
-import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.HostileTarget;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Metadata;
 import dev.rackcall.rpc.MethodDescriptor;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.generated.EverythingProbe;
+import dev.rackcall.rpc.hostile.Catalogue;
+import dev.rackcall.rpc.hostile.HostileTarget;
 import dev.rackcall.rpc.shm.Transports;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.CallObserver;
 import dev.rackcall.rpc.Dispatch;
-import dev.rackcall.rpc.Feed;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.call.Feed;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.ControlOp;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;

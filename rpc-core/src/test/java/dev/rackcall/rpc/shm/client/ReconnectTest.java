@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallOptions;
-import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.spi.ServiceDefinition;
 import java.nio.file.Path;
 import java.time.Duration;

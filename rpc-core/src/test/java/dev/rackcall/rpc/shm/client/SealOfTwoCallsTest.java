@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.rackcall.rpc.RpcServer;
-import dev.rackcall.rpc.SealedVault;
 import dev.rackcall.rpc.Status;
-import dev.rackcall.rpc.Vault.Coin;
+import dev.rackcall.rpc.isolation.SealedVault;
+import dev.rackcall.rpc.isolation.Vault.Coin;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.SealMemory;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;

@@ -2,13 +2,13 @@ package dev.rackcall.rpc.shm.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.Echo;
-import dev.rackcall.rpc.EchoService;
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.shm.pool.PoolCommons;
 import dev.rackcall.shm.pool.TwoHosts;

@@ -3,10 +3,10 @@ package dev.rackcall.rpc.shm.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.Dispatch;
-import dev.rackcall.rpc.Echo;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.Peer;
 import dev.rackcall.rpc.SandboxPolicy;
+import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.shm.protocol.ControlLayout;
 import dev.rackcall.rpc.shm.protocol.Handshake;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;

@@ -3,7 +3,6 @@ package dev.rackcall.rpc.shm.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.shm.os.socket.UnixSocket;
 import dev.rackcall.testkit.Await;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;

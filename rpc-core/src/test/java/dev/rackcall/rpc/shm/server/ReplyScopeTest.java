@@ -2,7 +2,7 @@ package dev.rackcall.rpc.shm.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.rackcall.rpc.Library.Page;
+import dev.rackcall.rpc.contract.Library.Page;
 import dev.rackcall.shm.Arena;
 import dev.rackcall.shm.ArenaTable;
 import dev.rackcall.shm.types.SharedObject;

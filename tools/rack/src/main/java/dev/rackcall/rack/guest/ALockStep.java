@@ -11,7 +11,7 @@ import java.util.Map;
 /** The lock-table benchmark with a node in A and one in C, each with locks of its own and two threads that want all: ALock, and locks by RDMA alone. */
 final class ALockStep implements GuestStep {
     private static final Step STEP = Step.ALOCK;
-    private static final String BENCH = "dev.rackcall.perf.LockHosts";
+    private static final String BENCH = "dev.rackcall.perf.alock.LockHosts";
     private static final int PORT = 18518;
     private static final String MILLIS = "1000";
     private static final List<String> KINDS = List.of("alock", "spin", "mcs");

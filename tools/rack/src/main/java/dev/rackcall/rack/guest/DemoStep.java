@@ -1,9 +1,9 @@
 package dev.rackcall.rack.guest;
 
-import dev.rackcall.cp.MetaServer;
-import dev.rackcall.samples.demo.RackSeat;
+import dev.rackcall.cp.meta.MetaServer;
 import dev.rackcall.samples.demo.RackSeat.Machine;
 import dev.rackcall.samples.demo.RackSeat.Seen;
+import dev.rackcall.samples.demo.RackSeat;
 import dev.rackcall.samples.documents.DocumentStore;
 import dev.rackcall.verbs.Devices;
 import java.io.IOException;

@@ -18,8 +18,6 @@ import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.Opcode;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.QueuePairState;
-import dev.rackcall.verbs.QueuePairType;
-import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
 import dev.rackcall.verbs.ReceiveRequest;
 import dev.rackcall.verbs.VerbsErrno;
@@ -129,8 +127,7 @@ class SoftDeviceTest {
             MemoryRegion region = pair.b.register(memory, EnumSet.allOf(Access.class));
             for (int i = 0; i < WARM_REQUESTS; i++) {
                 pair.qb.postReceive(ReceiveRequest.create(1).into(region, 0, 64));
-                assertThat(pair.run(reaching(opcode, region, pair.a.region)).status())
-                        .isEqualTo(CompletionStatus.SUCCESS);
+                pair.succeed(reaching(opcode, region, pair.a.region));
                 if (opcode == Opcode.SEND) {
                     pair.b.next();
                 }
@@ -140,10 +137,8 @@ class SoftDeviceTest {
             assertThat(pair.run(reaching(opcode, region, pair.a.region)).status())
                     .isIn(CompletionStatus.REMOTE_ACCESS_ERROR, CompletionStatus.REMOTE_OPERATION_ERROR);
             try (Connected next = new Connected(pair.a, pair.b, Bench.PATIENT, InitAttributes.connected())) {
-                request.write(pair.b.region.address(), pair.b.region.remoteKey())
-                        .inline(1)
-                        .signaled();
-                assertThat(next.run(request).status()).isEqualTo(CompletionStatus.SUCCESS);
+                pair.b.write(request).inline(1).signaled();
+                next.succeed(request);
             }
         }
     }
@@ -163,10 +158,7 @@ class SoftDeviceTest {
     @Test
     void shouldFailALongDatagramAndComeBack() throws Exception {
         try (Bench a = new Bench(device)) {
-            QueuePair queuePair = a.queuePair(QueuePairType.UD);
-            queuePair.toInit(InitAttributes.datagram(1));
-            queuePair.toReadyToReceive(ReadyToReceive.unconnected());
-            queuePair.toReadyToSend(Bench.PATIENT);
+            QueuePair queuePair = a.datagrams(1);
             var self = a.keep(a.domain.createAddressHandle(a.pathTo(a)));
             queuePair.postSend(request.send().from(a.region, 0, 4097).to(self, queuePair.number(), 1));
             assertThat(a.next().status()).isEqualTo(CompletionStatus.LOCAL_LENGTH_ERROR);
@@ -186,12 +178,12 @@ class SoftDeviceTest {
     @Test
     void shouldKeepPlacesUntilASignal() throws Exception {
         try (Connected pair = new Connected(device)) {
-            request.write(pair.b.region.address(), pair.b.region.remoteKey());
+            pair.b.write(request);
             for (int i = 0; i < 127; i++) {
                 assertThat(pair.qa.postSend(request.inline(i))).isTrue();
             }
-            assertThat(pair.run(request.signaled()).status()).isEqualTo(CompletionStatus.SUCCESS);
-            request.write(pair.b.region.address(), pair.b.region.remoteKey()).inline(1);
+            pair.succeed(request.signaled());
+            pair.b.write(request).inline(1);
             for (int i = 0; i < 128; i++) {
                 assertThat(pair.qa.postSend(request)).isTrue();
             }
@@ -206,7 +198,7 @@ class SoftDeviceTest {
         try (Connected pair = new Connected(
                 new Bench(device, busy), new Bench(device, busy), Bench.PATIENT, InitAttributes.connected())) {
             Completions none = Completions.create(1);
-            request.write(pair.b.region.address(), pair.b.region.remoteKey());
+            pair.b.write(request);
             for (int i = 1; i <= 1000; i++) {
                 pair.qa.postSend(request.inline(i).signaled());
                 long expected = i;
@@ -216,7 +208,7 @@ class SoftDeviceTest {
                 });
                 assertThat(pair.a.next().status()).isEqualTo(CompletionStatus.SUCCESS);
             }
-            assertThat(pair.run(request.inline(-1).signaled()).status()).isEqualTo(CompletionStatus.SUCCESS);
+            pair.succeed(request.inline(-1).signaled());
         }
     }
 
@@ -231,11 +223,11 @@ class SoftDeviceTest {
             Links links = ((SoftContext) pair.a.context).core().links();
             CountDownLatch still = new CountDownLatch(1);
             CountDownLatch lookedAt = new CountDownLatch(1);
-            request.write(pair.b.region.address(), pair.b.region.remoteKey());
-            assertThat(pair.run(request.inline(1).signaled()).status()).isEqualTo(CompletionStatus.SUCCESS);
+            pair.b.write(request);
+            pair.succeed(request.inline(1).signaled());
             links.execute(() -> awaitUninterruptibly(still));
             // Read by this thread, so that the event loop will not read before it finds that nobody polls.
-            assertThat(pair.run(request.inline(2).signaled()).status()).isEqualTo(CompletionStatus.SUCCESS);
+            pair.succeed(request.inline(2).signaled());
             pair.qa.postSend(request.inline(-1).signaled());
             long begin = System.nanoTime();
             Bench.waitUntil(

@@ -1,0 +1,239 @@
+package dev.rackcall.cp.agent;
+
+import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.table.HostRecord;
+import dev.rackcall.verbs.CompletionStatus;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An agent's messages: what peers SEND comes into one shared receive queue and from there to ports, or is an answer for a virtual queue. A thread empties the receive queue, so
+ * that a tenant that does not look keeps nobody waiting; whoever looks does the same. Any thread may use it.
+ */
+final class AgentMessages implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(AgentMessages.class);
+    private static final Duration TICK = Duration.ofMillis(50);
+    private static final long PROBE_NANOS = 1_000_000_000L;
+    private static final long PAUSE_NANOS = 50_000;
+    private static final Duration END_TIME = Duration.ofSeconds(5);
+
+    private final HostId host;
+    private final HostRecord self;
+    private final MessageReceives receives;
+    private final MessageSlots slots;
+    private final BooleanSupplier lanes;
+    private final AtomicLong queueNumbers = new AtomicLong();
+    private final ReentrantLock polling = new ReentrantLock();
+    private final Map<Integer, LocalPort> ports = new ConcurrentHashMap<>();
+    /** Virtual queues that have sent messages, by number. */
+    private final Map<Long, LocalQueue> senders = new ConcurrentHashMap<>();
+
+    private final AtomicInteger reading = new AtomicInteger();
+    private final MessageReplies answers;
+    private final Thread thread;
+    private boolean started;
+    private volatile boolean closed;
+
+    /**
+     * @param self how peers reach this host
+     * @param lanes takes what has completed on all lanes
+     * @param connector connects a virtual queue of the agent's own to a host
+     */
+    AgentMessages(
+            HostId host,
+            HostRecord self,
+            MessageReceives receives,
+            MessageSlots slots,
+            BooleanSupplier lanes,
+            BiFunction<HostId, HostRecord, LocalQueue> connector) {
+        this.host = host;
+        this.self = self;
+        this.receives = receives;
+        this.slots = slots;
+        this.lanes = lanes;
+        answers = new MessageReplies(host, self, connector);
+        thread = Thread.ofPlatform().daemon().name("rackcall-messages-" + host).unstarted(this::run);
+    }
+
+    HostId host() {
+        return host;
+    }
+
+    HostRecord self() {
+        return self;
+    }
+
+    MessageSlots slots() {
+        return slots;
+    }
+
+    long nextQueueNumber() {
+        return queueNumbers.incrementAndGet();
+    }
+
+    /** @throws ControlPlaneException REFUSED if somebody has this port */
+    LocalPort bind(LocalPort.Owner tenant, int number, int depth, Runnable watcher) {
+        LocalPort made = new LocalPort(this, tenant, number, depth, watcher);
+        LocalPort other = ports.putIfAbsent(number, made);
+        if (other != null) {
+            throw new ControlPlaneException(
+                    Kind.REFUSED,
+                    "port " + number + " of " + host + " is bound by tenant " + other.tenant() + "; choose another");
+        }
+        start();
+        return made;
+    }
+
+    void forget(LocalPort port) {
+        ports.remove(port.number(), port);
+    }
+
+    /** MessageReplies to this queue's messages will come. */
+    void expect(LocalQueue queue) {
+        if (senders.putIfAbsent(queue.number(), queue) == null) {
+            start();
+            // Closed by another thread meanwhile, which may have looked for it before it was here.
+            if (queue.isClosed()) {
+                forget(queue);
+            }
+        }
+    }
+
+    /** Virtual queues whose messages may be answered. */
+    int senders() {
+        return senders.size();
+    }
+
+    void forget(LocalQueue queue) {
+        senders.remove(queue.number(), queue);
+    }
+
+    private synchronized void start() {
+        if (!started && !closed) {
+            started = true;
+            thread.start();
+        }
+    }
+
+    /** One more port, or one less, fetches a payload. */
+    void reading(int more) {
+        reading.addAndGet(more);
+    }
+
+    /** Tells a message's sender how it ended. */
+    void answer(PortMessage message, CompletionStatus status) {
+        answers.add(message, status);
+    }
+
+    void pause() {
+        LockSupport.parkNanos(PAUSE_NANOS);
+    }
+
+    private void run() {
+        long probed = System.nanoTime();
+        while (!closed) {
+            try {
+                receives.requestNotification();
+                if (poll()) {
+                    continue;
+                }
+                if (reading.get() > 0 || answers.areWaiting()) {
+                    pause();
+                } else {
+                    receives.await(TICK);
+                }
+                if (System.nanoTime() - probed > PROBE_NANOS) {
+                    probed = System.nanoTime();
+                    senders.values().forEach(LocalQueue::probe);
+                    lanes.getAsBoolean();
+                }
+            } catch (RuntimeException e) {
+                if (!closed) {
+                    LOG.warn("messages of {} go on after a failure", host, e);
+                    pause();
+                }
+            }
+        }
+    }
+
+    /** Takes what has come, unless another thread is about to do so; returns whether there was something. */
+    boolean poll() {
+        if (!polling.tryLock()) {
+            return false;
+        }
+        try {
+            boolean isAny = receives.poll(this::take);
+            if (reading.get() > 0) {
+                lanes.getAsBoolean();
+                ports.values().forEach(LocalPort::step);
+            }
+            answers.flush();
+            return isAny;
+        } finally {
+            polling.unlock();
+        }
+    }
+
+    private void take(MemorySegment memory, long at, int bytes) {
+        PortMessage message;
+        try {
+            message = PortMessage.read(memory, at, bytes);
+        } catch (IllegalArgumentException malformed) {
+            LOG.debug("{} drops {}", host, malformed.getMessage());
+            return;
+        }
+        switch (message.kind()) {
+            case PortMessage.ANSWER -> {
+                LocalQueue queue = senders.get(message.queue());
+                if (queue != null && queue.host().equals(message.host())) {
+                    queue.answered(message.number(), CompletionStatus.ofCode(message.port()));
+                }
+            }
+            case PortMessage.PROBE -> {
+                // Whatever became of it, nobody here will say so any more: the answer has got lost, or came before
+                // this.
+                if (ports.values().stream().noneMatch(port -> port.holds(message))) {
+                    answer(message, CompletionStatus.FLUSHED);
+                }
+            }
+            default -> {
+                LocalPort port = ports.get(message.port());
+                if (port == null) {
+                    answer(message, CompletionStatus.REMOTE_INVALID_REQUEST);
+                } else {
+                    port.arrived(message);
+                }
+            }
+        }
+    }
+
+    /** Ends the thread. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            if (!started) {
+                return;
+            }
+        }
+        try {
+            if (!thread.join(END_TIME)) {
+                LOG.warn("messages of {} have not ended in {} s", host, END_TIME.toSeconds());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

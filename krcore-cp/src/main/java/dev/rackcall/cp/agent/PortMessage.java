@@ -1,0 +1,102 @@
+package dev.rackcall.cp.agent;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.request.CheckedRequest;
+import dev.rackcall.cp.table.HostRecord;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * What agents SEND each other: a tenant's message to a port, or what has become of one. Agents trust each other; the payload is the tenant's and is not looked at.
+ *
+ * <pre>
+ *   +0 kind (4) | +4 port, or status of an ANSWER (4) | +8 virtual queue (8), a number of its agent | +16 message (8), a number of that queue
+ *   +24 sender's host (8) | +32 sender's tenant (8), a number of its agent | +40 payload's length (4) | +44 remote key (4) and +48 address (8) of a payload that is to be READ
+ *   +56 what the sender's host is reached by (44) | +100 spare (4) | +104 payload, if it is not to be READ
+ * </pre>
+ *
+ * @param port where it goes; of an ANSWER the code of a {@link dev.rackcall.verbs.CompletionStatus}
+ * @param queue that it was pushed to
+ * @param number among the requests of that queue
+ * @param payload empty if it is to be READ
+ */
+record PortMessage(
+        int kind,
+        int port,
+        long queue,
+        long number,
+        HostId host,
+        HostRecord record,
+        long tenant,
+        int length,
+        long address,
+        int key,
+        MemorySegment payload) {
+    /** With its payload. */
+    static final int SMALL = 1;
+    /** Says where the payload is. */
+    static final int LARGE = 2;
+    /** How a SMALL or LARGE one ended. */
+    static final int ANSWER = 3;
+    /** Is somebody there? The device says so. */
+    static final int PROBE = 4;
+
+    static final int HEADER_BYTES = 104;
+    static final int MAX_PAYLOAD = CheckedRequest.MAX_COPIED;
+    static final int MAX_BYTES = HEADER_BYTES + MAX_PAYLOAD;
+
+    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+    private static final int RECORD = 56;
+
+    /** Writes it. Returns its length in bytes. */
+    int write(MemorySegment memory, long at) {
+        ByteBuffer buffer = memory.asSlice(at, MAX_BYTES).asByteBuffer().order(ByteOrder.nativeOrder());
+        buffer.putInt(kind)
+                .putInt(port)
+                .putLong(queue)
+                .putLong(number)
+                .putLong(host.value())
+                .putLong(tenant);
+        buffer.putInt(length).putInt(key).putLong(address);
+        record.writeTo(buffer);
+        MemorySegment.copy(payload, 0, memory, at + HEADER_BYTES, payload.byteSize());
+        return HEADER_BYTES + (int) payload.byteSize();
+    }
+
+    /** @throws IllegalArgumentException if it is none */
+    static PortMessage read(MemorySegment memory, long at, int bytes) {
+        if (bytes < HEADER_BYTES || bytes > MAX_BYTES) {
+            throw new IllegalArgumentException("a message of " + bytes + " bytes between agents");
+        }
+        ByteBuffer buffer = memory.asSlice(at, bytes).asByteBuffer().order(ByteOrder.nativeOrder());
+        int kind = buffer.getInt();
+        int port = buffer.getInt();
+        long queue = buffer.getLong();
+        long number = buffer.getLong();
+        HostId host = new HostId(buffer.getLong());
+        long tenant = buffer.getLong();
+        int length = buffer.getInt();
+        int key = buffer.getInt();
+        long address = buffer.getLong();
+        HostRecord record = HostRecord.read(buffer.position(RECORD));
+        boolean isHere = kind == SMALL;
+        if (kind < SMALL || kind > PROBE || length < 0 || (isHere && length != bytes - HEADER_BYTES)) {
+            throw new IllegalArgumentException("kind " + kind + ", " + length + " bytes in " + bytes);
+        }
+        MemorySegment payload = isHere ? copy(memory, at + HEADER_BYTES, length) : NOTHING;
+        return new PortMessage(kind, port, queue, number, host, record, tenant, length, address, key, payload);
+    }
+
+    private static MemorySegment copy(MemorySegment memory, long at, int length) {
+        return MemorySegment.ofArray(memory.asSlice(at, length).toArray(JAVA_BYTE))
+                .asReadOnly();
+    }
+
+    /** What tells its sender how it ended, or asks whether anybody is there. */
+    static PortMessage about(int kind, int status, long queue, long number, HostId self, HostRecord record) {
+        return new PortMessage(kind, status, queue, number, self, record, 0, 0, 0, 0, NOTHING);
+    }
+}

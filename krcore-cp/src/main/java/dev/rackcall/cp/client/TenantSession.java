@@ -1,0 +1,254 @@
+package dev.rackcall.cp.client;
+
+import dev.rackcall.cp.ControlAddress;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.MessagePort;
+import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.cp.session.EntryRing;
+import dev.rackcall.cp.session.SessionLayout;
+import dev.rackcall.cp.session.SessionMessage;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.Message;
+import dev.rackcall.shm.os.socket.UnixSocket;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A tenant's side of its session with one life of the agent process. {@link AgentHandshake} begins it; {@link SessionRequests} go over its socket, what happens in its {@link Places} over
+ * {@link SessionMemory}; a thread hears what the agent says, and when it has died. Any thread may use it.
+ */
+final class TenantSession implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(TenantSession.class);
+    private static final Duration TURN = Duration.ofSeconds(1);
+
+    private final UnixSocket socket;
+    private final AgentLife life;
+    private final SessionMemory memory;
+    private final EntryRing ring;
+    private final Places places;
+    private final SessionRequests questions;
+    private final HostId host;
+    private final boolean hardware;
+    /** What is to run when a message has come. */
+    private final List<Runnable> arrivals = new CopyOnWriteArrayList<>();
+
+    private TenantSession(UnixSocket socket, SessionMemory memory, HostId host, boolean hardware) {
+        this.socket = socket;
+        this.memory = memory;
+        this.host = host;
+        this.hardware = hardware;
+        life = new AgentLife(socket.peer().pid());
+        ring = new EntryRing(memory.segment(), memory.layout());
+        places = new Places(memory, ring, socket, life);
+        questions = new SessionRequests(socket, life);
+    }
+
+    /**
+     * The session that an agent has agreed to; somebody has to {@link #listen} then.
+     *
+     * @param socket taken over
+     * @param terms what the agent says of it
+     * @param file with its memory
+     */
+    static TenantSession of(UnixSocket socket, ByteBuffer terms, SharedFile file) {
+        SessionLayout layout = new SessionLayout(terms.getInt(), terms.getInt(), terms.getInt());
+        HostId host = new HostId(terms.getLong());
+        boolean isHardware = terms.getInt() != 0;
+        return new TenantSession(socket, new SessionMemory(layout, file), host, isHardware);
+    }
+
+    /** Hears what the agent says until the session ends. */
+    void listen() {
+        Thread.currentThread().setName("rackcall-agent-" + life.pid());
+        try {
+            while (!life.isOver() && !hasEnded(socket.receive(TURN))) {
+                questions.goOn();
+                places.goOn();
+            }
+        } catch (OsException | IllegalStateException | IllegalArgumentException gone) {
+            LOG.debug("the session with the agent process {} ends: {}", life.pid(), gone.getMessage());
+        } finally {
+            die();
+            // Who looks hears of the end.
+            tell();
+        }
+    }
+
+    private boolean hasEnded(Optional<Message> message) {
+        message.ifPresent(Message::closeFds);
+        boolean isEnd = message.isPresent() && message.get().isEnd();
+        if (message.isPresent() && !isEnd) {
+            hear(message.get().bytes());
+        }
+        return isEnd;
+    }
+
+    private void hear(byte[] bytes) {
+        if (bytes.length == 1) {
+            tell();
+        } else {
+            questions.heard(SessionMessage.read(bytes));
+        }
+    }
+
+    /** Nobody is answered any more. */
+    private void die() {
+        life.end();
+        socket.close();
+        questions.end();
+    }
+
+    /** A message has come, for one of them. */
+    private void tell() {
+        for (Runnable arrival : arrivals) {
+            try {
+                arrival.run();
+            } catch (RuntimeException | Error e) {
+                LOG.warn("a message's arrival could not be told of; the session goes on", e);
+            }
+        }
+    }
+
+    /** Nobody is told by this any more. */
+    void forget(Runnable arrival) {
+        arrivals.remove(arrival);
+    }
+
+    /** Whether the agent has died, or this session was closed. */
+    boolean isDead() {
+        return life.isOver();
+    }
+
+    /** The agent's. */
+    HostId host() {
+        return host;
+    }
+
+    /** Whether the agent's device is one in hardware. */
+    boolean isHardware() {
+        return hardware;
+    }
+
+    /** What to say of it when it has died. */
+    String obituary() {
+        return life.obituary();
+    }
+
+    SessionLayout layout() {
+        return memory.layout();
+    }
+
+    MemorySegment memory() {
+        return memory.segment();
+    }
+
+    EntryRing ring() {
+        return ring;
+    }
+
+    SessionRequests questions() {
+        return questions;
+    }
+
+    VirtualQueue connect(HostId host, Optional<ControlAddress> address, Patience patience) {
+        return queue(ask(host, address, patience), host, patience);
+    }
+
+    /** All of them, or none: the agent gets all entries before the first answer is waited for. */
+    List<VirtualQueue> connect(List<HostId> hosts, Patience patience) {
+        List<VirtualQueue> made = new ArrayList<>(hosts.size());
+        Deque<Places.Asked> open = new ArrayDeque<>();
+        try {
+            for (HostId host : hosts) {
+                open.add(ask(host, Optional.empty(), patience));
+            }
+            for (HostId host : hosts) {
+                made.add(queue(open.poll(), host, patience));
+            }
+        } catch (RuntimeException e) {
+            // In the order in which they were asked for, so each of them is there, or refused, when its end is taken.
+            open.forEach(asked -> places.close(asked.place()));
+            made.forEach(VirtualQueue::close);
+            throw e;
+        }
+        return List.copyOf(made);
+    }
+
+    private Places.Asked ask(HostId host, Optional<ControlAddress> address, Patience patience) {
+        return places.ask((at, id) -> ring.connect(at, id, host, address), patience);
+    }
+
+    private VirtualQueue queue(Places.Asked asked, HostId host, Patience patience) {
+        ForeignQueue queue = new ForeignQueue(this, places.awaitOpen(asked, patience), host);
+        return keep(queue, queue::close);
+    }
+
+    /** @param arrival runs when a message has come, and when the agent has ended */
+    MessagePort bind(int number, Optional<Runnable> arrival, Patience patience) {
+        // Before the agent knows of it: what comes at once is to be told of.
+        arrival.ifPresent(arrivals::add);
+        try {
+            Places.Asked asked = places.ask((at, id) -> ring.bind(at, id, number, arrival.isPresent()), patience);
+            ForeignPort port = new ForeignPort(this, places.awaitOpen(asked, patience), number, arrival);
+            return keep(port, port::close);
+        } catch (RuntimeException e) {
+            arrival.ifPresent(this::forget);
+            throw e;
+        }
+    }
+
+    private <T> T keep(T user, Runnable close) {
+        if (!memory.enter(user, close)) {
+            throw life.ended();
+        }
+        return user;
+    }
+
+    /** A queue or port is closed and touches the memory no more. */
+    void left(Object user) {
+        memory.left(user);
+    }
+
+    /** What the agent has written into a place. */
+    String text(long place) {
+        return memory.text(place);
+    }
+
+    /** Ends the queue or port at this place. */
+    void close(int place) {
+        places.close(place);
+    }
+
+    /** Goes through the agent's hands and back; false if it takes longer. */
+    boolean ping(Patience patience) {
+        return places.ping(patience);
+    }
+
+    /** Something is in the ring: makes sure that the agent looks. */
+    void published() {
+        places.published();
+    }
+
+    /** Ends the session. The memory stays until the queues, which are in their error state now, are closed too. */
+    @Override
+    public void close() {
+        die();
+        memory.release();
+    }
+
+    /** Ends the session and its queues. */
+    void closeWithQueues() {
+        close();
+        memory.closeUsers();
+    }
+}

@@ -1,0 +1,170 @@
+package dev.rackcall.cp.control;
+
+import dev.rackcall.cp.ControlAddress;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.AddressHandle;
+import dev.rackcall.verbs.CompletionChannel;
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.CompletionQueueSpec;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.Gid;
+import dev.rackcall.verbs.InitAttributes;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.QueuePairSpec;
+import dev.rackcall.verbs.QueuePairState;
+import dev.rackcall.verbs.QueuePairType;
+import dev.rackcall.verbs.ReadyToReceive;
+import dev.rackcall.verbs.ReadyToSend;
+import dev.rackcall.verbs.ReceiveRequest;
+import dev.rackcall.verbs.VerbsException;
+import dev.rackcall.verbs.WorkRequest;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** Control messages as datagrams of a UD queue pair. They may get lost; that is for {@link ControlPort} to mend. */
+final class ControlDatagrams {
+    private static final int QUEUE_KEY = 0x52434350;
+    private static final int SLOTS = 64;
+    /** The global header that comes before a datagram. */
+    private static final int GLOBAL_HEADER_BYTES = 40;
+
+    private static final int SLOT_BYTES = 640;
+    private static final int MAX_HANDLES = 256;
+
+    private final OpenDevice end;
+    private final CompletionChannel channel;
+    private final CompletionQueue received;
+    private final CompletionQueue sent;
+    private final QueuePair queuePair;
+    private final MemoryRegion region;
+    private final MemorySegment memory;
+    private final ReceiveRequest receive = ReceiveRequest.create(1);
+    private final Completions arrived = Completions.create(16);
+    private final Object sending = new Object();
+    private final WorkRequest request = WorkRequest.create(1, 0);
+    private final Completions done = Completions.create(16);
+    /** In the order of their last use. */
+    private final Map<Gid, AddressHandle> handles = new LinkedHashMap<>(16, 0.75f, true);
+
+    private int next;
+    private int underWay;
+    /** Nothing is sent any more: whoever has seen its port open and comes now finds queues that are about to go, or have gone. */
+    private boolean closed;
+
+    ControlDatagrams(OpenDevice end) {
+        this.end = end;
+        channel = end.keep(end.context().createCompletionChannel());
+        received = end.keep(end.context()
+                .createCompletionQueue(CompletionQueueSpec.of(2 * SLOTS).on(channel)));
+        sent = end.keep(end.context().createCompletionQueue(CompletionQueueSpec.of(2 * SLOTS)));
+        memory = Arena.ofAuto().allocate(2L * SLOTS * SLOT_BYTES, 64);
+        region = end.keep(end.domain().register(memory, EnumSet.of(Access.LOCAL_WRITE)));
+        queuePair = end.queuePair(QueuePairSpec.of(QueuePairType.UD, sent)
+                .withReceiveQueue(received)
+                .withDepth(SLOTS, SLOTS)
+                .withInline(0));
+        end.keep(this::stopSending);
+        queuePair.toInit(InitAttributes.datagram(QUEUE_KEY));
+        for (int i = 0; i < SLOTS; i++) {
+            postReceive(i);
+        }
+        queuePair.toReadyToReceive(ReadyToReceive.unconnected());
+        queuePair.toReadyToSend(ReadyToSend.defaults());
+    }
+
+    ControlAddress address() {
+        return new ControlAddress(end.gid(), queuePair.number());
+    }
+
+    private void postReceive(int slot) {
+        queuePair.postReceive(receive.start(slot).into(region, (long) slot * SLOT_BYTES, SLOT_BYTES));
+    }
+
+    /** Takes what has come, waiting for some time if there is nothing. For one thread. */
+    void receive(Duration atMost, Consumer<ControlMessage> consumer) {
+        received.requestNotification(false);
+        int count = received.poll(arrived);
+        if (count == 0) {
+            channel.await(atMost);
+            count = received.poll(arrived);
+        }
+        for (int i = 0; i < count; i++) {
+            int slot = (int) arrived.id(i);
+            if (arrived.isSuccess(i)) {
+                take(slot, arrived.bytes(i) - GLOBAL_HEADER_BYTES, consumer);
+                postReceive(slot);
+            }
+        }
+    }
+
+    private void take(int slot, int length, Consumer<ControlMessage> consumer) {
+        ControlMessage message;
+        try {
+            message = ControlMessage.read(memory, (long) slot * SLOT_BYTES + GLOBAL_HEADER_BYTES, length);
+        } catch (IllegalArgumentException malformed) {
+            // From whoever can reach the port: not worth a word, since it would be one for each packet.
+            return;
+        }
+        consumer.accept(message);
+    }
+
+    /** Sends it, or not: if there is no room, or the device is being closed, it counts as lost. */
+    void send(ControlAddress to, ControlMessage message) {
+        synchronized (sending) {
+            if (closed) {
+                return;
+            }
+            underWay -= sent.poll(done);
+            if (queuePair.state() == QueuePairState.SEND_QUEUE_ERROR) {
+                queuePair.toReadyToSend(ReadyToSend.defaults());
+            }
+            if (underWay >= SLOTS) {
+                return;
+            }
+            long at = (long) (SLOTS + next) * SLOT_BYTES;
+            int length = message.write(memory, at);
+            try {
+                request.send().from(region, at, length).signaled().to(handle(to.gid()), to.number(), QUEUE_KEY);
+                if (queuePair.postSend(request)) {
+                    underWay++;
+                    next = (next + 1) % SLOTS;
+                }
+            } catch (VerbsException | IllegalArgumentException unreachable) {
+                // An address that leads nowhere loses datagrams.
+                return;
+            }
+        }
+    }
+
+    private AddressHandle handle(Gid gid) {
+        AddressHandle known = handles.get(gid);
+        if (known != null) {
+            return known;
+        }
+        // A handle may be closed only when nothing that names it is under way.
+        if (handles.size() >= MAX_HANDLES && underWay == 0) {
+            Iterator<AddressHandle> oldest = handles.values().iterator();
+            oldest.next().close();
+            oldest.remove();
+        }
+        AddressHandle made = end.handleTo(gid);
+        handles.put(gid, made);
+        return made;
+    }
+
+    /** Before the queues go. */
+    private void stopSending() {
+        synchronized (sending) {
+            closed = true;
+            handles.values().forEach(AddressHandle::close);
+            handles.clear();
+        }
+    }
+}

@@ -1,0 +1,284 @@
+package dev.rackcall.cp.lane;
+
+import dev.rackcall.cp.request.CheckedRequest;
+import dev.rackcall.cp.request.PeerHost;
+import dev.rackcall.verbs.CompletionOpcode;
+import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.WorkRequest;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/**
+ * A queue pair that virtual queues share: to many peers, or, where the device has no dynamically connected ones, to one of them. Every request on it is signaled, since an
+ * unsignaled one of somebody would hold others' places, and is kept until it completes: when one fails and takes the queue pair down, those of others that were flushed are posted
+ * again, in order. Whoever pushes or pops works for all. Guarded by its monitor; of other monitors it takes a virtual queue's only.
+ */
+public final class Lane {
+    private static final int NUMBER_BITS = 40;
+    private static final long NUMBER_MASK = (1L << NUMBER_BITS) - 1;
+
+    /** A request that is under way. */
+    private static final class Slot {
+        final WorkRequest request = WorkRequest.create(CheckedRequest.MAX_SEGMENTS, CheckedRequest.MAX_INLINE);
+        LaneQueue queue;
+        LaneTenant.Share share;
+        CompletionOpcode opcode = CompletionOpcode.UNKNOWN;
+        /** Its place in its queue. */
+        long token;
+        /** The message that it is, or -1. */
+        int message;
+
+        int bytes;
+    }
+
+    private final LaneQueuePair link;
+    private final int number;
+    private final LaneCompletions completions;
+    private final Consumer<PeerHost> doubted;
+    private final Map<LaneTenant, LaneTenant.Share> shares = new HashMap<>();
+    private final Slot[] slots;
+    /** Lives of the queue pair; completions of former ones are stale. */
+    private long life;
+    /** Numbers of the oldest request and of the next one. */
+    private long first;
+
+    private long next;
+    private final AtomicLong recoveries = new AtomicLong();
+    /** Requests are kept and not posted: the queue pair is being connected. */
+    private boolean suspended;
+    /** It never will be. */
+    private boolean dead;
+    /** It takes nothing more. */
+    private boolean retired;
+
+    /**
+     * It keeps requests to itself until {@link #resume}.
+     *
+     * @param link its queue pair
+     * @param completions where the queue pair's requests end
+     * @param depth requests that may be under way
+     * @param doubted is told about peers whose metadata may be stale
+     */
+    Lane(LaneQueuePair link, LaneCompletions completions, int depth, Consumer<PeerHost> doubted) {
+        this.link = link;
+        number = link.queuePair().number();
+        this.completions = completions;
+        this.doubted = doubted;
+        suspended = true;
+        slots = new Slot[depth];
+        for (int i = 0; i < depth; i++) {
+            slots[i] = new Slot();
+        }
+        completions.add(this);
+    }
+
+    /** This tenant's part, for one more of its virtual queues. */
+    synchronized LaneTenant.Share share(LaneTenant tenant) {
+        LaneTenant.Share share = shares.computeIfAbsent(tenant, LaneTenant.Share::new);
+        share.use(1);
+        return share;
+    }
+
+    synchronized void release(LaneTenant.Share share) {
+        if (share.use(-1) == 0) {
+            shares.remove(share.tenant(), share);
+        }
+    }
+
+    /**
+     * Posts a request that was checked. A tenant may take a place as long as it has fewer than are free: so however many tenants take all
+     * they get, some places are left for one more.
+     *
+     * @param share of its tenant
+     * @return false if there is no room now, or the virtual queue is closed, or this lane takes nothing more
+     */
+    boolean post(LaneQueue queue, LaneTenant.Share share, CheckedRequest request) {
+        if (tryPost(queue, share, request)) {
+            return true;
+        }
+        completions.poll();
+        return tryPost(queue, share, request);
+    }
+
+    /** Takes no more requests; those that are under way end. */
+    synchronized void retire() {
+        retired = true;
+    }
+
+    private synchronized boolean tryPost(LaneQueue queue, LaneTenant.Share share, CheckedRequest request) {
+        if (retired || !hasRoom(share)) {
+            return false;
+        }
+        Slot slot = slot(next);
+        if (request.messageSlot() < 0) {
+            request.write(slot.request, number(next));
+        } else {
+            queue.writeMessage(slot.request, request.messageSlot(), number(next));
+        }
+        link.address(slot.request, queue.peer());
+        slot.queue = queue;
+        slot.share = share;
+        slot.message = request.messageSlot();
+        slot.bytes = request.bytes();
+        slot.opcode = CompletionOpcode.of(request.opcode());
+        // Before the queue is asked whether it is open: who closes it then sees that its peer is in use.
+        AtomicInteger underWay = queue.peer().underWay();
+        underWay.incrementAndGet();
+        slot.token = queue.posting(request);
+        if (slot.token == LaneQueue.CLOSED) {
+            underWay.decrementAndGet();
+            return false;
+        }
+        if (!suspended && !dead && !link.queuePair().postSend(slot.request)) {
+            underWay.decrementAndGet();
+            queue.notPosted(slot.token);
+            return false;
+        }
+        next++;
+        queue.peer().countRequest();
+        share.hold(1);
+        if (dead) {
+            endAll();
+        }
+        return true;
+    }
+
+    private boolean hasRoom(LaneTenant.Share share) {
+        int used = (int) (next - first);
+        return share.held() < slots.length - used;
+    }
+
+    /** Whether anything is under way. */
+    synchronized boolean isBusy() {
+        return next != first;
+    }
+
+    /** Hands completions, of other lanes too, to the virtual queues they belong to, unless another thread does so. */
+    void poll() {
+        completions.poll();
+    }
+
+    /** Tenants that have virtual queues on it. */
+    synchronized int tenants() {
+        return shares.size();
+    }
+
+    int queuePairNumber() {
+        return number;
+    }
+
+    /** A request of its queue pair has completed. */
+    synchronized void completed(long id, CompletionStatus status) {
+        if (id != number(first) || first == next) {
+            // Of a former life: what became of the request was settled at its end.
+            return;
+        }
+        if (status == CompletionStatus.SUCCESS) {
+            end(slot(first), CompletionStatus.SUCCESS);
+            first++;
+        } else {
+            recover(status);
+        }
+    }
+
+    /** The oldest request has failed, and the queue pair with it. */
+    private void recover(CompletionStatus status) {
+        recoveries.incrementAndGet();
+        Slot failed = slot(first++);
+        LaneQueue culprit = failed.queue;
+        PeerHost peer = culprit.peer();
+        boolean isSilent = isSilence(status);
+        if (isSilent) {
+            peer.fellSilent();
+        }
+        // Before anybody hears of the failure, and connects anew.
+        doubted.accept(peer);
+        end(failed, status);
+        // What was sent to a peer that fell silent may have happened; all else was never done.
+        drop(slot -> slot.queue == culprit || slot.queue.isClosed() || (isSilent && slot.queue.peer() == peer));
+        revive();
+    }
+
+    private void revive() {
+        suspended = true;
+        // What the former life still completes was settled just now.
+        life++;
+        link.restart(this);
+    }
+
+    /** The queue pair is there, or there again: posts what was kept. */
+    synchronized void resume() {
+        suspended = false;
+        // The memory of a closed queue may belong to others by now.
+        drop(slot -> slot.queue.isClosed());
+        for (long i = first; i < next; i++) {
+            if (!link.queuePair().postSend(slot(i).request.id(number(i)))) {
+                throw new IllegalStateException("a queue pair took " + (i - first) + " of the " + (next - first)
+                        + " requests that are its own to take");
+            }
+        }
+    }
+
+    /** Ends the pending requests that match, and keeps the others, in order. */
+    private void drop(Predicate<Slot> isDropped) {
+        Slot[] pending = new Slot[(int) (next - first)];
+        for (int i = 0; i < pending.length; i++) {
+            pending[i] = slot(first + i);
+        }
+        long kept = first;
+        long dropped = next;
+        for (Slot slot : pending) {
+            if (isDropped.test(slot)) {
+                end(slot, CompletionStatus.FLUSHED);
+                slots[(int) (--dropped % slots.length)] = slot;
+            } else {
+                slots[(int) (kept++ % slots.length)] = slot;
+            }
+        }
+        next = kept;
+    }
+
+    /** There will be no queue pair: the peer does not answer, or refuses. */
+    synchronized void fail(PeerHost peer) {
+        dead = true;
+        peer.fellSilent();
+        doubted.accept(peer);
+        endAll();
+    }
+
+    private void endAll() {
+        for (CompletionStatus status = CompletionStatus.RETRY_EXCEEDED;
+                first < next;
+                status = CompletionStatus.FLUSHED) {
+            end(slot(first++), status);
+        }
+    }
+
+    private static boolean isSilence(CompletionStatus status) {
+        return status == CompletionStatus.RETRY_EXCEEDED || status == CompletionStatus.RESPONSE_TIMEOUT;
+    }
+
+    private static void end(Slot slot, CompletionStatus status) {
+        LaneQueue queue = slot.queue;
+        slot.share.hold(-1);
+        queue.peer().underWay().decrementAndGet();
+        queue.completed(slot.token, status, slot.opcode, slot.bytes, slot.message);
+    }
+
+    private Slot slot(long number) {
+        return slots[(int) (number % slots.length)];
+    }
+
+    private long number(long request) {
+        return life << NUMBER_BITS | (request & NUMBER_MASK);
+    }
+
+    /** How often the queue pair was brought back after a failure. */
+    long recoveries() {
+        return recoveries.get();
+    }
+}

@@ -1,0 +1,34 @@
+package dev.rackcall.cp.lane;
+
+import dev.rackcall.cp.control.DcTarget;
+import dev.rackcall.cp.control.OpenDevice;
+import dev.rackcall.cp.request.PeerHost;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.verbs.WorkRequest;
+
+/** A lane's queue pair, and how it is connected. */
+interface LaneQueuePair {
+    QueuePair queuePair();
+
+    /** Sets the request's destination. Called with the lane's monitor. */
+    void address(WorkRequest request, PeerHost peer);
+
+    /** Connects the queue pair, also again, and then calls {@link Lane#resume} or {@link Lane#fail}, now or later. Called with the lane's monitor. */
+    void restart(Lane lane);
+
+    /** A DC initiator: one queue pair to many peers. */
+    record Initiator(QueuePair queuePair) implements LaneQueuePair {
+        @Override
+        public void address(WorkRequest request, PeerHost peer) {
+            DcTarget target = peer.target();
+            request.toTarget(target.handle(), target.number(), target.key());
+        }
+
+        @Override
+        public void restart(Lane lane) {
+            queuePair.toReset();
+            OpenDevice.startInitiator(queuePair);
+            lane.resume();
+        }
+    }
+}

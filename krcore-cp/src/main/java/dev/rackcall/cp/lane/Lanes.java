@@ -1,0 +1,228 @@
+package dev.rackcall.cp.lane;
+
+import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.control.ControlMessage;
+import dev.rackcall.cp.control.ControlPort;
+import dev.rackcall.cp.control.DcTarget;
+import dev.rackcall.cp.control.HostLife;
+import dev.rackcall.cp.control.OpenDevice;
+import dev.rackcall.cp.request.CheckedRequest;
+import dev.rackcall.cp.request.KnownRegions;
+import dev.rackcall.cp.request.PeerHost;
+import dev.rackcall.cp.table.HostRecord;
+import dev.rackcall.cp.table.RegionRecord;
+import dev.rackcall.cp.table.TableReader;
+import dev.rackcall.cp.table.TableReader.StaleTableException;
+import dev.rackcall.verbs.AddressHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * The ways of an agent to its peers: a few lanes to all that have a DC target, if this device has initiators, and for each other peer one over an RC queue
+ * pair of its own, which all virtual queues to it share. Any thread may use it.
+ */
+public final class Lanes {
+    private static final long DRAIN_NANOS = 1_000_000_000L;
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+    /**
+     * How many lanes there are, and how deep.
+     *
+     * @param count shared lanes, on devices with dynamically connected queue pairs
+     * @param depth requests that may be in flight on one lane
+     * @param validity how long a peer's record of a memory region is valid
+     */
+    public record Options(int count, int depth, Duration validity) {}
+
+    private record Own(Lane lane, LaneConnection link) {}
+
+    private final OpenDevice end;
+    private final ControlPort port;
+    private final Optional<TableReader> reader;
+    private final HostLife self;
+    private final Options options;
+    private final Consumer<PeerHost> doubted;
+    private final Optional<SharedLanes> shared;
+    /** Of single peers; replaced, never changed. */
+    private volatile Own[] own = {};
+
+    private final Set<LaneConnection> connecting = ConcurrentHashMap.newKeySet();
+    /** Written before {@link #connecting} is read, and read after it is written. */
+    private volatile boolean stopped;
+
+    private long formerRecoveries;
+
+    /** @param doubted is told about peers whose metadata may be stale */
+    public Lanes(
+            OpenDevice end,
+            ControlPort port,
+            Optional<TableReader> reader,
+            HostLife self,
+            Options options,
+            Consumer<PeerHost> doubted) {
+        this.end = end;
+        this.port = port;
+        this.reader = reader;
+        this.self = self;
+        this.options = options;
+        this.doubted = doubted;
+        shared = end.isDynamic() ? Optional.of(sharedLanes()) : Optional.empty();
+    }
+
+    private SharedLanes sharedLanes() {
+        int depth = options.depth();
+        int count = options.count();
+        LaneCompletions completions = new LaneCompletions(end.polledQueue(count * 4 * depth));
+        List<Lane> made = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            LaneQueuePair link = new LaneQueuePair.Initiator(
+                    end.initiator(completions.queue(), depth, CheckedRequest.MAX_SEGMENTS, CheckedRequest.MAX_INLINE));
+            Lane lane = new Lane(link, completions, depth, doubted);
+            lane.resume();
+            made.add(lane);
+        }
+        return new SharedLanes(made, completions);
+    }
+
+    /** The peer, which is usable at once. */
+    public LanePeer to(HostId host, HostRecord record) {
+        if (shared.isPresent() && record.hasTarget()) {
+            AddressHandle handle = end.handleTo(record.gid());
+            DcTarget target = record.target(handle);
+            KnownRegions regions = regions(key -> reader.orElseThrow()
+                    .find(
+                            target,
+                            record.regions(),
+                            RegionRecord.RECORD_BYTES,
+                            RegionRecord.keyOf(key),
+                            RegionRecord::read));
+            Lane lane = shared.get().take();
+            return new LanePeer(host, record, Optional.of(target), regions, lane, () -> {
+                shared.get().giveBack(lane);
+                handle.close();
+            });
+        }
+        LaneConnection link = new LaneConnection(end, port, self, host, record, options.depth());
+        Own mine = own(link);
+        LanePeer peer = new LanePeer(
+                host, record, Optional.empty(), regions(key -> ask(record, key)), mine.lane(), () -> close(mine));
+        link.begin(peer, mine.lane());
+        return peer;
+    }
+
+    private KnownRegions regions(KnownRegions.Source source) {
+        return new KnownRegions(source, options.validity().toNanos(), System::nanoTime);
+    }
+
+    private Own own(LaneConnection link) {
+        Own made = new Own(new Lane(link, link.completions(), options.depth(), doubted), link);
+        add(made);
+        return made;
+    }
+
+    private void close(Own mine) {
+        remove(mine);
+        mine.link().close();
+    }
+
+    /** A queue pair of its own for a peer that shares a lane with others. Waits for the peer. */
+    public OwnQueuePairs.Made own(LanePeer peer) {
+        LaneConnection link = new LaneConnection(end, port, self, peer.host(), peer.record(), options.depth());
+        connecting.add(link);
+        if (stopped) {
+            link.close();
+        }
+        try {
+            link.connect(peer);
+        } catch (RuntimeException e) {
+            link.close();
+            throw e;
+        } finally {
+            connecting.remove(link);
+        }
+        Own mine = own(link);
+        mine.lane().resume();
+        return new OwnQueuePairs.Made(mine.lane(), () -> close(mine));
+    }
+
+    /** Where there is no one-sided way into the peer's table. */
+    private Optional<RegionRecord> ask(HostRecord record, int key) throws StaleTableException {
+        byte[] question = ByteBuffer.allocate(2 * Integer.BYTES)
+                .order(ByteOrder.nativeOrder())
+                .putInt(record.epoch())
+                .putInt(key)
+                .array();
+        try {
+            ByteBuffer answer = port.ask(record.controlAddress(), ControlMessage.REGION, question, PATIENCE);
+            return answer.hasRemaining() ? Optional.of(RegionRecord.read(answer)) : Optional.empty();
+        } catch (ControlPlaneException e) {
+            throw new StaleTableException(e.getMessage());
+        }
+    }
+
+    private synchronized void add(Own mine) {
+        own = Stream.concat(Stream.of(own), Stream.of(mine)).toArray(Own[]::new);
+    }
+
+    private synchronized void remove(Own mine) {
+        own = Stream.of(own).filter(other -> other != mine).toArray(Own[]::new);
+        formerRecoveries += mine.lane().recoveries();
+    }
+
+    /** Queue pairs to single peers. */
+    public int ownQueuePairs() {
+        return own.length;
+    }
+
+    public synchronized long recoveries() {
+        long sum = formerRecoveries + shared.map(SharedLanes::recoveries).orElse(0L);
+        for (Own each : own) {
+            sum += each.lane().recoveries();
+        }
+        return sum;
+    }
+
+    /** Hands completions over; returns whether anything was under way. */
+    public boolean pollIfBusy() {
+        boolean busy = shared.isPresent() && shared.get().pollIfBusy();
+        for (Own each : own) {
+            if (each.lane().isBusy()) {
+                each.lane().poll();
+                busy = true;
+            }
+        }
+        return busy;
+    }
+
+    /** Gives up what is being connected beside the ways that there are. */
+    public void stopConnecting() {
+        stopped = true;
+        connecting.forEach(LaneConnection::close);
+    }
+
+    /** Tells peers that the connections to them end now. */
+    public void sayGoodbye() {
+        for (Own each : own) {
+            each.link().sayGoodbye();
+        }
+    }
+
+    /** Waits until no request of this tenant is under way, a second at most. */
+    public void drain(LaneTenant tenant) {
+        long start = System.nanoTime();
+        while (tenant.held() > 0 && System.nanoTime() - start < DRAIN_NANOS) {
+            pollIfBusy();
+            // Many tenants may end at a time, and what ends their requests needs a processor.
+            Thread.yield();
+        }
+    }
+}

@@ -1,0 +1,224 @@
+package dev.rackcall.cp.request;
+
+import dev.rackcall.cp.table.RegionRecord;
+import dev.rackcall.cp.table.TableReader.StaleTableException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.function.LongSupplier;
+
+/**
+ * What one life of a peer has said of its memory regions, believed for a while. What is used is asked for again before it expires, in the background, so
+ * that only the first request to a region waits; of many who need the same answer one asks. Any thread may use it.
+ */
+public final class KnownRegions {
+    /** Knows a peer's memory regions. */
+    @FunctionalInterface
+    public interface Source {
+        /**
+         * What the peer says now about the region of this remote key.
+         *
+         * @return empty if it has no such region
+         * @throws StaleTableException if the peer is gone or has restarted
+         */
+        Optional<RegionRecord> find(int key) throws StaleTableException;
+    }
+
+    /** Regions that are known at a time, of those that were used within {@link #validNanos}; one more takes the place of the oldest. */
+    static final int KEPT = 512;
+
+    private static final int SPREAD = 0x9E3779B9;
+
+    /** The Optional is kept, too: requests are checked without making objects. */
+    private record Known(int key, Optional<RegionRecord> region, long since) {}
+
+    private final Source source;
+    private final long validNanos;
+    private final LongSupplier clock;
+    private final Map<Integer, FutureTask<Optional<RegionRecord>>> asked = new ConcurrentHashMap<>();
+    /** Open-addressed by key, half empty at least. Replaced, never changed. */
+    private volatile Known[] known = new Known[2];
+    /** How often it was cleared; what was asked for before is not believed after. */
+    private volatile int doubts;
+
+    /** @param clock nanoseconds from whenever */
+    public KnownRegions(Source source, long validNanos, LongSupplier clock) {
+        this.clock = clock;
+        this.source = source;
+        this.validNanos = validNanos;
+    }
+
+    /**
+     * What is known of the region of this key; asks nobody that one would have to wait for.
+     *
+     * @return empty if nothing is, which does not mean that there is no such region
+     */
+    Optional<RegionRecord> known(int key) {
+        Known[] table = known;
+        int at = place(key, table);
+        while (table[at] != null && table[at].key() != key) {
+            at = next(at, table);
+        }
+        if (table[at] == null) {
+            return Optional.empty();
+        }
+        long age = clock.getAsLong() - table[at].since();
+        if (age >= validNanos) {
+            return Optional.empty();
+        }
+        if (age > validNanos / 2) {
+            refresh(key, table);
+        }
+        return table[at].region();
+    }
+
+    private static int place(int key, Known[] table) {
+        return (key * SPREAD) >>> (Integer.numberOfLeadingZeros(table.length) + 1);
+    }
+
+    private static int next(int at, Known[] table) {
+        return (at + 1) & (table.length - 1);
+    }
+
+    /** @param seen the table by which it is time to */
+    private void refresh(int key, Known[] seen) {
+        if (asked.containsKey(key)) {
+            // Requests go on coming meanwhile: not a task for each.
+            return;
+        }
+        FutureTask<Optional<RegionRecord>> mine = new FutureTask<>(() -> read(key));
+        if (asked.putIfAbsent(key, mine) == null) {
+            if (known != seen) {
+                // Who was asking has just ended, and has settled that before: whoever looks next decides anew.
+                giveUp(key, mine);
+                return;
+            }
+            try {
+                // If it fails, whoever needs it when it has expired asks again, and hears why.
+                Thread.ofVirtual().name("rackcall-region").start(() -> run(key, mine));
+            } catch (RuntimeException | Error e) {
+                giveUp(key, mine);
+                throw e;
+            }
+        }
+    }
+
+    private void giveUp(int key, FutureTask<Optional<RegionRecord>> mine) {
+        asked.remove(key, mine);
+        // Whoever waits for it already asks by himself.
+        mine.cancel(false);
+    }
+
+    private void run(int key, FutureTask<Optional<RegionRecord>> mine) {
+        try {
+            mine.run();
+        } finally {
+            asked.remove(key, mine);
+        }
+    }
+
+    /**
+     * What the peer says about the region of this key, at most as old as the expiry.
+     *
+     * @return empty if it has no such region
+     */
+    Optional<RegionRecord> find(int key) throws StaleTableException {
+        Optional<RegionRecord> current = known(key);
+        return current.isPresent() ? current : ask(key);
+    }
+
+    private Optional<RegionRecord> ask(int key) throws StaleTableException {
+        FutureTask<Optional<RegionRecord>> mine = new FutureTask<>(() -> read(key));
+        FutureTask<Optional<RegionRecord>> others = asked.putIfAbsent(key, mine);
+        if (others == null) {
+            run(key, mine);
+            return result(mine);
+        }
+        Optional<RegionRecord> theirs = result(others);
+        // A region may have been made since they asked for it in vain.
+        return theirs.isPresent() ? theirs : read(key);
+    }
+
+    private Optional<RegionRecord> read(int key) throws StaleTableException {
+        int of = doubts;
+        long now = clock.getAsLong();
+        Optional<RegionRecord> found = source.find(key);
+        settle(key, found, now, of);
+        return found;
+    }
+
+    private static Optional<RegionRecord> result(FutureTask<Optional<RegionRecord>> done) throws StaleTableException {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return done.get();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (CancellationException e) {
+                    return Optional.empty();
+                } catch (ExecutionException e) {
+                    throw failure(e.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static StaleTableException failure(Throwable cause) {
+        return switch (cause) {
+            case StaleTableException stale -> stale;
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            default -> throw new IllegalStateException("nothing else is thrown there", cause);
+        };
+    }
+
+    private synchronized void settle(int key, Optional<RegionRecord> found, long since, int of) {
+        if (of != doubts) {
+            // Doubted while it was asked for.
+            return;
+        }
+        List<Known> kept = new ArrayList<>();
+        for (Known each : known) {
+            if (each != null && each.key() != key && since - each.since() < validNanos) {
+                kept.add(each);
+            }
+        }
+        if (kept.size() == KEPT) {
+            kept.remove(Collections.min(kept, Comparator.comparingLong(each -> each.since() - since)));
+        }
+        if (found.isPresent()) {
+            kept.add(new Known(key, found, since));
+        }
+        known = table(kept);
+    }
+
+    private static Known[] table(List<Known> entries) {
+        Known[] table = new Known[Math.max(2, Integer.highestOneBit(Math.max(1, entries.size())) * 4)];
+        for (Known each : entries) {
+            int at = place(each.key(), table);
+            while (table[at] != null) {
+                at = next(at, table);
+            }
+            table[at] = each;
+        }
+        return table;
+    }
+
+    /** Nothing is known any more. */
+    public synchronized void clear() {
+        doubts++;
+        known = new Known[2];
+    }
+}

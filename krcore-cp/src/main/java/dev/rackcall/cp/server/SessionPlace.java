@@ -1,0 +1,212 @@
+package dev.rackcall.cp.server;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.rackcall.cp.Arrivals;
+import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.agent.LocalPort;
+import dev.rackcall.cp.agent.LocalQueue;
+import dev.rackcall.cp.session.SessionLayout;
+import dev.rackcall.verbs.CompletionOpcode;
+import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.QueuePairState;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Optional;
+
+/**
+ * The agent's side of one place of a session: a virtual queue or a port at a time, whose completions it writes where the tenant's process looks. The pump and a
+ * look-up for the same tenant may be here at once.
+ */
+final class SessionPlace {
+    private final SessionQueues session;
+    private final SessionLayout layout;
+    private final MemorySegment memory;
+    private final long at;
+    private final Arrivals arrivals = Arrivals.create(8);
+    private Optional<LocalQueue> queue = Optional.empty();
+    private Optional<LocalPort> port = Optional.empty();
+    /** Of the port. */
+    private Runnable ring = () -> {};
+
+    private long produced;
+    private long flushed;
+    private boolean failed;
+    /** Whether it waits to be looked at; guarded by the session. */
+    private boolean noted;
+
+    SessionPlace(SessionQueues session, SessionLayout layout, MemorySegment memory, int index) {
+        this.session = session;
+        this.layout = layout;
+        this.memory = memory;
+        at = layout.place(index);
+    }
+
+    synchronized Optional<LocalQueue> queue() {
+        return queue;
+    }
+
+    synchronized boolean isUsed() {
+        return queue.isPresent() || port.isPresent();
+    }
+
+    /** Has the session look at this place. */
+    void changed() {
+        session.note(this);
+    }
+
+    boolean noted() {
+        return noted;
+    }
+
+    void noted(boolean now) {
+        noted = now;
+    }
+
+    /** The queue that was asked for is there. */
+    synchronized void open(long id, LocalQueue made) {
+        queue = Optional.of(made);
+        memory.set(JAVA_INT, at + SessionLayout.EPOCH, made.epoch());
+        open(id);
+    }
+
+    /**
+     * The port that was asked for is bound.
+     *
+     * @param whenCome runs when the tenant has messages to take
+     */
+    synchronized void open(long id, LocalPort made, Runnable whenCome) {
+        port = Optional.of(made);
+        ring = whenCome;
+        open(id);
+    }
+
+    private void open(long id) {
+        flushed = 0;
+        failed = false;
+        memory.set(JAVA_LONG, at + SessionLayout.BASE, produced);
+        memory.set(JAVA_LONG, at + SessionLayout.ENDED, 0);
+        memory.set(JAVA_LONG, at + SessionLayout.PRODUCED, produced);
+        memory.set(JAVA_INT, at + SessionLayout.FAILED, 0);
+        memory.set(JAVA_INT, at + SessionLayout.OUTCOME, SessionLayout.OPEN);
+        answer(id);
+    }
+
+    /** There is no queue, or none any more. */
+    synchronized void refuse(long id, ControlPlaneException.Kind kind, String text) {
+        memory.set(JAVA_INT, at + SessionLayout.OUTCOME, 1 + kind.ordinal());
+        say(text);
+        answer(id);
+    }
+
+    synchronized void close(long id) {
+        queue.ifPresent(LocalQueue::close);
+        queue = Optional.empty();
+        port.ifPresent(LocalPort::close);
+        port = Optional.empty();
+        answer(id);
+    }
+
+    /** Tells the tenant that what it asked for by this id is done. */
+    void answer(long id) {
+        // Partner: Places.awaitAnswer.
+        SessionLayout.LONG.setRelease(memory, at, id);
+    }
+
+    private void say(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        byte[] shortened =
+                bytes.length <= SessionLayout.MAX_TEXT ? bytes : Arrays.copyOf(bytes, SessionLayout.MAX_TEXT);
+        MemorySegment.copy(MemorySegment.ofArray(shortened), 0, memory, at + SessionLayout.TEXT, shortened.length);
+        memory.set(JAVA_INT, at + SessionLayout.TEXT_LENGTH, shortened.length);
+    }
+
+    /** Hands over what has completed. */
+    synchronized void deliver(Completions batch) {
+        port.ifPresent(this::deliver);
+        if (queue.isEmpty()) {
+            return;
+        }
+        LocalQueue from = queue.get();
+        tellFailure(from);
+        for (int count = from.take(batch); count > 0; count = from.take(batch)) {
+            // Once more: who pops an error finds the queue in its error state.
+            tellFailure(from);
+            for (int i = 0; i < count; i++) {
+                publish(batch.id(i), batch.status(i), batch.opcode(i), batch.bytes(i));
+            }
+        }
+        // Those whose completions are published.
+        tellCounts(from.ended());
+    }
+
+    private void tellFailure(LocalQueue from) {
+        if (!failed && from.state() == QueuePairState.ERROR) {
+            fail(from.failure().orElse(""));
+        }
+    }
+
+    private void fail(String reason) {
+        failed = true;
+        say(reason);
+        // Partner: ForeignQueue.hasFailed, ForeignPort.requireWorking.
+        SessionLayout.INT.setRelease(memory, at + SessionLayout.FAILED, 1);
+    }
+
+    private void deliver(LocalPort from) {
+        for (int count = from.take(arrivals); count > 0; count = from.take(arrivals)) {
+            for (int i = 0; i < count; i++) {
+                memory.set(
+                        JAVA_LONG,
+                        layout.completion(at, produced) + SessionLayout.COMPLETION_HOST,
+                        arrivals.host(i).value());
+                publish(arrivals.id(i), CompletionStatus.SUCCESS, CompletionOpcode.RECEIVE, arrivals.bytes(i));
+            }
+            ring.run();
+        }
+    }
+
+    /** Memory for a message, if that is the tenant's to be given. */
+    void give(long address, int length, int key, long id) {
+        Optional<LocalPort> mine;
+        synchronized (this) {
+            mine = failed ? Optional.empty() : port;
+        }
+        try {
+            if (mine.isPresent() && !mine.get().give(address, length, key, id)) {
+                throw new IllegalArgumentException("more memory than the port takes at a time");
+            }
+        } catch (IllegalArgumentException | ControlPlaneException e) {
+            synchronized (this) {
+                fail(String.valueOf(e.getMessage()));
+                ring.run();
+            }
+        }
+    }
+
+    /** Ends a request that came when the queue had failed already. */
+    synchronized void flush(long id) {
+        publish(id, CompletionStatus.FLUSHED, CompletionOpcode.UNKNOWN, 0);
+        flushed++;
+        queue.ifPresent(open -> tellCounts(open.ended()));
+    }
+
+    private void tellCounts(long ended) {
+        SessionLayout.LONG.setRelease(memory, at + SessionLayout.PRODUCED, produced);
+        // Partner: ForeignQueue.hasRoom, which reads this count first.
+        SessionLayout.LONG.setRelease(memory, at + SessionLayout.ENDED, ended + flushed);
+    }
+
+    private void publish(long id, CompletionStatus status, CompletionOpcode opcode, int bytes) {
+        long entry = layout.completion(at, produced++);
+        memory.set(JAVA_LONG, entry + SessionLayout.COMPLETION_ID, id);
+        memory.set(JAVA_INT, entry + SessionLayout.COMPLETION_BYTES, bytes);
+        memory.set(JAVA_INT, entry + SessionLayout.COMPLETION_STATUS, status.ordinal());
+        memory.set(JAVA_INT, entry + SessionLayout.COMPLETION_OPCODE, opcode.ordinal());
+        // Partner: ForeignQueue.pop.
+        SessionLayout.LONG.setRelease(memory, entry, produced);
+    }
+}

@@ -1,0 +1,52 @@
+package dev.rackcall.cp.client;
+
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.session.SessionLayout;
+import dev.rackcall.shm.os.Uid;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.Random;
+
+/** A tenant's process that does not keep to the protocol. */
+public final class HostileSession implements AutoCloseable {
+    private final TenantSession session;
+
+    private HostileSession(TenantSession session) {
+        this.session = session;
+    }
+
+    public static HostileSession join(Path socket, String name) {
+        return new HostileSession(AgentHandshake.say(socket, name, Patience.begin()));
+    }
+
+    /** Joins in another version of the protocol. */
+    public static void join(Path socket, int version) {
+        AgentHandshake.say(socket, "t", version, Uid.current(), Patience.begin())
+                .close();
+    }
+
+    /** Fills the ring with entries whose sequence is right, so that the agent takes them, and whose other bytes are noise. */
+    public void scribble(HostId peer, Random random) {
+        // A queue, so that requests of noise get as far as the checks.
+        session.connect(peer, Optional.empty(), Patience.begin());
+        SessionLayout layout = session.layout();
+        for (long number = 1; number < layout.entries(); number++) {
+            byte[] noise = new byte[184];
+            random.nextBytes(noise);
+            long at = layout.entry(number);
+            for (int i = 0; i < noise.length; i++) {
+                session.memory().set(ValueLayout.JAVA_BYTE, at + 8 + i, noise[i]);
+            }
+            session.memory().set(ValueLayout.JAVA_INT, at + SessionLayout.KIND, random.nextInt(5));
+            session.memory().set(ValueLayout.JAVA_INT, at + SessionLayout.PLACE, random.nextInt(4) - 1);
+            SessionLayout.LONG.setRelease(session.memory(), at, number + 1);
+        }
+        session.published();
+    }
+
+    @Override
+    public void close() {
+        session.close();
+    }
+}

@@ -1,0 +1,158 @@
+package dev.rackcall.cp.request;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.cp.Hosts;
+import dev.rackcall.cp.table.RegionRecord;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class KnownRegionsTest {
+    private static final int KEY = 7;
+    private static final long VALID = 1000;
+    private static final Optional<RegionRecord> OLD = Optional.of(new RegionRecord(4096, 64, 1));
+    private static final Optional<RegionRecord> NEW = Optional.of(new RegionRecord(8192, 64, 1));
+
+    private final AtomicLong clock = new AtomicLong();
+    private final AtomicInteger asked = new AtomicInteger();
+    /** What the peer says, in turn; nothing more than that is asked. */
+    private final ConcurrentLinkedQueue<Optional<RegionRecord>> answers = new ConcurrentLinkedQueue<>();
+
+    private final CountDownLatch mayAnswer = new CountDownLatch(1);
+
+    private KnownRegions regions() {
+        return new KnownRegions(
+                key -> {
+                    int turn = asked.incrementAndGet();
+                    Optional<RegionRecord> answer = answers.remove();
+                    if (turn == 1) {
+                        await(mayAnswer);
+                    }
+                    return answer;
+                },
+                VALID,
+                clock::get);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Asks on a thread of its own, and returns when that waits for the peer or for the others. */
+    private static FutureTask<Optional<RegionRecord>> waiting(KnownRegions regions) {
+        FutureTask<Optional<RegionRecord>> task = new FutureTask<>(() -> regions.find(KEY));
+        Thread thread = Thread.ofPlatform().daemon().start(task);
+        Hosts.waitUntil("the thread to wait", () -> switch (thread.getState()) {
+            case WAITING, TIMED_WAITING, TERMINATED -> true;
+            default -> false;
+        });
+        return task;
+    }
+
+    @Test
+    void shouldAskOnceForAllWhoNeedTheAnswer() throws Exception {
+        answers.add(OLD);
+        KnownRegions regions = regions();
+        List<Future<Optional<RegionRecord>>> all = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            all.add(waiting(regions));
+        }
+        mayAnswer.countDown();
+        for (Future<Optional<RegionRecord>> each : all) {
+            assertThat(each.get(20, TimeUnit.SECONDS)).isEqualTo(OLD);
+        }
+        assertThat(asked).hasValue(1);
+    }
+
+    @Test
+    void shouldAskAgainForARegionThatOthersHaveAskedForInVain() throws Exception {
+        answers.add(Optional.empty());
+        answers.add(NEW);
+        KnownRegions regions = regions();
+        Future<Optional<RegionRecord>> early = waiting(regions);
+        Future<Optional<RegionRecord>> late = waiting(regions);
+        mayAnswer.countDown();
+        assertThat(early.get(20, TimeUnit.SECONDS)).isEmpty();
+        assertThat(late.get(20, TimeUnit.SECONDS))
+                .as("made since the other asked")
+                .isEqualTo(NEW);
+    }
+
+    @Test
+    void shouldAskForWhatIsUsedBeforeItExpiresAndLetNobodyWaitForThat() throws Exception {
+        answers.add(OLD);
+        answers.add(NEW);
+        mayAnswer.countDown();
+        KnownRegions regions = regions();
+        assertThat(regions.known(KEY)).isEmpty();
+        assertThat(regions.find(KEY)).isEqualTo(OLD);
+        clock.set(VALID / 2);
+        assertThat(regions.known(KEY)).isEqualTo(OLD);
+        assertThat(asked).as("young enough").hasValue(1);
+        clock.set(VALID - 1);
+        assertThat(regions.known(KEY)).isEqualTo(OLD);
+        Hosts.waitUntil("the answer", () -> regions.known(KEY).equals(NEW));
+        clock.set(VALID + VALID / 2 - 1);
+        assertThat(regions.known(KEY)).isEqualTo(NEW);
+        assertThat(asked).hasValue(2);
+    }
+
+    @Test
+    void shouldNotBelieveWhatIsTooOld() throws Exception {
+        answers.add(OLD);
+        answers.add(NEW);
+        mayAnswer.countDown();
+        KnownRegions regions = regions();
+        assertThat(regions.find(KEY)).isEqualTo(OLD);
+        clock.set(VALID);
+        assertThat(regions.known(KEY)).isEmpty();
+        assertThat(asked).as("nobody is asked in passing").hasValue(1);
+        assertThat(regions.find(KEY)).isEqualTo(NEW);
+    }
+
+    @Test
+    void shouldNotKeepWhatWasAskedBeforeThePeerWasDoubted() throws Exception {
+        answers.add(OLD);
+        KnownRegions regions = regions();
+        Future<Optional<RegionRecord>> early = waiting(regions);
+        regions.clear();
+        mayAnswer.countDown();
+        assertThat(early.get(20, TimeUnit.SECONDS)).isEqualTo(OLD);
+        assertThat(regions.known(KEY)).isEmpty();
+    }
+
+    /** As many as the connections of a busy host need; one more takes the place of the oldest. */
+    @Test
+    void shouldKnowManyRegionsAtATime() throws Exception {
+        KnownRegions regions = new KnownRegions(
+                key -> {
+                    asked.incrementAndGet();
+                    return Optional.of(new RegionRecord(key, 64, 1));
+                },
+                VALID,
+                clock::get);
+        for (int key = 0; key <= KnownRegions.KEPT; key++) {
+            clock.set(key == 0 ? 0 : 1);
+            // As a device draws them.
+            regions.find(key << 16 | key);
+        }
+        assertThat(regions.known(0)).as("the oldest").isEmpty();
+        for (int key = 1; key <= KnownRegions.KEPT; key++) {
+            assertThat(regions.known(key << 16 | key)).hasValue(new RegionRecord(key << 16 | key, 64, 1));
+        }
+        assertThat(asked).hasValue(KnownRegions.KEPT + 1);
+    }
+}

@@ -1,0 +1,87 @@
+package dev.rackcall.cp.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.cp.Hosts;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.client.AgentFolder;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What becomes of an agent process whose device fails. */
+class AgentPumpTest {
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldSayThatItsDeviceFailed() throws InterruptedException {
+        CountDownLatch told = new CountDownLatch(1);
+        AtomicBoolean broken = new AtomicBoolean();
+        AgentPump pump = new AgentPump(
+                () -> {
+                    if (broken.get()) {
+                        throw new IllegalStateException("the device is gone");
+                    }
+                    return true;
+                },
+                told::countDown);
+        pump.start();
+        broken.set(true);
+        assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+        pump.close();
+    }
+
+    /** What a tenant can do by cutting its file. */
+    @Test
+    void shouldGoOnWhenMemoryIsMissing() throws InterruptedException {
+        CountDownLatch goesOn = new CountDownLatch(3);
+        CountDownLatch told = new CountDownLatch(1);
+        AgentPump pump = new AgentPump(
+                () -> {
+                    goesOn.countDown();
+                    throw new InternalError("a fault occurred in an unsafe memory access operation");
+                },
+                told::countDown);
+        pump.start();
+        assertThat(goesOn.await(10, TimeUnit.SECONDS)).isTrue();
+        // One that cannot go on at all says so.
+        assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+        pump.close();
+    }
+
+    @Test
+    void shouldEndItsTenantsAndAdmitNobodyOnceTheDeviceFailed() throws Exception {
+        AtomicBoolean broken = new AtomicBoolean();
+        try (Hosts hosts = new Hosts(16)) {
+            Agent agent = hosts.agent("agent");
+            AgentServer server = hosts.keep(AgentServer.open(agent, folder, () -> {
+                if (broken.get()) {
+                    throw new IllegalStateException("the device is gone");
+                }
+                return agent.poll();
+            }));
+            try (Tenant tenant = AgentFolder.join(folder, "t")) {
+                assertThat(tenant.ping(Duration.ofSeconds(5))).isTrue();
+                assertThat(server.awaitFailure(Duration.ZERO)).isFalse();
+
+                broken.set(true);
+
+                assertThat(server.awaitFailure(Duration.ofSeconds(10))).isTrue();
+                Hosts.waitUntil("the tenant to be gone", () -> server.tenants() == 0);
+                assertThatThrownBy(() -> AgentFolder.join(folder, "late"))
+                        .isInstanceOfSatisfying(
+                                ControlPlaneException.class,
+                                e -> assertThat(e.kind()).isEqualTo(Kind.UNREACHABLE));
+            }
+        }
+    }
+}

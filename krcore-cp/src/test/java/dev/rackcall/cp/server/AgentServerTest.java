@@ -1,0 +1,622 @@
+package dev.rackcall.cp.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.cp.Arrivals;
+import dev.rackcall.cp.Child;
+import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.Hosts;
+import dev.rackcall.cp.MessagePort;
+import dev.rackcall.cp.MortalAgent;
+import dev.rackcall.cp.MortalTenant;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.VirtualQueue;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.client.AgentFolder;
+import dev.rackcall.cp.client.HostileSession;
+import dev.rackcall.cp.session.SessionFiles;
+import dev.rackcall.cp.session.SessionLayout;
+import dev.rackcall.cp.session.SessionMessage;
+import dev.rackcall.shm.os.Uid;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.NamedFile;
+import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.UnixSocket;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.CompletionStatus;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.QueuePairState;
+import dev.rackcall.verbs.WorkRequest;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The agent as a process of its own: who may use it, and what becomes of whom when somebody dies. */
+class AgentServerTest {
+    @TempDir
+    private Path folder;
+
+    /** Longer than a newcomer waits for an answer. */
+    private static final Duration LONG = Duration.ofMinutes(1);
+
+    private final Hosts hosts = new Hosts(16);
+    private final WorkRequest request = WorkRequest.create(1, 64);
+    private Agent agent;
+    private Agent peer;
+    private MemoryRegion theirs;
+
+    @BeforeEach
+    void open() {
+        peer = hosts.agent("peer");
+        theirs = Hosts.region(peer.admit("t"), 4096);
+        // None for busy peers, since its queue pairs are counted.
+        agent = hosts.agent("agent", options -> options.withOwnQueuePairs(0, 1));
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        hosts.close();
+    }
+
+    private AgentServer serve() {
+        return hosts.keep(AgentServer.open(agent, folder));
+    }
+
+    private static void fails(Kind kind, String part, ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        ControlPlaneException.class, e -> assertThat(e.kind()).isEqualTo(kind))
+                .hasMessageContaining(part);
+    }
+
+    private void works(Tenant tenant) {
+        MemoryRegion ours = Hosts.region(tenant, 64);
+        try (VirtualQueue queue = tenant.connect(peer.host())) {
+            queue.push(request.write(theirs.address(), theirs.remoteKey())
+                    .from(ours, 0, 8)
+                    .id(1)
+                    .signaled());
+            assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+        }
+        ours.close();
+    }
+
+    @Test
+    void shouldUseTheAgentProcessOrOneOfItsOwn() {
+        fails(Kind.UNREACHABLE, "start ./rackcall agent", () -> AgentFolder.join(folder, "t"));
+        int known = hosts.meta().hosts();
+        try (Tenant embedded = AgentFolder.join(folder, "t", () -> hosts.unkept("own"))) {
+            assertThat(hosts.meta().hosts()).isEqualTo(known + 1);
+            assertThat(embedded.host()).isEqualTo(HostId.named("own"));
+            assertThat(embedded.isHardware()).isFalse();
+            works(embedded);
+        }
+        Hosts.waitUntil("its agent has gone with it", () -> hosts.meta().hosts() == known);
+        AgentServer server = serve();
+        try (Tenant tenant = AgentFolder.join(folder, "t", () -> hosts.unkept("own"))) {
+            assertThat(hosts.meta().hosts()).isEqualTo(known);
+            assertThat(server.tenants()).isEqualTo(1);
+            assertThat(tenant.host()).isEqualTo(agent.host());
+            assertThat(tenant.isHardware()).isFalse();
+            assertThat(tenant.ping(Duration.ofSeconds(5))).isTrue();
+            works(tenant);
+            works(tenant);
+        }
+        Hosts.waitUntil("the tenant to be gone", () -> server.tenants() == 0);
+    }
+
+    @Test
+    void shouldRefuseStrangersAndOtherVersions() {
+        AgentServer server = hosts.keep(AgentServer.open(agent, folder, Uid.current() + 1, 8192));
+        fails(Kind.REFUSED, "works for user " + (Uid.current() + 1), () -> AgentFolder.join(folder, "t"));
+        server.close();
+        serve();
+        Path socket = SessionFiles.socketIn(folder);
+        int mine = SessionLayout.VERSION;
+        fails(Kind.REFUSED, "speaks version " + mine + " of", () -> HostileSession.join(socket, mine + 1));
+        fails(Kind.REFUSED, "another agent works for", () -> AgentServer.open(peer, folder));
+        try (Tenant tenant = AgentFolder.join(folder, "t")) {
+            works(tenant);
+        }
+    }
+
+    @Test
+    void shouldRefuseAnAgentThatSpeaksAnotherVersion() throws Exception {
+        int mine = SessionLayout.VERSION;
+        Path socket = SessionFiles.socketIn(folder);
+        try (UnixSocket door = UnixSocket.listen(socket, 4)) {
+            FutureTask<Boolean> agentOfTomorrow = new FutureTask<>(() -> {
+                Optional<UnixSocket> tenant = door.accept();
+                while (tenant.isEmpty()) {
+                    Thread.yield();
+                    tenant = door.accept();
+                }
+                try (UnixSocket visitor = tenant.get()) {
+                    SessionMessage hello = SessionMessage.read(visitor.receive(Duration.ofSeconds(20))
+                            .orElseThrow()
+                            .bytes());
+                    SessionMessage welcome = new SessionMessage(
+                            mine + 1,
+                            SessionMessage.ANSWER,
+                            hello.number(),
+                            SessionMessage.newBody().putInt(7).flip());
+                    visitor.send(welcome.toBytes());
+                    return hello.version() == mine;
+                }
+            });
+            Thread.ofPlatform().daemon().start(agentOfTomorrow);
+            fails(
+                    Kind.REFUSED,
+                    "speaks version " + (mine + 1) + ", this process version " + mine + "; update the older side",
+                    () -> AgentFolder.join(folder, "t"));
+            assertThat(agentOfTomorrow.get()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldSayThatItHasAsManyTenantsAsItMay() {
+        AgentServer server = hosts.keep(AgentServer.open(agent, folder, new Admission(1, Duration.ofMillis(20))));
+        try (Tenant only = AgentFolder.join(folder, "only")) {
+            for (int i = 0; i < 3; i++) {
+                fails(
+                        Kind.QUOTA_EXCEEDED,
+                        "it has 1 tenants, as many as it may, and none has left within 20 ms; end some",
+                        () -> AgentFolder.join(folder, "one too many"));
+            }
+            assertThat(server.tenants()).isEqualTo(1);
+            works(only);
+        }
+    }
+
+    /** Processes that have just ended must not keep new ones out. */
+    @Test
+    void shouldLetANewcomerWaitForThePlaceOfOneWhoLeaves() throws Exception {
+        Admission admission = new Admission(1, LONG);
+        hosts.keep(AgentServer.open(agent, folder, admission));
+        Tenant first = AgentFolder.join(folder, "first");
+        FutureTask<Tenant> second = new FutureTask<>(() -> AgentFolder.join(folder, "second"));
+        Thread.ofPlatform().start(second);
+        Hosts.waitUntil("the second one to wait", () -> admission.waiting() == 1);
+        first.close();
+        try (Tenant tenant = second.get()) {
+            works(tenant);
+        }
+    }
+
+    @Test
+    void shouldAdmitManyThatComeAndGoInQuickSuccession() {
+        AgentServer server = hosts.keep(AgentServer.open(agent, folder, new Admission(2, LONG)));
+        for (int i = 0; i < 50; i++) {
+            try (Tenant tenant = AgentFolder.join(folder, "one of many")) {
+                works(tenant);
+            }
+        }
+        Hosts.waitUntil("all to be gone", () -> server.tenants() == 0);
+    }
+
+    /** More than are listened to at a time. */
+    @Test
+    void shouldListenAgainWhenManyHaveGoneWhoSaidNothing() {
+        serve();
+        for (int round = 0; round < 2; round++) {
+            List<UnixSocket> silent = new ArrayList<>();
+            for (int i = 0; i < 80; i++) {
+                silent.add(UnixSocket.connect(SessionFiles.socketIn(folder)));
+            }
+            silent.forEach(UnixSocket::close);
+            try (Tenant tenant = AgentFolder.join(folder, "t")) {
+                works(tenant);
+            }
+        }
+    }
+
+    @Test
+    void shouldEndWhileANewcomerWaitsForAPlace() throws Exception {
+        Admission admission = new Admission(1, LONG);
+        AgentServer server = hosts.keep(AgentServer.open(agent, folder, admission));
+        try (Tenant only = AgentFolder.join(folder, "only")) {
+            FutureTask<Tenant> second = new FutureTask<>(() -> AgentFolder.join(folder, "t"));
+            Thread.ofPlatform().start(second);
+            Hosts.waitUntil("the second one to wait", () -> admission.waiting() == 1);
+            server.close();
+            assertThatThrownBy(second::get).hasMessageContaining("ended during the hello");
+            assertThat(only.ping(Duration.ofSeconds(5))).isFalse();
+        }
+    }
+
+    @Test
+    void shouldRefuseMemoryThatCouldHarmIt() {
+        hosts.keep(AgentServer.open(agent, folder, Uid.current(), 8192));
+        try (Tenant tenant = AgentFolder.join(folder, "t")) {
+            EnumSet<Access> rights = EnumSet.of(Access.LOCAL_WRITE);
+            fails(
+                    Kind.REFUSED,
+                    "is not sealed",
+                    () -> tenant.share(NamedFile.create(folder.resolve("unsealed"), 4096), rights));
+            fails(Kind.QUOTA_EXCEEDED, "may share 8192", () -> tenant.allocate(12_288, rights));
+            fails(
+                    Kind.UNSUPPORTED,
+                    "another process",
+                    () -> tenant.register(Arena.ofAuto().allocate(64), rights));
+            MemoryRegion first = tenant.allocate(8192, rights);
+            fails(Kind.QUOTA_EXCEEDED, "shares 8192", () -> tenant.allocate(1, rights));
+            first.close();
+            works(tenant);
+        }
+    }
+
+    @Test
+    void shouldSayThatThereIsNoMemoryForARegion() {
+        long tooMuch = 1L << 44;
+        hosts.keep(AgentServer.open(agent, folder, Uid.current(), tooMuch));
+        try (Tenant tenant = AgentFolder.join(folder, "t")) {
+            fails(
+                    Kind.QUOTA_EXCEEDED,
+                    "no memory for " + tooMuch + " bytes more of tenant t, which shares 0: cannot reserve",
+                    () -> tenant.share(SharedFile.memfd("greedy", tooMuch), EnumSet.of(Access.LOCAL_WRITE)));
+            works(tenant);
+        }
+    }
+
+    @Test
+    void shouldSeeNoAgentWhereThereCanBeNone() throws Exception {
+        assertThat(AgentFolder.isServed(folder)).isFalse();
+        assertThat(AgentFolder.isServed(Files.createFile(folder.resolve("no folder"))))
+                .isFalse();
+        serve();
+        assertThat(AgentFolder.isServed(folder)).isTrue();
+        Tenant tenant = AgentFolder.join(folder, "t");
+        assertThat(tenant.isClosed()).isFalse();
+        tenant.close();
+        assertThat(tenant.isClosed()).isTrue();
+    }
+
+    @Test
+    void shouldSurviveGarbageOfOneTenant() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        AgentServer server = serve();
+        try (Tenant tenant = AgentFolder.join(folder, "t")) {
+            for (int i = 0; i < 20; i++) {
+                try (UnixSocket socket = UnixSocket.connect(SessionFiles.socketIn(folder))) {
+                    byte[] noise = new byte[1 + random.nextInt(2000)];
+                    random.nextBytes(noise);
+                    socket.send(noise);
+                }
+            }
+            for (int i = 0; i < 5; i++) {
+                try (HostileSession hostile = HostileSession.join(SessionFiles.socketIn(folder), "hostile " + i)) {
+                    hostile.scribble(peer.host(), random);
+                    works(tenant);
+                }
+            }
+            assertThat(agent.recoveries()).as("seed %d", seed).isZero();
+        }
+        Hosts.waitUntil("all to be gone, seed " + seed, () -> server.tenants() == 0);
+    }
+
+    @Test
+    void shouldCleanUpAfterATenantThatIsKilled() throws Exception {
+        AgentServer server = serve();
+        int queuePairs = agent.queuePairs();
+        String[] arguments = {
+            folder.toString(), "peer", Long.toString(theirs.address()), Integer.toString(theirs.remoteKey())
+        };
+        Tenant peers = peer.admit("reader");
+        MemoryRegion landing = Hosts.region(peers, 64);
+        try (Tenant living = AgentFolder.join(folder, "living");
+                Child child = Child.start(MortalTenant.class, arguments)) {
+            VirtualQueue before = peers.connect(agent.host());
+            request.read(child.address(), child.key()).from(landing, 0, 8).id(1).signaled();
+            before.push(request);
+            assertThat(Hosts.pop(before, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+            child.close();
+            Hosts.waitUntil("the dead to be gone", () -> server.tenants() == 1);
+            VirtualQueue after = peers.connect(agent.host());
+            Hosts.waitUntil("what is known of its region to expire", () -> {
+                if (after.state() == QueuePairState.READY_TO_SEND) {
+                    after.push(request.read(child.address(), child.key())
+                            .from(landing, 0, 8)
+                            .id(2)
+                            .signaled());
+                    return Hosts.pop(after, 1).getFirst().status() == CompletionStatus.REMOTE_ACCESS_ERROR;
+                }
+                return false;
+            });
+            works(living);
+            assertThat(agent.queuePairs()).isEqualTo(queuePairs);
+        }
+    }
+
+    @Test
+    void shouldComeBackAfterTheAgentWasKilled() throws Exception {
+        String[] arguments = {hosts.meta().address().toString(), "outer", folder.toString()};
+        try (Child first = Child.start(MortalAgent.class, arguments);
+                Tenant tenant = AgentFolder.join(folder, "t")) {
+            MemoryRegion ours = tenant.allocate(4096, EnumSet.allOf(Access.class));
+            ours.memory().set(ValueLayout.JAVA_LONG, 0, 77);
+            VirtualQueue queue = tenant.connect(peer.host());
+            WorkRequest write = WorkRequest.create(1, 0);
+            write.write(theirs.address(), theirs.remoteKey()).from(ours, 0, 8).signaled();
+            queue.push(write.id(1));
+            assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+            first.close();
+            assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+            Hosts.waitUntil("the queue to fail", () -> queue.state() == QueuePairState.ERROR);
+            assertThat(queue.failure().orElseThrow()).contains("has ended");
+            fails(Kind.QUEUE_FAILED, "has ended", () -> queue.push(write));
+            try (Child second = Child.start(MortalAgent.class, arguments)) {
+                try (VirtualQueue again = tenant.connect(peer.host())) {
+                    // The region's keys are others now, which the request has to be told.
+                    again.push(write.write(theirs.address() + 8, theirs.remoteKey())
+                            .from(ours, 0, 8)
+                            .id(2)
+                            .signaled());
+                    assertThat(Hosts.pop(again, 1)).containsExactly(new Hosts.Done(2, CompletionStatus.SUCCESS));
+                    assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(77);
+                }
+                assertThat(queue.state()).isEqualTo(QueuePairState.ERROR);
+                queue.close();
+                assertThat(second.process().isAlive()).isTrue();
+            }
+        }
+    }
+
+    /** Slow, not dead: nothing is lost by it. */
+    @Test
+    void shouldGoOnWithAnAgentThatWasStopped() throws Exception {
+        String[] arguments = {hosts.meta().address().toString(), "outer", folder.toString()};
+        try (Child child = Child.start(MortalAgent.class, arguments);
+                Tenant tenant = AgentFolder.join(folder, "t")) {
+            MemoryRegion ours = Hosts.region(tenant, 64);
+            VirtualQueue queue = tenant.connect(peer.host());
+            ours.memory().set(ValueLayout.JAVA_LONG, 0, 99);
+            child.process().pause();
+            try {
+                assertThat(queue.push(request.write(theirs.address(), theirs.remoteKey())
+                                .from(ours, 0, 8)
+                                .id(1)
+                                .signaled()))
+                        .isTrue();
+                assertThat(tenant.ping(Duration.ofMillis(50))).isFalse();
+                assertThat(queue.pop(Completions.create(1))).isZero();
+                assertThat(queue.state()).isEqualTo(QueuePairState.READY_TO_SEND);
+            } finally {
+                child.process().resume();
+            }
+            assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+            assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(99);
+            works(tenant);
+        }
+    }
+
+    @Test
+    void shouldFlushWhatWasUnderWayWhenTheAgentEnds() throws Exception {
+        AgentServer server = serve();
+        Agent slow = hosts.agent("slow");
+        MemoryRegion far = Hosts.region(slow.admit("t"), 64);
+        try (Tenant tenant = AgentFolder.join(folder, "t")) {
+            MemoryRegion ours = Hosts.region(tenant, 64);
+            VirtualQueue queue = tenant.connect(slow.host());
+            hosts.drop(slow);
+            for (int i = 0; i < 4; i++) {
+                queue.push(request.write(far.address(), far.remoteKey())
+                        .from(ours, 0, 8)
+                        .id(i)
+                        .signaled());
+            }
+            server.close();
+            assertThat(Hosts.pop(queue, 4).stream().map(Hosts.Done::id)).containsExactly(0L, 1L, 2L, 3L);
+            assertThat(queue.state()).isEqualTo(QueuePairState.ERROR);
+        }
+    }
+
+    @Test
+    void shouldTellAPortThatItsAgentHasEndedAndBindItAtTheNextOne() {
+        AgentServer first = serve();
+        try (Tenant tenant = AgentFolder.join(folder, "t")) {
+            MemoryRegion incoming = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
+            MessagePort port = tenant.bind(7);
+            Arrivals arrivals = Arrivals.create(1);
+            first.close();
+            assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+            fails(Kind.QUEUE_FAILED, "has ended", () -> port.receive(arrivals));
+            fails(Kind.QUEUE_FAILED, "bind it again", () -> port.give(incoming, 0, 64, 1));
+            port.close();
+            serve();
+            try (MessagePort again = tenant.bind(7)) {
+                assertThat(again.give(incoming, 0, 64, 2)).isTrue();
+                VirtualQueue sender = peer.admit("sender").connect(agent.host());
+                assertThat(sender.push(
+                                request.sendWithImmediate(7).inline(5).id(3).signaled()))
+                        .isTrue();
+                Hosts.waitUntil("the message", () -> again.receive(arrivals) == 1);
+                assertThat(arrivals.id(0)).isEqualTo(2);
+                assertThat(incoming.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(5);
+                assertThat(Hosts.pop(sender, 1)).containsExactly(new Hosts.Done(3, CompletionStatus.SUCCESS));
+            }
+        }
+    }
+
+    /** Their keys would be those of an agent that has gone. */
+    @Test
+    void shouldNotConnectUntilAllRegionsAreRegisteredAgain() {
+        AgentServer first = serve();
+        try (Tenant tenant = AgentFolder.join(folder, "t")) {
+            MemoryRegion tooLarge = tenant.allocate(8192, EnumSet.of(Access.LOCAL_WRITE));
+            first.close();
+            assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+            hosts.keep(AgentServer.open(agent, folder, Uid.current(), 4096));
+            for (int i = 0; i < 2; i++) {
+                fails(Kind.QUOTA_EXCEEDED, "may share 4096", () -> tenant.connect(peer.host()));
+            }
+            tooLarge.close();
+            works(tenant);
+        }
+    }
+
+    @Test
+    void shouldAnswerAPingWhileAnotherThreadWaitsForTheNextAgent() throws Exception {
+        AgentServer server = serve();
+        try (Tenant tenant = AgentFolder.join(folder, "t")) {
+            server.close();
+            assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+            Thread waiting = Thread.ofPlatform()
+                    .start(() ->
+                            fails(Kind.UNREACHABLE, "no agent process listens", () -> tenant.connect(peer.host())));
+            Hosts.waitUntil("it waits", () -> waiting.getState() == Thread.State.TIMED_WAITING);
+            assertThat(tenant.ping(Duration.ofMillis(1))).isFalse();
+            assertThat(waiting.join(Duration.ofMillis(300))).as("has ended").isFalse();
+            waiting.join(Duration.ofSeconds(20));
+        }
+    }
+
+    @Test
+    void shouldShareAFileThatThisProcessHasMadeItself() {
+        serve();
+        try (Tenant tenant = AgentFolder.join(folder, "t")) {
+            SharedFile file = SharedFile.memfd("mine", 8192);
+            try (Mapping mine = file.map()) {
+                MemoryRegion region = tenant.share(file, EnumSet.of(Access.LOCAL_WRITE));
+                assertThat(region.byteSize()).isEqualTo(8192);
+                region.memory().set(ValueLayout.JAVA_INT, 4096, 5);
+                assertThat(mine.memory().get(ValueLayout.JAVA_INT, 4096)).isEqualTo(5);
+            }
+        }
+    }
+
+    @Test
+    void shouldRegisterAMappingThatStaysTheCallersForOneLifeOfTheAgent() throws Exception {
+        AgentServer first = serve();
+        try (Tenant tenant = AgentFolder.join(folder, "t")) {
+            SharedFile file = SharedFile.memfd("mine-for-a-life", 8192);
+            try (Mapping mine = file.map()) {
+                assertThatThrownBy(
+                                () -> tenant.register(file, mine.memory().asSlice(0, 64), EnumSet.allOf(Access.class)))
+                        .hasMessageContaining("64 bytes are not all of");
+                MemoryRegion ofTheFirst = tenant.register(file, mine.memory(), EnumSet.allOf(Access.class));
+                writes(tenant, ofTheFirst, mine.memory(), 6);
+                first.close();
+                assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+                // It would not take the region once more.
+                AgentServer second = hosts.keep(AgentServer.open(agent, folder, Uid.current(), 8192));
+                MemoryRegion again = tenant.register(file, mine.memory(), EnumSet.allOf(Access.class));
+                file.close();
+                Hosts.waitUntil("nobody to have a descriptor of it", () -> descriptors("mine-for-a-life") == 0);
+                writes(tenant, again, mine.memory(), 7);
+                ofTheFirst.close();
+                writes(tenant, again, mine.memory(), 8);
+                again.close();
+                assertThat(second.tenants()).isOne();
+            }
+        }
+    }
+
+    private void writes(Tenant tenant, MemoryRegion region, MemorySegment memory, long value) {
+        assertThat(region.memory()).isEqualTo(memory);
+        memory.set(ValueLayout.JAVA_LONG, 4096, value);
+        try (VirtualQueue queue = tenant.connect(peer.host())) {
+            queue.push(request.write(theirs.address(), theirs.remoteKey())
+                    .from(region, 4096, 8)
+                    .id(1)
+                    .signaled());
+            assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+        }
+        assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(value);
+    }
+
+    /** Of this process, of a file in memory of that name. */
+    private static long descriptors(String name) {
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            return all.filter(fd -> leadsTo(fd, name)).count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean leadsTo(Path fd, String name) {
+        try {
+            return Files.readSymbolicLink(fd).toString().contains(name);
+        } catch (IOException gone) {
+            return false;
+        }
+    }
+
+    @Test
+    void shouldLetWhoeverWantsToHearOfMessagesHearOfTheEnd() throws Exception {
+        AgentServer server = serve();
+        try (Tenant tenant = AgentFolder.join(folder, "t")) {
+            AtomicInteger told = new AtomicInteger();
+            MessagePort port = tenant.bind(7, told::incrementAndGet);
+            tenant.bind(8, () -> {
+                throw new IllegalStateException("a test's");
+            });
+            AtomicInteger toldTheClosed = new AtomicInteger();
+            tenant.bind(9, toldTheClosed::incrementAndGet).close();
+            CountDownLatch last = new CountDownLatch(1);
+            // They are told in the order in which they were bound.
+            tenant.bind(10, last::countDown);
+            server.close();
+            assertThat(last.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(told).hasValue(1);
+            assertThat(toldTheClosed).hasValue(0);
+            fails(Kind.QUEUE_FAILED, "has ended", () -> port.receive(Arrivals.create(1)));
+        }
+    }
+
+    @Test
+    void shouldCloseARegionWhileAnotherThreadWaitsForTheNextAgent() throws Exception {
+        AgentServer server = serve();
+        try (Tenant tenant = AgentFolder.join(folder, "t")) {
+            MemoryRegion region = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
+            server.close();
+            assertThat(tenant.ping(Duration.ofSeconds(5))).isFalse();
+            Thread waiting = Thread.ofPlatform()
+                    .start(() ->
+                            fails(Kind.UNREACHABLE, "no agent process listens", () -> tenant.connect(peer.host())));
+            Hosts.waitUntil("it waits", () -> waiting.getState() == Thread.State.TIMED_WAITING);
+            region.close();
+            assertThat(waiting.isAlive()).as("still waits").isTrue();
+            waiting.join(Duration.ofSeconds(20));
+        }
+    }
+
+    /** Whoever closes something must not hear of it, nor wait for it. */
+    @Test
+    void shouldCloseARegionWhileItsAgentStandsStillAndDies() throws Exception {
+        String[] arguments = {hosts.meta().address().toString(), "outer", folder.toString()};
+        try (Child child = Child.start(MortalAgent.class, arguments);
+                Tenant tenant = AgentFolder.join(folder, "t")) {
+            MemoryRegion first = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
+            MemoryRegion second = tenant.allocate(4096, EnumSet.of(Access.LOCAL_WRITE));
+            child.process().pause();
+            first.close();
+            child.close();
+            second.close();
+        }
+    }
+}

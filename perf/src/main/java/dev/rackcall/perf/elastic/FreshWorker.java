@@ -1,0 +1,118 @@
+package dev.rackcall.perf.elastic;
+
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.CompletionQueueSpec;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.QueuePair;
+import dev.rackcall.perf.rdma.RcAddress;
+import dev.rackcall.perf.rdma.RcDevice;
+import dev.rackcall.verbs.WorkRequest;
+
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.List;
+
+/** A worker with a reliable queue pair to each server. */
+final class FreshWorker implements ElasticWorker {
+    private static final int DEPTH = 16;
+
+    /**
+     * The device of all workers of this JVM. As processes of their own, workers would each have to open it, which takes real devices milliseconds; software
+     * devices, whose every connection has buffers of its own, cannot be opened fifty times. It stays open as long as the process.
+     */
+    private static final class OpenDevice {
+        private static final RcDevice DEVICE = RcDevice.open();
+
+        private OpenDevice() {}
+    }
+
+    private final RcDevice device = openDevice();
+    private final Deque<AutoCloseable> made = new ArrayDeque<>();
+    private final CompletionQueue completions =
+            keep(device.completions(CompletionQueueSpec.of(4 * DEPTH).polledBusily()));
+    private final MemoryRegion region =
+            keep(device.register(Arena.ofAuto().allocate(4096, 4096), EnumSet.of(Access.LOCAL_WRITE)));
+    private final Completions batch = Completions.create(4);
+
+    /** Opens the device if it is not open yet. */
+    static RcDevice openDevice() {
+        return OpenDevice.DEVICE;
+    }
+
+    private <T extends AutoCloseable> T keep(T child) {
+        made.push(child);
+        return child;
+    }
+
+    /** A queue pair whose server knows it. */
+    private record Told(QueuePair queuePair, DataInputStream answer) {}
+
+    /** All servers are told before the worker waits for the first answer. */
+    @Override
+    public List<TableReader> connect(List<ElasticServer.Known> servers) throws IOException {
+        List<Told> told = new ArrayList<>();
+        for (ElasticServer.Known server : servers) {
+            Socket socket = keep(new Socket(InetAddress.ofLiteral("127.0.0.1"), server.port()));
+            socket.setTcpNoDelay(true);
+            QueuePair queuePair = keep(device.queuePair(completions, DEPTH, 1));
+            device.address(queuePair).send(socket.getOutputStream());
+            told.add(new Told(queuePair, new DataInputStream(socket.getInputStream())));
+        }
+        List<TableReader> readers = new ArrayList<>();
+        for (Told each : told) {
+            RcAddress peer = RcAddress.receive(each.answer);
+            device.connect(each.queuePair, peer);
+            readers.add(new PairReader(each.queuePair, peer));
+        }
+        return readers;
+    }
+
+    private final class PairReader extends TableReader {
+        private final QueuePair queuePair;
+        private final RcAddress peer;
+        private final WorkRequest request = WorkRequest.create(1, 0);
+
+        PairReader(QueuePair queuePair, RcAddress peer) {
+            super(region.memory());
+            this.queuePair = queuePair;
+            this.peer = peer;
+        }
+
+        @Override
+        void read(long tableOffset, int landingOffset, int length) {
+            request.read(peer.memory() + tableOffset, peer.key())
+                    .from(region, landingOffset, length)
+                    .signaled();
+            if (!queuePair.postSend(request)) {
+                throw new IllegalStateException("the queue pair has no room for a READ");
+            }
+        }
+
+        @Override
+        int completed() {
+            int count = completions.poll(batch);
+            for (int i = 0; i < count; i++) {
+                if (!batch.isSuccess(i)) {
+                    throw new IllegalStateException("a READ ended with " + batch.status(i));
+                }
+            }
+            return count;
+        }
+    }
+
+    @Override
+    public void close() throws Exception {
+        while (!made.isEmpty()) {
+            made.pop().close();
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package dev.rackcall.perf.elastic;
+
+import dev.rackcall.perf.harness.ClientSide;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.locks.LockSupport;
+
+/** Reads one server's {@link RaceTable} by one-sided READs. Confined to one thread. */
+abstract class TableReader {
+    private static final int SECOND = RaceTable.BUCKET_BYTES;
+    private static final int BLOCK = 2 * RaceTable.BUCKET_BYTES;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+    /** Bytes of memory that look-ups need. */
+    static final int LANDING_BYTES = BLOCK + RaceTable.BLOCK_BYTES;
+
+    private static final int POLLS = 100;
+    private static final long PAUSE_NANOS = 20_000;
+
+    private final MemorySegment landing;
+    private int inFlight;
+
+    /** @param landing where READs go */
+    TableReader(MemorySegment landing) {
+        this.landing = landing;
+    }
+
+    /** Posts a READ of a part of the table into the landing memory. */
+    abstract void read(long tableOffset, int landingOffset, int length);
+
+    /** Returns how many READs have completed since the last call; never waits. */
+    abstract int completed();
+
+    /** The value of a key. */
+    final long get(long key) {
+        post(RaceTable.bucket(key, 0), 0, RaceTable.BUCKET_BYTES);
+        post(RaceTable.bucket(key, 1), SECOND, RaceTable.BUCKET_BYTES);
+        await();
+        for (int slot = 0; slot < 2 * RaceTable.SLOTS; slot++) {
+            long found = landing.get(LONG, (long) slot * Long.BYTES);
+            if (RaceTable.fits(found, key)) {
+                post(RaceTable.offset(found), BLOCK, RaceTable.BLOCK_BYTES);
+                await();
+                if (landing.get(LONG, BLOCK) == key) {
+                    return landing.get(LONG, BLOCK + Long.BYTES);
+                }
+            }
+        }
+        throw new IllegalStateException("the table has no key " + key);
+    }
+
+    private void post(long tableOffset, int landingOffset, int length) {
+        read(tableOffset, landingOffset, length);
+        inFlight++;
+    }
+
+    private void await() {
+        long start = System.nanoTime();
+        int polls = 0;
+        while (inFlight > 0) {
+            int count = completed();
+            inFlight -= count;
+            if (count == 0 && ++polls > POLLS) {
+                // Fifty workers wait, and the threads that work for them need the processors.
+                LockSupport.parkNanos(PAUSE_NANOS);
+            } else if (count == 0) {
+                Thread.yield();
+            }
+            if (inFlight > 0 && System.nanoTime() - start > ClientSide.CALL_BOUND_NANOS) {
+                throw new IllegalStateException("a READ has not completed within 10 s");
+            }
+        }
+    }
+}

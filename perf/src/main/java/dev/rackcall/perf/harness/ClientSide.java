@@ -1,0 +1,24 @@
+package dev.rackcall.perf.harness;
+
+/** The calling side of a subject. Confined to the thread that connected it. */
+public interface ClientSide extends AutoCloseable {
+    /** The longest that a single call may take before it counts as lost, in nanoseconds. */
+    long CALL_BOUND_NANOS = 10_000_000_000L;
+
+    /**
+     * Does one round trip and checks the reply, so that a benchmark cannot measure nothing.
+     *
+     * @param sequence differs from call to call; the reply must show it
+     * @throws WrongReplyException if the reply is not the one to this call
+     * @throws NoReplyException if there is none in {@link #CALL_BOUND_NANOS}
+     */
+    void call(long sequence) throws Exception;
+
+    /** Calls with several in flight; only for subjects that say they can. */
+    default Pipeline pipeline(int depth) {
+        throw new UnsupportedOperationException(getClass().getSimpleName() + " has one call in flight at a time");
+    }
+
+    @Override
+    void close();
+}

@@ -1,0 +1,96 @@
+package dev.rackcall.perf.harness;
+
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Result;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * Repeats a target over its subjects. Repeats go round by round over all subjects, so that a disturbance of some seconds affects one run of
+ * several subjects and not all runs of one. A subject that fails is reported and the others go on.
+ */
+public final class Rounds {
+    /** Measures one subject once, in processes of its own. */
+    @FunctionalInterface
+    public interface Run {
+        /** The results of one subject. */
+        List<Result> measure(Subject subject) throws IOException;
+    }
+
+    /** A step of a measurement that may fail. */
+    @FunctionalInterface
+    public interface Step {
+        /** Does the step. */
+        void run() throws IOException;
+    }
+
+    /** The progress line shows the remaining time from this length. */
+    private static final long LEAST_SECONDS = 5;
+
+    private final BenchPlan plan;
+    private final List<String> failures = new ArrayList<>();
+
+    /** Rounds as the plan says. */
+    public Rounds(BenchPlan plan) {
+        this.plan = plan;
+    }
+
+    /** Every failure so far: the target, the subject and the reason. */
+    public List<String> failures() {
+        return List.copyOf(failures);
+    }
+
+    /** Measures one subject after the other. */
+    public List<Result> run(BenchTarget target, Predicate<Subject> takesPart, Run run) {
+        List<List<Subject>> alone =
+                plan.subjects().stream().filter(takesPart).map(List::of).toList();
+        return runGroups(target, alone, group -> {
+            List<Result> results = new ArrayList<>();
+            attempt(target, group.getFirst(), () -> results.addAll(run.measure(group.getFirst())));
+            return results;
+        });
+    }
+
+    /** Measures one group of subjects after the other; the run attempts the steps of each subject by itself. */
+    public List<Result> runGroups(
+            BenchTarget target, List<List<Subject>> groups, Function<List<Subject>, List<Result>> run) {
+        // One list of runs for each subject and depth, in the order of the first round.
+        Map<String, List<Result>> runs = new LinkedHashMap<>();
+        int steps = groups.size() * plan.repeat();
+        long begin = System.nanoTime();
+        for (int step = 0; step < steps; step++) {
+            List<Subject> group = groups.get(step % groups.size());
+            long left = step == 0 ? 0 : (System.nanoTime() - begin) / step * (steps - step);
+            long seconds = TimeUnit.NANOSECONDS.toSeconds(left);
+            plan.say(target.word() + " " + (step + 1) + " of " + steps + ": "
+                    + group.stream().map(Subject::name).collect(Collectors.joining(", "))
+                    + (seconds < LEAST_SECONDS ? "" : " (about " + seconds + " s to go)"));
+            for (Result result : run.apply(group)) {
+                String key = result.name() + "/" + result.figure("in_flight");
+                runs.computeIfAbsent(key, unseen -> new ArrayList<>()).add(result);
+            }
+        }
+        return runs.values().stream().map(Result::medianOf).toList();
+    }
+
+    /** Does a step; if it fails, records the failure and returns false. */
+    public boolean attempt(BenchTarget target, Subject subject, Step step) {
+        try {
+            step.run();
+            return true;
+        } catch (IOException | RuntimeException e) {
+            String failure = target.word() + " " + subject.name() + ": " + e.getMessage();
+            failures.add(failure);
+            plan.say("failed: " + failure);
+            return false;
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package dev.rackcall.perf.result;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.SequencedMap;
+
+/** The targets of {@code rackcall bench}: what each measures, and which figures its table shows beside the latencies. */
+public enum BenchTarget {
+    /** Round trips, one call in flight. */
+    RTT(
+            "Round trips, one call in flight",
+            "raw_ratio: to raw, alloc_client_b: alloc client, alloc_server_b: alloc server"),
+    /** Calls a second with several in flight from one thread. */
+    THROUGHPUT("Throughput, one client thread", ""),
+    /** Time and memory of a new connection. */
+    CONNECT(
+            "A new connection: time to its first reply, memory of both sides; connect-*: virtual queues on the software RDMA device",
+            "cold_p50_ns: cold p50, shared_b: shared, private_b: private, heap_b: heap, fresh_ratio: fresh rc to it"),
+    /** Many workers that connect to many servers at the same time. */
+    ELASTIC(
+            "Elastic start: 50 workers connect to 20 servers; from nothing until each has read its first key (-first), or a key of each server",
+            "less_percent: less than fresh"),
+    /** The cost of idle processes and idle connections. */
+    IDLE(
+            "Idle: rare calls and what idle processes use; a busy connection among idle ones",
+            "server_cpu_percent: server cpu, client_cpu_percent: client cpu, p50_ratio: to alone"),
+    /** Time from the start of a client's JVM to its first reply. */
+    START("From the start of the client's JVM to its first reply", ""),
+    /** The cost of seals, snapshots and sandboxes. */
+    ISOLATION(
+            "Isolation: calls that pass a scope of some pages; what snapshots, seals and sandboxes cost",
+            "floor_ratio: to trusted, above_floor_ns: above trusted, p99_ratio: p99 to alone"),
+    /** The software RDMA device. */
+    VERBS("The software RDMA device, one message in flight", "floor_ratio: to WRITE, alloc_client_b: alloc client"),
+    /** Calls over RDMA beside their floor and gRPC over TCP. */
+    RDMA(
+            "Calls over RDMA (software device), one in flight; grpc-tcp-N beside the call over RDMA that does the same",
+            "pingpong_ratio: to ping-pong, rdma_ratio: to rdma, alloc_client_b: alloc client, alloc_server_b: alloc server"),
+    /** Locks for threads that share memory and threads that reach it by RDMA. */
+    ALOCK(
+            "Locks: KIND-LOCALITY-LOCKS, 3 nodes with 2 threads each, KIND-LOCALITY-LOCKS-THREADS with so many each, over the software RDMA device, empty critical sections",
+            "x_spin: times spin, x_mcs: times mcs, alone_x_spin: alone times spin, alone_x_mcs: alone times mcs, ns_per_op: ns an operation"),
+    /** Micro-benchmarks by JMH. */
+    JMH("Micro-benchmarks (JMH, mean time)", "");
+
+    private final String title;
+    private final SequencedMap<String, String> columns = new LinkedHashMap<>();
+
+    BenchTarget(String title, String columns) {
+        this.title = title;
+        for (String column : columns.isEmpty() ? new String[0] : columns.split(", ", -1)) {
+            String[] keyAndHead = column.split(": ", 2);
+            this.columns.put(keyAndHead[0], keyAndHead[1]);
+        }
+    }
+
+    /** The heading of the target's table. */
+    public String title() {
+        return title;
+    }
+
+    /** The further figures that the target's table shows, by their JSON name, with the column's heading. */
+    public SequencedMap<String, String> columns() {
+        return Collections.unmodifiableSequencedMap(columns);
+    }
+
+    /** The name on the command line and in JSON. */
+    public String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

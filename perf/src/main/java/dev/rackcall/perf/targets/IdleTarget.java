@@ -1,0 +1,86 @@
+package dev.rackcall.perf.targets;
+
+import dev.rackcall.perf.harness.BenchPlan;
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.harness.Cores;
+import dev.rackcall.perf.harness.MeasuredClient;
+import dev.rackcall.perf.harness.MeasuredProcess;
+import dev.rackcall.perf.result.Measurement;
+import dev.rackcall.perf.result.Result;
+import dev.rackcall.perf.harness.Subject;
+import dev.rackcall.perf.harness.SubjectPair;
+import dev.rackcall.perf.harness.Workspace;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The cost of idle processes: the processor time of a server and of a client process whose connections have nothing to do, the latency of calls that
+ * come rarely, and the effect of many idle connections on a busy one.
+ */
+public record IdleTarget(BenchPlan plan, Workspace workspace) {
+    private static final int IDLE_CLIENTS = 10;
+    private static final int IDLE_CONNECTIONS = 1000;
+    private static final double RARE_CALLS_PER_SECOND = 20;
+    private static final long LEAST_NANOS = 5_000_000_000L;
+    private static final long SETTLE_NANOS = 2_000_000_000L;
+
+    /** Measures one subject. */
+    public List<Result> measure(Subject subject) throws IOException {
+        return List.of(idleProcesses(subject), idleConnections(subject));
+    }
+
+    private Result idleProcesses(Subject subject) throws IOException {
+        long nanos = Math.max(LEAST_NANOS, plan.durationNanos());
+        try (SubjectPair pair = SubjectPair.start(subject, workspace.newPart(), Cores.UNPINNED)) {
+            MeasuredProcess<MeasuredClient> client = pair.client();
+            MeasuredProcess<?> server =
+                    pair.server().isPresent() ? pair.server().get() : client;
+            warmUp(client);
+            client.ask(side -> side.open(IDLE_CLIENTS));
+            pause(SETTLE_NANOS);
+            long start = System.nanoTime();
+            long serverBefore = server.processorNanos();
+            long clientBefore = client.processorNanos();
+            pause(nanos);
+            double elapsed = System.nanoTime() - start;
+            double serverShare = 100 * (server.processorNanos() - serverBefore) / elapsed;
+            double clientShare = 100 * (client.processorNanos() - clientBefore) / elapsed;
+            Measurement rare = client.ask(nanos, side -> side.atRate(nanos, RARE_CALLS_PER_SECOND));
+            return Result.of(subject.name() + "-rare", BenchTarget.IDLE, 1, subject.bytes(), rare)
+                    .with("idle_clients", (long) IDLE_CLIENTS + 1)
+                    .with("server_cpu_percent", serverShare)
+                    .with("client_cpu_percent", clientShare);
+        }
+    }
+
+    private Result idleConnections(Subject subject) throws IOException {
+        long nanos = plan.durationNanos();
+        try (SubjectPair pair = SubjectPair.start(subject, workspace.newPart(), plan.cores())) {
+            MeasuredProcess<MeasuredClient> busy = pair.client();
+            warmUp(busy);
+            Measurement alone = busy.ask(nanos, side -> side.slice(nanos));
+            busy.ask(side -> side.open(IDLE_CONNECTIONS));
+            pause(SETTLE_NANOS);
+            warmUp(busy);
+            Measurement among = busy.ask(nanos, side -> side.slice(nanos));
+            return Result.of(subject.name() + "-among-idle", BenchTarget.IDLE, 1, subject.bytes(), among)
+                    .with("idle_connections", (long) IDLE_CONNECTIONS)
+                    .with("alone_p50_ns", alone.p50Ns())
+                    .with("p50_ratio", (double) among.p50Ns() / alone.p50Ns());
+        }
+    }
+
+    private void warmUp(MeasuredProcess<MeasuredClient> client) {
+        long nanos = plan.warmUpNanos();
+        client.ask(nanos, side -> side.warmUp(nanos));
+    }
+
+    private static void pause(long nanos) {
+        long until = System.nanoTime() + nanos;
+        for (long left = nanos; left > 0; left = until - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+    }
+}

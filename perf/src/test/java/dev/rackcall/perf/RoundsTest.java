@@ -1,0 +1,84 @@
+package dev.rackcall.perf;
+
+import dev.rackcall.perf.harness.BenchFailure;
+import dev.rackcall.perf.harness.BenchPlan;
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.harness.Cores;
+import dev.rackcall.perf.result.Measurement;
+import dev.rackcall.perf.result.Result;
+import dev.rackcall.perf.harness.Rounds;
+import dev.rackcall.perf.targets.RttTarget;
+import dev.rackcall.perf.harness.Subject;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalDouble;
+import org.junit.jupiter.api.Test;
+
+class RoundsTest {
+    private final StringWriter progress = new StringWriter();
+    private final List<String> order = new ArrayList<>();
+
+    private Rounds rounds(int repeat, String... names) {
+        return new Rounds(new BenchPlan(
+                Subjects.only(List.of(names)),
+                List.of(),
+                1,
+                1,
+                repeat,
+                OptionalDouble.empty(),
+                List.of(1),
+                Cores.UNPINNED,
+                new PrintWriter(progress, true)));
+    }
+
+    @Test
+    void shouldRepeatRoundByRoundAndReportMedians() {
+        List<Result> results = rounds(3, "aeron-ipc", "grpc-tcp").run(BenchTarget.CONNECT, subject -> true, subject -> {
+            order.add(subject.name());
+            return List.of(result(subject, 100L * order.size()));
+        });
+        assertThat(order).containsExactly("aeron-ipc", "grpc-tcp", "aeron-ipc", "grpc-tcp", "aeron-ipc", "grpc-tcp");
+        assertThat(results).extracting(Result::name).containsExactly("aeron-ipc", "grpc-tcp");
+        assertThat(results).extracting(Result::p50Ns).containsExactly(300L, 400L);
+        assertThat(progress.toString()).contains("connect 4 of 6: grpc-tcp");
+    }
+
+    @Test
+    void shouldGoOnWithTheOthersWhenOneFails() {
+        Rounds rounds = rounds(1, "raw-pingpong", "aeron-ipc", "grpc-tcp");
+        List<Result> results = rounds.run(BenchTarget.START, subject -> true, subject -> {
+            if (subject.name().equals("aeron-ipc")) {
+                throw new BenchFailure("no driver");
+            }
+            return List.of(result(subject, 1));
+        });
+        assertThat(results).extracting(Result::name).containsExactly("raw-pingpong", "grpc-tcp");
+        assertThat(rounds.failures()).containsExactly("start aeron-ipc: no driver");
+        assertThat(progress.toString()).contains("failed: start aeron-ipc: no driver");
+    }
+
+    @Test
+    void shouldLetSpinningSubjectsTakeTurnsAndMeasureTheOthersAlone() {
+        List<List<String>> groups = RttTarget.groups(
+                        BenchTarget.RTT, Subjects.only(List.of("grpc-uds", "raw-pingpong", "aeron-ipc", "grpc-tcp")))
+                .stream()
+                .map(group -> group.stream().map(Subject::name).toList())
+                .toList();
+        assertThat(groups)
+                .containsExactly(List.of("raw-pingpong", "aeron-ipc"), List.of("grpc-uds"), List.of("grpc-tcp"));
+    }
+
+    private static Result result(Subject subject, long p50) {
+        return Result.of(
+                subject.name(),
+                BenchTarget.CONNECT,
+                1,
+                subject.bytes(),
+                new Measurement(p50, p50, p50, p50, p50, 1, 1));
+    }
+}

@@ -1,0 +1,133 @@
+package dev.rackcall.perf.harness;
+
+import dev.rackcall.perf.peers.RawPingPong;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MeasuredProcessTest {
+    private static final Subject RAW = RawPingPong.subject();
+
+    @TempDir
+    private Path parent;
+
+    @Test
+    void shouldEndBothProcessesWhenClosed() throws Exception {
+        ProcessHandle server;
+        ProcessHandle client;
+        try (Workspace workspace = Workspace.create(parent);
+                SubjectPair pair = SubjectPair.start(RAW, workspace.newPart(), Cores.UNPINNED)) {
+            server = ProcessHandle.of(pair.server().orElseThrow().pid()).orElseThrow();
+            client = ProcessHandle.of(pair.client().pid()).orElseThrow();
+            assertThatThrownBy(() -> pair.server().orElseThrow().ask(side -> {
+                        throw new IllegalStateException("no such luck");
+                    }))
+                    .isInstanceOf(BenchFailure.class)
+                    .hasMessageContaining("raw-pingpong server: failed java.lang.IllegalStateException: no such luck");
+        }
+        assertThat(server.isAlive()).isFalse();
+        assertThat(client.isAlive()).isFalse();
+        assertThat(parent).isEmptyDirectory();
+    }
+
+    @Test
+    void shouldStartNeighboursWithTheFlagsOfTheMeasured() {
+        List<String> command =
+                MeasuredProcess.beside(Coordinator.class, "somewhere").command();
+        assertThat(command)
+                .containsAll(MeasuredProcess.measuringFlags())
+                .endsWith(Coordinator.class.getName(), "somewhere");
+        assertThat(command).doesNotContain("-XX:+AlwaysPreTouch");
+    }
+
+    @Test
+    void shouldSayThatTheOtherJvmEnded() throws Exception {
+        try (Workspace workspace = Workspace.create(parent);
+                MeasuredProcess<ServerSide> child = MeasuredProcess.server(RAW, workspace.newPart(), Cores.NO_CPU)) {
+            ProcessHandle.of(child.pid()).orElseThrow().destroyForcibly();
+            assertThatThrownBy(() -> child.await(Duration.ofSeconds(20), Wire.OK))
+                    .isInstanceOf(BenchFailure.class)
+                    .hasMessageContaining("raw-pingpong server: the JVM ended");
+        }
+    }
+
+    @Test
+    void shouldEndAndCleanUpWhenTheCoordinatorIsKilled() throws Exception {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        command.addAll(
+                List.of("-cp", System.getProperty("java.class.path"), Coordinator.class.getName(), parent.toString()));
+        Process coordinator = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try (BufferedReader output =
+                new BufferedReader(new InputStreamReader(coordinator.getInputStream(), StandardCharsets.UTF_8))) {
+            ProcessHandle child =
+                    ProcessHandle.of(Long.parseLong(output.readLine())).orElseThrow();
+            assertThat(parent.toFile().list()).hasSize(1);
+
+            coordinator.destroyForcibly();
+            assertThat(coordinator.waitFor(10, TimeUnit.SECONDS)).isTrue();
+            child.onExit().get(10, TimeUnit.SECONDS);
+            await(() -> parent.toFile().list().length == 0);
+        } finally {
+            coordinator.destroyForcibly();
+        }
+    }
+
+    private static void await(BooleanSupplier condition) throws InterruptedException {
+        long until = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("bound of the wait").isLessThan(until);
+            TimeUnit.MILLISECONDS.sleep(5);
+        }
+    }
+
+    @Test
+    void shouldGiveEachSideItsOwnProcessorWhereThereAreTwo() {
+        assertThat(Cores.choose(new int[] {3})).isEqualTo(Cores.UNPINNED);
+        assertThat(Cores.choose(new int[] {5, 2})).isEqualTo(new Cores(2, 5));
+        assertThat(Cores.choose(new int[] {0, 1, 2, 3})).isEqualTo(new Cores(2, 3));
+    }
+
+    @Test
+    void shouldNoticeWrongReplies() {
+        byte[] reply = Payload.of(64);
+        Payload.mark(reply, 5);
+        Payload.check("x", reply, 64, 5);
+        assertThatThrownBy(() -> Payload.check("x", reply, 64, 6))
+                .isInstanceOf(WrongReplyException.class)
+                .hasMessageContaining("x: reply shows 5 where 6 was sent");
+        assertThatThrownBy(() -> Payload.check("x", reply, 65, 5)).hasMessageContaining("length");
+        reply[60]++;
+        assertThatThrownBy(() -> Payload.check("x", reply, 64, 5)).hasMessageContaining("tail");
+    }
+
+    /** Starts a server side, prints its process id and waits to be killed. */
+    static final class Coordinator {
+        private Coordinator() {}
+
+        public static void main(String[] args) throws IOException, InterruptedException {
+            Workspace workspace = Workspace.create(Path.of(args[0]));
+            MeasuredProcess<ServerSide> child = MeasuredProcess.server(RAW, workspace.newPart(), Cores.NO_CPU);
+            System.out.println(child.pid());
+            TimeUnit.SECONDS.sleep(60);
+            child.close();
+        }
+    }
+}

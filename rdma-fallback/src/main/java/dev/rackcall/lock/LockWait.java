@@ -1,0 +1,119 @@
+package dev.rackcall.lock;
+
+import java.util.concurrent.locks.LockSupport;
+
+/** How one thread waits, and when it gives up. Confined to that thread. */
+class LockWait {
+    private static final int SPINS = 200;
+    private static final int YIELDS = 400;
+    private static final long SLEEP_NANOS = 50_000;
+    private static final long FIRST_LOOK_NANOS = 50_000;
+    private static final long LOOK_NANOS = 2_000_000;
+
+    private final int spins;
+    private boolean bounded;
+    private long deadline;
+    private boolean interruptible;
+    private boolean wasInterrupted;
+    private int rounds;
+    private long lookAt;
+    private long lookEvery;
+
+    /** @param looks whether each look at what is waited for takes its time, so that there is no need to spin beside it */
+    LockWait(boolean looks) {
+        spins = looks ? 0 : SPINS;
+    }
+
+    /** Until it is there; an interrupt is kept for later. */
+    final void forEver() {
+        bounded = false;
+        interruptible = false;
+    }
+
+    /** Until it is there or the thread is interrupted. */
+    final void interruptibly() {
+        bounded = false;
+        interruptible = true;
+    }
+
+    /** Until it is there or so much time is over. */
+    final void atMost(long nanos, boolean untilInterrupted) {
+        bounded = true;
+        // A time that is over long ago must not overflow.
+        deadline = System.nanoTime() + Math.max(0, nanos);
+        interruptible = untilInterrupted;
+    }
+
+    /** A wait begins. */
+    final void start() {
+        rounds = 0;
+        lookEvery = FIRST_LOOK_NANOS;
+        lookAt = System.nanoTime() + lookEvery;
+    }
+
+    /** Whether to look where a look is dear, beside what is waited for: after 50 us, then less and less often, down to every 2 ms. */
+    boolean isTimeToLook() {
+        long now = System.nanoTime();
+        if (now - lookAt < 0) {
+            return false;
+        }
+        lookEvery = Math.min(2 * lookEvery, LOOK_NANOS);
+        lookAt = now + lookEvery;
+        return true;
+    }
+
+    /** Whether this wait ends unfinished if it takes too long. */
+    final boolean isEndable() {
+        return bounded || interruptible;
+    }
+
+    /** Lets some time pass; false if it is time to give up. */
+    boolean pause() {
+        if (!interruptible) {
+            keepInterrupt();
+        }
+        rest();
+        return !(isLate() || isInterrupted());
+    }
+
+    private void keepInterrupt() {
+        if (Thread.interrupted()) {
+            // Otherwise no sleep would last.
+            wasInterrupted = true;
+        }
+    }
+
+    private void rest() {
+        rounds++;
+        if (rounds <= spins) {
+            Thread.onSpinWait();
+        } else if (rounds <= YIELDS) {
+            Thread.yield();
+        } else {
+            LockSupport.parkNanos(SLEEP_NANOS);
+        }
+    }
+
+    /** As {@link #pause}, for what somebody else is just about to do: false after so many nanoseconds since {@code start}, interrupted or not. {@link #end} must follow. */
+    boolean pauseBriefly(long start, long nanos) {
+        keepInterrupt();
+        rest();
+        return System.nanoTime() - start < nanos;
+    }
+
+    /** An acquisition or a release is over: the interrupt that came meanwhile is the caller's. */
+    final void end() {
+        if (wasInterrupted) {
+            wasInterrupted = false;
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean isLate() {
+        return bounded && System.nanoTime() - deadline >= 0;
+    }
+
+    private boolean isInterrupted() {
+        return interruptible && (wasInterrupted || Thread.currentThread().isInterrupted());
+    }
+}

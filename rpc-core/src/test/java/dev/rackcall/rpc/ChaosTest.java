@@ -1,4 +1,0 @@
-package dev.rackcall.rpc;
-
-/** Storms of calls through shared memory. */
-class ChaosTest extends ChaosStorms {}

@@ -1,0 +1,61 @@
+package dev.rackcall.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.testkit.Await;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a server says of the calls that it has: also of those that wait while its polling thread is in a handler. */
+@Timeout(240)
+class CallsUnderWayTest {
+    private static final int CALLS = 10;
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void shouldCountWhatWaitsInTheMiddleOfABurst() {
+        AtomicInteger begun = new AtomicInteger();
+        Semaphore turns = new Semaphore(0);
+        try (RpcServer server = RpcServer.builder()
+                        .service(Echo.class, new EchoService())
+                        .directory(directory)
+                        .stuckAfter(Duration.ofMinutes(5))
+                        .interceptor(call -> {
+                            begun.incrementAndGet();
+                            turns.acquireUninterruptibly();
+                            return CallObserver.NONE;
+                        })
+                        .start();
+                RpcChannel channel =
+                        RpcChannel.builder("/test/echo").directory(directory).open()) {
+            Echo echo = channel.stub(Echo.class);
+            List<CompletableFuture<Integer>> answers = IntStream.range(0, CALLS)
+                    .mapToObj(number -> echo.later(number, 0))
+                    .toList();
+            Await.equal("handlers that have begun", 1, begun::get);
+            // What it finds is known the next time.
+            server.callsUnderWay();
+            turns.release();
+            Await.equal("handlers that have begun", 2, begun::get);
+            assertThat(server.callsUnderWay()).isGreaterThanOrEqualTo(CALLS - 1);
+            turns.release(CALLS);
+            answers.forEach(CompletableFuture::join);
+            Await.equal("calls under way", 0, server::callsUnderWay);
+        }
+    }
+}

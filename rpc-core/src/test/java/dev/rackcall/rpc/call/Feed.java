@@ -1,0 +1,19 @@
+package dev.rackcall.rpc.call;
+
+import dev.rackcall.rpc.Rpc;
+import dev.rackcall.rpc.RpcService;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A stream of values that take part in their own encoding: each list asks for its elements. */
+@RpcService("/test/feed")
+public interface Feed {
+    /** One element of the stream. */
+    record Item(List<Long> values) {}
+
+    @Rpc
+    Stream<Item> items();
+
+    @Rpc
+    long add(long first, long second);
+}

@@ -1,0 +1,248 @@
+package dev.rackcall.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.testkit.Await;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is attached to a call's future may do anything, and nobody else waits for it. */
+@Timeout(120)
+class FutureCallbackTest {
+    private static final Duration BOUND = Duration.ofSeconds(100);
+
+    @TempDir
+    Path directory;
+
+    private final CountDownLatch blocked = new CountDownLatch(1);
+    private RpcServer server;
+    private RpcChannel channel;
+    private Echo echo;
+
+    @BeforeEach
+    void start() {
+        server = RpcServer.builder()
+                .service(Echo.class, new EchoService())
+                .directory(directory)
+                .start();
+        channel = open();
+        echo = channel.stub(Echo.class);
+    }
+
+    private RpcChannel open() {
+        return RpcChannel.builder("/test/echo").directory(directory).open();
+    }
+
+    @AfterEach
+    void stop() {
+        blocked.countDown();
+        channel.close();
+        server.close();
+    }
+
+    private void block(Object ignored) {
+        try {
+            assertThat(blocked.await(50, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Attaches an action to a call that has not been answered by then: otherwise it would run here. */
+    private CompletableFuture<Void> attach(Runnable action) {
+        while (true) {
+            AtomicBoolean attached = new AtomicBoolean();
+            AtomicBoolean ranHere = new AtomicBoolean();
+            Thread here = Thread.currentThread();
+            CompletableFuture<Void> stage = echo.later(1, 5).thenAccept(value -> {
+                if (!attached.get() && Thread.currentThread() == here) {
+                    ranHere.set(true);
+                } else {
+                    action.run();
+                }
+            });
+            attached.set(true);
+            if (!ranHere.get()) {
+                return stage;
+            }
+        }
+    }
+
+    @Test
+    void shouldLetACallbackCallInEveryWayAndWait() {
+        CompletableFuture<List<Object>> all = echo.later(1, 5).thenApply(first -> {
+            List<Object> results = new ArrayList<>();
+            results.add(echo.add(first, 1));
+            results.add(echo.later(3, 20).join());
+            results.add(echo.later(4, 20)
+                    .thenApply(value -> echo.later(value, 20).join())
+                    .join());
+            CompletableFuture<Integer> one = echo.later(5, 20);
+            CompletableFuture<Integer> other = echo.later(6, 1);
+            CompletableFuture.allOf(one, other).join();
+            results.add(one.join() + other.join());
+            try (Stream<Integer> stream = echo.count(0, 200)) {
+                results.add(stream.count());
+            }
+            echo.note("from a callback");
+            return results;
+        });
+        assertThat(all).succeedsWithin(BOUND).isEqualTo(List.of(2L, 3, 4, 11, 200L));
+    }
+
+    @Test
+    void shouldCompleteOtherCallsBesideACallbackThatBlocks() {
+        CountDownLatch inside = new CountDownLatch(3);
+        List<CompletableFuture<Void>> stuck = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            stuck.add(attach(() -> {
+                inside.countDown();
+                block(true);
+            }));
+        }
+        Await.until("callbacks that block", () -> inside.getCount() == 0);
+        assertThat(echo.later(7, 5).thenApply(value -> value + 1))
+                .succeedsWithin(BOUND)
+                .isEqualTo(8);
+        assertThat(echo.later(9, 5)).succeedsWithin(BOUND).isEqualTo(9);
+        assertThat(echo.add(1, 1)).isEqualTo(2);
+        blocked.countDown();
+        stuck.forEach(each -> assertThat(each).succeedsWithin(BOUND));
+    }
+
+    @Test
+    void shouldNotRunACallbackInsideSomebodyElsesCall() {
+        AtomicReference<Thread> ran = new AtomicReference<>();
+        CompletableFuture<Void> callback = attach(() -> {
+            ran.set(Thread.currentThread());
+            block(true);
+        });
+        // Each of these looks for answers on its way.
+        for (int i = 0; i < 200 || ran.get() == null; i++) {
+            assertThat(echo.later(i, 0).join()).isEqualTo(i);
+        }
+        assertThat(ran.get()).isNotSameAs(Thread.currentThread());
+        blocked.countDown();
+        assertThat(callback).succeedsWithin(BOUND);
+    }
+
+    @Test
+    void shouldNoticeTheServersEndWhateverACallbackDoes() {
+        CountDownLatch inside = new CountDownLatch(1);
+        CompletableFuture<Void> stuck = attach(() -> {
+            inside.countDown();
+            block(true);
+        });
+        CompletableFuture<Integer> underWay = echo.later(2, 30_000);
+        Await.until("the callback", () -> inside.getCount() == 0);
+        server.shutdown(Duration.ofMillis(1));
+        assertThat(underWay)
+                .failsWithin(BOUND)
+                .withThrowableThat()
+                .havingCause()
+                .withMessageContaining("UNAVAILABLE");
+        assertThat(stuck).isNotDone();
+    }
+
+    @Test
+    void shouldLetACallbackCloseTheChannel() {
+        CompletableFuture<Integer> other = echo.later(2, 30_000);
+        assertThat(echo.later(1, 5).thenAccept(value -> channel.close())).succeedsWithin(BOUND);
+        assertThat(other).failsWithin(BOUND).withThrowableThat().havingCause().withMessageContaining("CANCELLED");
+        Await.equal("connections", 0, server::connections);
+    }
+
+    @Test
+    void shouldKeepTheErrorsOfCallbacksToTheirStage() {
+        CompletableFuture<Object> failed = echo.later(1, 5).thenApply(value -> {
+            throw new IllegalArgumentException("a callback's mistake");
+        });
+        assertThat(failed).failsWithin(BOUND).withThrowableThat().withMessageContaining("a callback's mistake");
+        assertThat(echo.later(2, 5)).succeedsWithin(BOUND).isEqualTo(2);
+    }
+
+    @Test
+    void shouldWaitAsOtherFuturesDo() throws Exception {
+        CompletableFuture<Integer> slow = echo.later(1, 500);
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        CompletableFuture<Integer> endless = echo.later(2, 30_000);
+        assertThatThrownBy(() -> endless.get(1, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+        Thread waiter = Thread.ofPlatform().start(() -> {
+            try {
+                endless.get();
+            } catch (Exception e) {
+                thrown.set(e);
+            }
+        });
+        Thread second = Thread.ofPlatform().start(slow::join);
+        waiter.interrupt();
+        assertThat(waiter.join(BOUND)).isTrue();
+        assertThat(thrown.get()).isInstanceOf(InterruptedException.class);
+        assertThat(slow.get(30, TimeUnit.SECONDS)).isEqualTo(1);
+        assertThat(second.join(BOUND)).isTrue();
+        Thread joiner =
+                Thread.ofPlatform().start(() -> endless.exceptionally(e -> 0).join());
+        assertThat(endless.cancel(true)).isTrue();
+        assertThat(joiner.join(BOUND)).isTrue();
+    }
+
+    /** {@code allOf} attaches to a future without asking it, so the future cannot know; here at about the time at which it ends. */
+    @Test
+    void shouldNeverRunACallbackOnTheReactor() throws Exception {
+        AtomicInteger ended = new AtomicInteger();
+        Set<String> threads = ConcurrentHashMap.newKeySet();
+        try (RpcChannel observed = RpcChannel.builder("/test/echo")
+                .directory(directory)
+                .interceptor(call -> status -> {
+                    ended.incrementAndGet();
+                    for (int i = ended.get() % 20; i > 0; i--) {
+                        Thread.onSpinWait();
+                    }
+                })
+                .open()) {
+            Echo late = observed.stub(Echo.class);
+            for (int i = 1; i <= 300; i++) {
+                CountDownLatch ran = new CountDownLatch(1);
+                CompletableFuture<Integer> future = late.later(i, 0);
+                long bound = System.nanoTime() + BOUND.toNanos();
+                for (int looks = 1; ended.get() < i && System.nanoTime() - bound < 0; looks++) {
+                    if (looks % 1000 == 0) {
+                        // The reactor may need this processor.
+                        Thread.yield();
+                    } else {
+                        Thread.onSpinWait();
+                    }
+                }
+                CompletableFuture<Void> all = CompletableFuture.allOf(future).thenRun(() -> {
+                    threads.add(Thread.currentThread().getName());
+                    ran.countDown();
+                });
+                assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
+                assertThat(all).succeedsWithin(BOUND);
+            }
+        }
+        assertThat(threads).doesNotContain("rackcall-client");
+    }
+}

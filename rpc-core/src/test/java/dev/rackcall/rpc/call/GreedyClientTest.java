@@ -1,0 +1,122 @@
+package dev.rackcall.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.testkit.Await;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A client whose calls take long and are many has to wait for itself; others are served meanwhile, though one thread runs all handlers. */
+@Timeout(100)
+class GreedyClientTest {
+    private static final int SLOTS = 64;
+    /** More than this of one client's handlers may not be stuck at once, whatever it calls. */
+    private static final int MOST_STUCK = 8;
+
+    @TempDir
+    Path directory;
+
+    private final EchoService service = new EchoService();
+    private final AtomicInteger slow = new AtomicInteger();
+    private final List<Thread> callers = new ArrayList<>();
+    private RpcServer server;
+
+    private void start(Duration stuckAfter) {
+        server = RpcServer.builder()
+                .service(Echo.class, service)
+                .interceptor(call -> {
+                    if (call.method().name().equals("block")) {
+                        slow.incrementAndGet();
+                    }
+                    return CallObserver.NONE;
+                })
+                .stuckAfter(stuckAfter)
+                .directory(directory)
+                .start();
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        for (Thread caller : callers) {
+            caller.join();
+        }
+        server.close();
+    }
+
+    private RpcChannel open() {
+        return RpcChannel.builder("/test/echo")
+                .directory(directory)
+                .slots(SLOTS)
+                .defaultTimeout(Duration.ofSeconds(80))
+                .open();
+    }
+
+    private void callSlowly(RpcChannel channel, int calls, long millis) {
+        Echo echo = channel.stub(Echo.class);
+        for (int i = 0; i < calls; i++) {
+            callers.add(Thread.startVirtualThread(() -> {
+                try {
+                    echo.block(millis);
+                } catch (RpcException e) {
+                    assertThat(e.code()).isIn(Status.Code.CANCELLED, Status.Code.UNAVAILABLE);
+                }
+            }));
+        }
+    }
+
+    @Test
+    void shouldNotGiveAllThreadsToAClientWhoseCallsNeverEnd() {
+        start(Duration.ofMillis(5));
+        try (RpcChannel greedy = open();
+                RpcChannel other = open()) {
+            callSlowly(greedy, 40, 60_000);
+            Await.equal("handlers that are stuck", MOST_STUCK, service.blocking::get);
+            Echo echo = other.stub(Echo.class);
+            for (int i = 0; i < 1000; i++) {
+                assertThat(echo.add(i, 1)).isEqualTo(i + 1);
+            }
+            assertThat(service.blocking.get()).isEqualTo(MOST_STUCK);
+        }
+        Await.equal("handlers that were told", MOST_STUCK, service.cancelled::get);
+    }
+
+    @Test
+    void shouldServeAllCallsOfAClientOnceItsStuckHandlersComeBack() {
+        start(Duration.ofMillis(5));
+        try (RpcChannel greedy = open()) {
+            callSlowly(greedy, 30, 100);
+            Await.equal("calls that were served", 30, service.blocking::get);
+            assertThat(greedy.stub(Echo.class).add(1, 2)).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void shouldTurnToOthersThoughOneClientAlwaysHasMoreRequests() {
+        start(Duration.ofSeconds(20));
+        try (RpcChannel greedy = open();
+                RpcChannel other = open()) {
+            Echo echo = other.stub(Echo.class);
+            assertThat(echo.add(1, 1)).isEqualTo(2);
+            callSlowly(greedy, SLOTS, 40);
+            Await.until("the first slow call", () -> slow.get() > 0);
+            int before = slow.get();
+            assertThat(echo.add(2, 2)).isEqualTo(4);
+            // All of them would be served before it if a turn were as long as there are requests.
+            assertThat(slow.get() - before).isLessThan(SLOTS / 2);
+        }
+    }
+}

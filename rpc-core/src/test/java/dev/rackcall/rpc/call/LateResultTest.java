@@ -1,0 +1,155 @@
+package dev.rackcall.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcContext;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Library;
+import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Results that lie in shared memory and come after their callers have ended the future themselves: nobody can give them back but Rackcall. */
+@Timeout(120)
+class LateResultTest {
+    private static final Duration BOUND = Duration.ofSeconds(100);
+    private static final int CALLS = 300;
+
+    @TempDir
+    Path directory;
+
+    /** Answers when the test says so. */
+    private static final class Late implements LateBooks {
+        final BlockingQueue<Runnable> answers = new LinkedBlockingQueue<>();
+
+        @Override
+        public CompletableFuture<Library.Book> write(String title, int pages) {
+            Library.Book book =
+                    LibraryService.fill(RpcContext.current().orElseThrow().replyScope(), title, pages);
+            CompletableFuture<Library.Book> result = new CompletableFuture<>();
+            answers.add(() -> result.complete(book));
+            return result;
+        }
+    }
+
+    enum End {
+        CANCEL(future -> future.cancel(true)),
+        EXCEPTION(future -> future.completeExceptionally(new TimeoutException())),
+        VALUE(future -> future.complete(null)),
+        TIMEOUT(future -> Await.until("the end", future.orTimeout(1, TimeUnit.NANOSECONDS)::isDone));
+
+        private final Consumer<CompletableFuture<?>> way;
+
+        End(Consumer<CompletableFuture<?>> way) {
+            this.way = way;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldGiveBackWhatNobodyGets(End end) throws Exception {
+        Late service = new Late();
+        try (RpcServer server = RpcServer.builder()
+                        .service(LateBooks.class, service)
+                        .directory(directory)
+                        .start();
+                RpcChannel channel = RpcChannel.builder("/test/late-books")
+                        .directory(directory)
+                        .arenaQuota(256 << 10)
+                        .open()) {
+            LateBooks books = channel.stub(LateBooks.class);
+            for (int i = 0; i < CALLS; i++) {
+                CompletableFuture<Library.Book> future = books.write("late", 4);
+                Runnable answer = service.answers.poll(BOUND.toSeconds(), TimeUnit.SECONDS);
+                assertThat(answer).isNotNull();
+                if (i % 2 == 0) {
+                    end.way.accept(future);
+                    answer.run();
+                } else {
+                    // Whichever is first.
+                    Thread other = Thread.startVirtualThread(answer);
+                    end.way.accept(future);
+                    other.join();
+                    if (future.state() == Future.State.SUCCESS && future.resultNow() != null) {
+                        channel.release(future.resultNow());
+                    }
+                }
+            }
+            CompletableFuture<Library.Book> last = books.write("last", 4);
+            service.answers.poll(BOUND.toSeconds(), TimeUnit.SECONDS).run();
+            assertThat(last).succeedsWithin(BOUND);
+            assertThat(server.connections()).isOne();
+        }
+    }
+
+    /** An observer is told when the answer was taken and nobody has the result yet. It holds that thread there. */
+    private static final class Taken implements CallObserver {
+        private final CountDownLatch taken = new CountDownLatch(1);
+        private final CountDownLatch free = new CountDownLatch(1);
+
+        @Override
+        public void onClose(Status status) {
+            taken.countDown();
+            await(free);
+        }
+
+        private static void await(CountDownLatch latch) {
+            Await.until("the other thread", () -> latch.getCount() == 0);
+        }
+    }
+
+    @Test
+    void shouldGiveBackWhatIsLeftToAWaiterThatHasGone() throws Exception {
+        Late service = new Late();
+        BlockingQueue<Taken> calls = new LinkedBlockingQueue<>();
+        try (RpcServer server = RpcServer.builder()
+                        .service(LateBooks.class, service)
+                        .directory(directory)
+                        .start();
+                RpcChannel channel = RpcChannel.builder("/test/late-books")
+                        .directory(directory)
+                        .arenaQuota(128 << 10)
+                        .waiting(WaitStrategy.blocking())
+                        .interceptor(call -> calls.isEmpty() ? CallObserver.NONE : calls.remove())
+                        .open()) {
+            LateBooks books = channel.stub(LateBooks.class);
+            for (int i = 0; i < 100; i++) {
+                Taken call = new Taken();
+                calls.add(call);
+                CompletableFuture<Library.Book> future = books.write("late", 4);
+                Thread waiter = Thread.ofPlatform()
+                        .start(() -> assertThatThrownBy(future::join).isInstanceOf(CancellationException.class));
+                Await.until("a thread that waits", () -> waiter.getState() == Thread.State.TIMED_WAITING);
+                service.answers.poll(BOUND.toSeconds(), TimeUnit.SECONDS).run();
+                Taken.await(call.taken);
+                future.cancel(true);
+                waiter.join();
+                call.free.countDown();
+            }
+            CompletableFuture<Library.Book> last = books.write("last", 4);
+            service.answers.poll(BOUND.toSeconds(), TimeUnit.SECONDS).run();
+            assertThat(last).succeedsWithin(BOUND);
+            assertThat(server.connections()).isOne();
+        }
+    }
+}

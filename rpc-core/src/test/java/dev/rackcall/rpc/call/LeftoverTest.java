@@ -1,0 +1,210 @@
+package dev.rackcall.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcContext;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.Library;
+import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Usage;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What calls leave in a connection's memory and slots when they are over: nothing. Small quotas let any rest be felt soon. */
+@Timeout(60)
+class LeftoverTest {
+    private static final int SMALL_QUOTA = 64 << 10;
+    private static final int MANY = 60;
+
+    @TempDir
+    Path directory;
+
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private final List<Status.Code> told = Collections.synchronizedList(new ArrayList<>());
+    private final Holding service = new Holding();
+
+    private RpcServer serve(RpcServer.Builder builder) {
+        RpcServer server = builder.service(Echo.class, service)
+                .service(Library.class, new LibraryService())
+                .directory(directory)
+                .start();
+        open.add(server);
+        return server;
+    }
+
+    private RpcChannel.Builder channel(String name) {
+        return RpcChannel.builder(name).directory(directory);
+    }
+
+    private RpcChannel open(RpcChannel.Builder builder) {
+        RpcChannel channel = builder.open();
+        open.add(channel);
+        return channel;
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable each : open.reversed()) {
+            each.close();
+        }
+    }
+
+    private static CallOptions within(int millis) {
+        return CallOptions.DEFAULT.withTimeout(Duration.ofMillis(millis));
+    }
+
+    @Test
+    void shouldGiveBackLargeAnswersOnceTheyAreRead() {
+        serve(RpcServer.builder());
+        Echo echo = open(channel("/test/echo").arenaQuota(32 << 20)).stub(Echo.class);
+        byte[] value = new byte[3 << 20];
+        for (int i = 0; i < MANY; i++) {
+            assertThat(echo.bytes(value)).hasSize(value.length);
+        }
+    }
+
+    /** A handler that is held until its caller has given up. */
+    private CallObserver untilUnwanted(RpcContext call) {
+        if (holding) {
+            // Not isCancelled: who asked that has no result.
+            while (!call.deadline().orElseThrow().isExpired()) {
+                LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(50));
+            }
+        }
+        return CallObserver.NONE;
+    }
+
+    private volatile boolean holding = true;
+
+    @Test
+    void shouldCloseWhatACallReturnsAfterItsCallerGaveUp() {
+        serve(RpcServer.builder().dispatch(Dispatch.virtualThreads()).interceptor(this::untilUnwanted));
+        RpcChannel channel = open(channel("/test/library").arenaQuota(SMALL_QUOTA));
+        for (int i = 0; i < MANY; i++) {
+            try {
+                channel.release(channel.stub(Library.class, within(2)).write("late", 1));
+            } catch (RpcException e) {
+                assertThat(e.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+            }
+        }
+        holding = false;
+        assertThat(channel.stub(Library.class).write("in time", 1).title()).isEqualTo("in time");
+    }
+
+    @Test
+    void shouldReleaseResultsThoughAllSlotsAreTaken() throws Exception {
+        CountDownLatch[] held = new CountDownLatch[1];
+        serve(RpcServer.builder().dispatch(Dispatch.virtualThreads()).interceptor(call -> {
+            if (call.method().name().equals("kept")) {
+                awaitQuietly(held[0]);
+            }
+            return CallObserver.NONE;
+        }));
+        RpcChannel channel = open(channel("/test/library").slots(2).arenaQuota(SMALL_QUOTA));
+        Library library = channel.stub(Library.class);
+        try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
+            for (int i = 0; i < 2 * MANY; i++) {
+                Library.Book book = library.write("held", 1);
+                held[0] = new CountDownLatch(1);
+                List<Future<?>> both = List.of(threads.submit(library::kept), threads.submit(library::kept));
+                channel.release(book);
+                held[0].countDown();
+                for (Future<?> each : both) {
+                    each.get(30, TimeUnit.SECONDS);
+                }
+            }
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void shouldCancelCallsThatHoldAllSlots() {
+        serve(RpcServer.builder().dispatch(Dispatch.virtualThreads()));
+        RpcChannel channel = open(channel("/test/echo").slots(2).defaultTimeout(Duration.ofSeconds(30)));
+        Echo hurried = channel.stub(Echo.class, within(1_500));
+        Echo patient = channel.stub(Echo.class);
+        assertThat(patient.add(1, 1)).isEqualTo(2);
+        // At once: the pool that all share may have but one thread.
+        CompletableFuture<Status.Code> first =
+                CompletableFuture.supplyAsync(() -> codeOf(() -> hurried.block(60_000)), Thread::startVirtualThread);
+        CompletableFuture<Status.Code> second =
+                CompletableFuture.supplyAsync(() -> codeOf(() -> hurried.block(60_000)), Thread::startVirtualThread);
+        Await.equal("handlers", 2, service.blocking::get);
+        assertThat(first.join()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        assertThat(second.join()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        assertThat(patient.add(1, 2)).isEqualTo(3);
+        Await.equal("cancelled handlers", 2, service.cancelled::get);
+    }
+
+    private static Status.Code codeOf(Runnable call) {
+        try {
+            call.run();
+            return Status.Code.OK;
+        } catch (RpcException e) {
+            return e.code();
+        }
+    }
+
+    @Test
+    void shouldForgetAClientThatIsGoneThoughItsCallsNeverEnd() {
+        RpcServer server = serve(RpcServer.builder().interceptor(call -> status -> told.add(status.code())));
+        channel("/test/echo").open().close();
+        Await.equal("connections", 0, server::connections);
+        Map<String, Integer> before = Usage.now();
+        RpcChannel other = channel("/test/echo").open();
+        CompletableFuture<Integer> unanswered = other.stub(Echo.class).later(1, 30_000);
+        Await.equal("calls that wait", 1, service.waiting::size);
+        other.close();
+        assertThat(unanswered).isCompletedExceptionally();
+        Await.equal("connections", 0, server::connections);
+        Await.equal("what is left of the connection", Map.of(), () -> Usage.grownSince(before));
+        assertThat(told).isEmpty();
+        service.waiting.remove().complete(5);
+        assertThat(told).containsExactly(Status.Code.CANCELLED);
+    }
+
+    /** Its futures are completed by the test. */
+    private static final class Holding extends EchoService {
+        private final Queue<CompletableFuture<Integer>> waiting = new ConcurrentLinkedQueue<>();
+
+        @Override
+        public CompletableFuture<Integer> later(int value, int millis) {
+            CompletableFuture<Integer> result = new CompletableFuture<>();
+            waiting.add(result);
+            return result;
+        }
+    }
+}

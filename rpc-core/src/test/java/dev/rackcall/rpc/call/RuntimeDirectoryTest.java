@@ -1,0 +1,240 @@
+package dev.rackcall.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Where servers leave their sockets: what is wrong with a place is said before anything happens there. */
+@Timeout(60)
+class RuntimeDirectoryTest {
+    private static final int SOMEBODY = 12_345;
+
+    @TempDir
+    Path root;
+
+    private Path directory;
+
+    @BeforeEach
+    void name() {
+        directory = root.resolve("runtime");
+    }
+
+    private RpcServer serve() {
+        return RpcServer.builder()
+                .service(Echo.class, new EchoService())
+                .directory(directory)
+                .start();
+    }
+
+    private RpcChannel open() {
+        return RpcChannel.builder("/test/echo").directory(directory).open();
+    }
+
+    private static RpcException failure(Runnable action) {
+        RpcException e = catchThrowableOfType(RpcException.class, action::run);
+        assertThat(e).as("the failure").isNotNull();
+        return e;
+    }
+
+    private void assertServes() {
+        try (RpcServer server = serve();
+                RpcChannel channel = open()) {
+            assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
+            assertThat(server.connections()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldMakeAPrivateDirectoryAndRemoveItWhenItIsEmpty() throws IOException {
+        directory = directory.resolve("made/on/the/way");
+        try (RpcServer server = serve()) {
+            assertThat(server.channels()).containsExactly("/test/echo");
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(directory)))
+                    .isEqualTo("rwx------");
+        }
+        assertThat(directory).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "/",
+                "shop",
+                "/shop/",
+                "//shop",
+                "/.",
+                "/..",
+                "/shop/../cart",
+                "/shop/./cart",
+                "/a b",
+                "/\u00e4"
+            })
+    void shouldRefuseWhatIsNoChannelName(String name) {
+        RpcException e =
+                failure(() -> RpcChannel.builder(name).directory(directory).open());
+        assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(e)
+                .hasMessageContaining("'" + name + "' is not a channel name")
+                .hasMessageContaining("/shop/cart");
+    }
+
+    @Test
+    void shouldTakeSegmentsThatBeginWithDots() {
+        RpcException e = failure(
+                () -> RpcChannel.builder("/...shop/.cart").directory(directory).open());
+        assertThat(e.code()).as("only no such server").isEqualTo(Status.Code.NOT_FOUND);
+    }
+
+    @Test
+    void shouldRefuseADirectoryThatOthersCanWrite() throws IOException {
+        Files.createDirectory(directory);
+        for (String mode : new String[] {"rwxrwx---", "rwx----w-", "rwxrwxrwx"}) {
+            Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString(mode));
+            RpcException e = failure(this::serve);
+            assertThat(e.code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+            assertThat(e).hasMessageContaining(mode).hasMessageContaining("chmod 700");
+        }
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+        assertServes();
+    }
+
+    @Test
+    void shouldRefuseADirectoryOfSomebodyElse() throws IOException {
+        Files.createDirectory(directory);
+        try {
+            Files.setAttribute(directory, "unix:uid", SOMEBODY);
+        } catch (IOException e) {
+            assumeTrue(false, "only root can give a directory away");
+        }
+        RpcException e = failure(this::serve);
+        assertThat(e.code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        assertThat(e).hasMessageContaining("uid " + SOMEBODY);
+    }
+
+    @Test
+    void shouldRefuseALinkAndAFile() throws IOException {
+        Path elsewhere = Files.createDirectory(root.resolve("elsewhere"));
+        Files.createSymbolicLink(directory, elsewhere);
+        assertThat(failure(this::serve).code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        Files.delete(directory);
+        Files.createFile(directory);
+        assertThat(failure(this::serve).code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        directory = directory.resolve("below a file");
+        RpcException e = failure(this::serve);
+        assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+        assertThat(e).hasMessageContaining(directory.toString()).hasMessageContaining("RACKCALL_DIR");
+        assertThat(elsewhere).isEmptyDirectory();
+    }
+
+    @Test
+    void shouldServeFromAPlaceThatNobodyCanWriteOnlyIfItCan() {
+        // Not even root makes directories there.
+        directory = Path.of("/proc/self/rackcall");
+        RpcException e = failure(this::serve);
+        assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+        assertThat(e).hasMessageContaining("/proc/self/rackcall").hasMessageContaining("RACKCALL_DIR");
+    }
+
+    @Test
+    void shouldServeFromADirectoryWhosePathIsLongerThanASocketsAddress() {
+        directory = directory.resolve("d".repeat(100)).resolve("e".repeat(100));
+        assertServes();
+    }
+
+    @Test
+    void shouldSayThatAChannelNameIsTooLong() {
+        RpcException e = failure(() -> RpcChannel.open("/" + "n".repeat(200)));
+        assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(e).hasMessageContaining("201 characters").hasMessageContaining("80");
+    }
+
+    @Test
+    void shouldTakeOverWhatADeadServerLeft() throws IOException {
+        leave();
+        assertServes();
+    }
+
+    @Test
+    void shouldRemoveWhatADeadServerLeftWhenAClientComes() throws IOException {
+        leave();
+        RpcException e = failure(this::open);
+        assertThat(e.code()).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(e).hasMessageContaining("/test/echo").hasMessageContaining(directory.toString());
+        assertThat(directory).isEmptyDirectory();
+        assertServes();
+    }
+
+    @Test
+    void shouldNotTouchTheFilesOfALivingServer() {
+        try (RpcServer server = serve()) {
+            assertThat(failure(this::serve).code()).isEqualTo(Status.Code.ALREADY_EXISTS);
+            assertThatCode(() -> open().close()).doesNotThrowAnyException();
+            assertThat(server.channels()).containsExactly("/test/echo");
+        }
+    }
+
+    /** As a server leaves it that is killed: nobody listens, nobody has the lock. */
+    private void leave() throws IOException {
+        Files.createDirectory(directory);
+        file("test+echo.lock", "pid 1\n", "rw-------");
+        Files.createFile(directory.resolve("test+echo.sock"));
+    }
+
+    /** Whoever cleans a directory that is no runtime directory loses nothing. */
+    @Test
+    void shouldTakeNobodyElsesLockFileForADeadServers() throws IOException {
+        Files.createDirectory(
+                directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+        Path dead = file("dead.lock", "pid 1 of long ago\n", "rw-------");
+        Path yarn = file("yarn.lock", "# yarn lockfile v1\n", "rw-r--r--");
+        Path hidden = file(".pwd.lock", "", "rw-------");
+        Path similar = file("similar.lock", "pid 12\nand more\n", "rw-------");
+        Path open = file("open.lock", "pid 12\n", "rw-r--r--");
+        Path link = Files.createSymbolicLink(directory.resolve("link.lock"), dead);
+        RuntimeDirectory runtime = RuntimeDirectory.at(directory);
+        assertThat(runtime.channels()).containsExactly("/dead");
+        assertThat(runtime.cleanAll()).containsExactly("/dead");
+        assertThat(runtime.clean("/yarn")).isFalse();
+        assertThat(dead).doesNotExist();
+        assertThat(yarn).hasContent("# yarn lockfile v1\n");
+        assertThat(similar).hasContent("pid 12\nand more\n");
+        assertThat(hidden).exists();
+        assertThat(open).exists();
+        assertThat(Files.isSymbolicLink(link)).isTrue();
+    }
+
+    /** A server that was killed before it wrote its pid. */
+    @Test
+    void shouldCleanAnEmptyLockFileOfADirectoryThatServersMade() throws IOException {
+        Files.createDirectory(
+                directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        file("begun.lock", "", "rw-------");
+        assertThat(RuntimeDirectory.at(directory).cleanAll()).containsExactly("/begun");
+        assertThat(directory).doesNotExist();
+    }
+
+    private Path file(String name, String text, String mode) throws IOException {
+        Path file = Files.writeString(directory.resolve(name), text);
+        return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
+    }
+}

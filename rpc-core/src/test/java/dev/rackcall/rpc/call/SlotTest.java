@@ -1,0 +1,260 @@
+package dev.rackcall.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.Library;
+import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.testkit.Await;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.AbstractList;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How calls share a connection's slots when something goes wrong at either end. */
+@Timeout(60)
+class SlotTest {
+    private static final int SLOTS = 4;
+
+    @TempDir
+    Path directory;
+
+    private RpcChannel open() {
+        return RpcChannel.builder("/test/echo")
+                .directory(directory)
+                .slots(SLOTS)
+                .open();
+    }
+
+    private static Status.Code codeOf(Runnable call) {
+        return catchThrowableOfType(RpcException.class, call::run).code();
+    }
+
+    @Test
+    void shouldNotOverrunAServerThatDoesNotTakeRequests() throws InterruptedException {
+        CountDownLatch held = new CountDownLatch(1);
+        try (RpcServer server = RpcServer.builder()
+                        .service(Echo.class, new EchoService())
+                        .directory(directory)
+                        .stuckAfter(Duration.ofSeconds(30))
+                        .interceptor(call -> {
+                            if (call.method().name().equals("block")) {
+                                held.countDown();
+                            }
+                            return CallObserver.NONE;
+                        })
+                        .start();
+                RpcChannel other = open();
+                RpcChannel channel = open()) {
+            Thread holder =
+                    Thread.ofPlatform().start(() -> other.stub(Echo.class).block(500));
+            assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+            Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(10)));
+            // None of these is sent, but each has a slot's turn.
+            for (int i = 0; i < 5 * SLOTS; i++) {
+                assertThat(codeOf(() -> echo.bytes(null)))
+                        .isIn(
+                                Status.Code.INVALID_ARGUMENT,
+                                Status.Code.RESOURCE_EXHAUSTED,
+                                // Over before a slot was looked for, on a busy machine.
+                                Status.Code.DEADLINE_EXCEEDED);
+            }
+            assertThat(channel.stub(Echo.class).add(1, 2)).isEqualTo(3);
+            holder.join();
+            assertThat(server.connections()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void shouldReleaseResultsThatAnotherThreadThanThePollerMade() {
+        try (RpcServer server = RpcServer.builder()
+                        .service(Library.class, new LibraryService())
+                        .directory(directory)
+                        .dispatch(Dispatch.workers(2))
+                        .start();
+                RpcChannel channel =
+                        RpcChannel.builder("/test/library").directory(directory).open();
+                Scope scope = channel.newScope()) {
+            Library library = channel.stub(Library.class);
+            for (int i = 0; i < 50; i++) {
+                channel.release(library.write("book", 2));
+            }
+            // Refused if the connection had been lost meanwhile: the scope belongs to the first one.
+            assertThat(library.texts(LibraryService.fill(scope, "mine", 1))).containsExactly("mine 0");
+            assertThat(server.connections()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldSurviveACancellationListenerThatThrows() throws InterruptedException {
+        CountDownLatch told = new CountDownLatch(1);
+        try (RpcServer server = RpcServer.builder()
+                        .service(Echo.class, new EchoService())
+                        .directory(directory)
+                        .dispatch(Dispatch.virtualThreads())
+                        .interceptor(call -> {
+                            call.onCancel(() -> {
+                                throw new IllegalStateException("a listener's mistake");
+                            });
+                            call.onCancel(told::countDown);
+                            return CallObserver.NONE;
+                        })
+                        .start();
+                RpcChannel kept = open()) {
+            try (RpcChannel lost = open()) {
+                assertThat(lost.stub(Echo.class).later(1, 30_000).cancel(true)).isTrue();
+                assertThat(lost.stub(Echo.class).add(1, 2)).isEqualTo(3);
+            }
+            assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(kept.stub(Echo.class).add(2, 2)).isEqualTo(4);
+            Await.equal("connections", 1, server::connections);
+        }
+    }
+
+    @Test
+    void shouldServeOthersWhileACancellationListenerBlocks() throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        try (RpcServer server = RpcServer.builder()
+                        .service(Echo.class, new EchoService())
+                        .directory(directory)
+                        // It is not that the poller is relieved.
+                        .stuckAfter(Duration.ofMinutes(1))
+                        .interceptor(call -> {
+                            if (call.method().name().equals("later")) {
+                                call.onCancel(() -> {
+                                    told.countDown();
+                                    awaitQuietly(end);
+                                });
+                                begun.countDown();
+                            }
+                            return CallObserver.NONE;
+                        })
+                        .start();
+                RpcChannel kept = open()) {
+            try (RpcChannel lost = open()) {
+                CompletableFuture<Integer> future = lost.stub(Echo.class).later(1, 30_000);
+                // Of a client that has gone the server takes no such call any more.
+                assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+                assertThat(future.cancel(true)).isTrue();
+            }
+            assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(kept.stub(Echo.class).add(2, 2)).isEqualTo(4);
+            Await.equal("connections", 1, server::connections);
+            end.countDown();
+        } finally {
+            end.countDown();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(50, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Elements that come from calls, while the list is encoded as the argument of another call. */
+    private static final class CalledSizes extends AbstractList<Double> {
+        private final IntFunction<Number> call;
+
+        CalledSizes(IntFunction<Number> call) {
+            this.call = call;
+        }
+
+        @Override
+        public Double get(int index) {
+            return call.apply(index).doubleValue();
+        }
+
+        @Override
+        public int size() {
+            return 5;
+        }
+    }
+
+    private static Echo.Parcel parcel(IntFunction<Number> sizes) {
+        return new Echo.Parcel("nested", 1, Echo.Kind.BOX, new CalledSizes(sizes), Map.of(), Optional.empty());
+    }
+
+    @Test
+    void shouldLetArgumentsComeFromCallsOverTheSameSlots() throws Exception {
+        try (RpcServer server = RpcServer.builder()
+                        .service(Echo.class, new EchoService())
+                        .directory(directory)
+                        .start();
+                // Enough for what two threads nest.
+                RpcChannel channel = RpcChannel.builder("/test/echo")
+                        .directory(directory)
+                        .slots(2 * SLOTS)
+                        .open()) {
+            Echo echo = channel.stub(Echo.class);
+            List<IntFunction<Number>> ways = List.of(
+                    index -> echo.add(index, 1),
+                    index -> echo.later(index + 1, 1).join(),
+                    index -> echo.count(0, index + 1).count(),
+                    index -> echo.parcel(parcel(inner -> echo.add(inner, index + 1)))
+                            .sizes()
+                            .getFirst(),
+                    index -> {
+                        // As many as there are slots left, so that this very one has its turn again.
+                        for (int i = 0; i < 6 * SLOTS; i++) {
+                            echo.note("note");
+                        }
+                        return index + 1;
+                    });
+            try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
+                List<Future<?>> running = new ArrayList<>();
+                for (int thread = 0; thread < 2; thread++) {
+                    running.add(threads.submit(() -> {
+                        for (int round = 0; round < 20; round++) {
+                            for (IntFunction<Number> way : ways) {
+                                assertThat(echo.parcel(parcel(way)).sizes()).containsExactly(1.0, 2.0, 3.0, 4.0, 5.0);
+                            }
+                        }
+                    }));
+                }
+                for (Future<?> each : running) {
+                    each.get(40, TimeUnit.SECONDS);
+                }
+            }
+            assertThat(failure(() -> echo.parcel(parcel(index -> {
+                        echo.nothing();
+                        throw new IllegalStateException("an element's mistake");
+                    }))))
+                    .hasMessageContaining("an element's mistake");
+            assertThat(echo.add(1, 2)).isEqualTo(3);
+            assertThat(server.connections()).isEqualTo(1);
+        }
+    }
+
+    private static Throwable failure(Runnable call) {
+        return catchThrowable(call::run);
+    }
+}

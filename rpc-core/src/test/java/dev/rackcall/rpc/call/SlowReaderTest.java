@@ -1,0 +1,171 @@
+package dev.rackcall.rpc.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcContext;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.SharedBytes;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Usage;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The end of a connection of whose memory a user just writes a part to a file or a socket, from where nobody can take it: it goes when that is done. Here its reader takes as long as the
+ * test says.
+ */
+@Timeout(60)
+class SlowReaderTest {
+    /** More than a pipe holds, and more than is pushed to a server that has memory of its own. */
+    private static final int BYTES = 5 << 20;
+
+    private static final URI ADDRESS = URI.create("copy://slow-reader");
+
+    @TempDir
+    Path directory;
+
+    private Pipe pipe;
+
+    @BeforeEach
+    void open() throws IOException {
+        pipe = Pipe.open();
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        pipe.sink().close();
+        pipe.source().close();
+    }
+
+    private Thread write(MemorySegment bytes) {
+        return Thread.ofPlatform().start(() -> {
+            try {
+                pipe.sink().write(bytes.asByteBuffer());
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    private void read(int bytes) throws IOException {
+        ByteBuffer into = ByteBuffer.allocate(bytes);
+        while (into.hasRemaining()) {
+            pipe.source().read(into);
+        }
+    }
+
+    private RpcServer serve(Blobs blobs) {
+        return RpcServer.builder()
+                .service(Blobs.class, blobs)
+                .directory(directory)
+                .listen(ADDRESS)
+                .start();
+    }
+
+    private RpcChannel.Builder channel() {
+        return RpcChannel.builder("/test/blobs").directory(directory).arenaQuota(4L * BYTES);
+    }
+
+    private static Blobs.Blob blob(Scope scope) {
+        Blobs.Blob blob = scope.create(Blobs.Blob.class);
+        blob.data(SharedBytes.create(scope, BYTES));
+        return blob;
+    }
+
+    private void assertUnmappedAfterwards(MemorySegment part, Map<String, Integer> before) throws IOException {
+        assertThat(part.get(ValueLayout.JAVA_BYTE, BYTES - 1)).isZero();
+        read(BYTES - 1);
+        Await.equal("what is left", Map.of(), () -> Usage.grownSince(before));
+        assertThatThrownBy(() -> part.get(ValueLayout.JAVA_BYTE, 0)).isInstanceOf(IllegalStateException.class);
+    }
+
+    /** Makes what a process has once and keeps; returns what it has then. */
+    private Map<String, Integer> warmUp() {
+        try (RpcServer server = serve(blob -> new CompletableFuture<>())) {
+            channel().open().close();
+            channel().address(ADDRESS).open().close();
+            Await.equal("connections", 0, server::connections);
+        }
+        return Usage.now();
+    }
+
+    @Test
+    void shouldCloseAChannelOfWhoseMemoryItsUserWrites() throws Exception {
+        Map<String, Integer> before = warmUp();
+        MemorySegment part;
+        Thread writer;
+        try (RpcServer server = serve(blob -> new CompletableFuture<>());
+                RpcChannel channel = channel().open()) {
+            assertThat(server.connections()).isOne();
+            part = blob(channel.newScope(2L * BYTES)).data().segment();
+            writer = write(part);
+            read(1);
+        }
+        assertUnmappedAfterwards(part, before);
+        writer.join();
+    }
+
+    /** Where the bytes lie that a handler writes. */
+    enum Place {
+        ARGUMENT,
+        SHARED_ARGUMENT,
+        FETCHED_ARGUMENT,
+        TEMPORARY;
+
+        RpcChannel open(RpcChannel.Builder channel) {
+            return (this == FETCHED_ARGUMENT ? channel.address(ADDRESS) : channel).open();
+        }
+
+        Scope scope(RpcChannel channel) {
+            return this == SHARED_ARGUMENT ? channel.newSharedScope(2L * BYTES) : channel.newScope(2L * BYTES);
+        }
+
+        Blobs.Blob found(Blobs.Blob argument) {
+            return this == TEMPORARY ? blob(RpcContext.current().orElseThrow().temporaryScope()) : argument;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldEndWhateverAHandlerStillWrites(Place place) throws Exception {
+        Map<String, Integer> before = warmUp();
+        BlockingQueue<MemorySegment> written = new LinkedBlockingQueue<>();
+        BlockingQueue<Thread> writers = new LinkedBlockingQueue<>();
+        Blobs blobs = argument -> {
+            MemorySegment part = place.found(argument).data().segment();
+            written.add(part);
+            writers.add(write(part));
+            return new CompletableFuture<>();
+        };
+        try (RpcServer server = serve(blobs)) {
+            try (RpcChannel channel = place.open(channel());
+                    Scope scope = place.scope(channel)) {
+                CompletableFuture<Long> unanswered = channel.stub(Blobs.class).write(blob(scope));
+                read(1);
+                assertThat(unanswered).isNotDone();
+            }
+            Await.equal("connections", 0, server::connections);
+        }
+        assertUnmappedAfterwards(written.remove(), before);
+        writers.remove().join();
+    }
+}

@@ -1,0 +1,37 @@
+package dev.rackcall.rpc.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import java.net.URI;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** The same calls where the two ends have memory of their own, without any device. */
+class MirroredCallContractTest extends CallContractTest {
+    private static final AtomicInteger NAMES = new AtomicInteger();
+
+    private final URI address = URI.create("copy://server-" + NAMES.incrementAndGet());
+
+    @Override
+    protected RpcServer.Builder place(RpcServer.Builder server) {
+        return super.place(server).listen(address);
+    }
+
+    @Override
+    protected RpcChannel.Builder place(RpcChannel.Builder channel) {
+        return super.place(channel).address(address).arenaQuota(8 << 20);
+    }
+
+    @Test
+    @Override
+    protected void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
+        RpcException nobody = catchThrowableOfType(
+                RpcException.class, () -> place(RpcChannel.builder("/no/such")).open());
+        assertThat(nobody.code()).isEqualTo(Status.Code.UNAVAILABLE);
+    }
+}

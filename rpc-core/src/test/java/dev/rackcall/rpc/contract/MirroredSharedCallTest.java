@@ -1,0 +1,23 @@
+package dev.rackcall.rpc.contract;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import java.net.URI;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Shared objects by pointer where the two ends have memory of their own, without any device. */
+class MirroredSharedCallTest extends SharedArenaCallTest {
+    private static final AtomicInteger NAMES = new AtomicInteger();
+
+    private final URI address = URI.create("copy://shared-" + NAMES.incrementAndGet());
+
+    @Override
+    protected RpcServer.Builder place(RpcServer.Builder server) {
+        return super.place(server).listen(address);
+    }
+
+    @Override
+    protected RpcChannel.Builder place(RpcChannel.Builder channel) {
+        return super.place(channel).address(address).arenaQuota(8 << 20);
+    }
+}

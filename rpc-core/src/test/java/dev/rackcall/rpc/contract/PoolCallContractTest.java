@@ -1,0 +1,51 @@
+package dev.rackcall.rpc.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.shm.pool.TwoHosts;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract of calls, between two hosts that share a pool and nothing else. */
+class PoolCallContractTest extends CallContractTest {
+    private static final long DOOR_BYTES = 4096;
+
+    private static TwoHosts hosts;
+
+    @BeforeAll
+    static void makeHosts() {
+        hosts = TwoHosts.create();
+    }
+
+    @AfterAll
+    static void closeHosts() {
+        hosts.close();
+    }
+
+    @Override
+    @AfterEach
+    void closeAll() throws Exception {
+        super.closeAll();
+        assertThat(hosts.first().arena().usedBytes())
+                .as("bytes that connections left behind, with the channel's door")
+                .isLessThanOrEqualTo(DOOR_BYTES);
+    }
+
+    @Override
+    protected RpcServer.Builder place(RpcServer.Builder server) {
+        return server.pool(hosts.first());
+    }
+
+    @Override
+    protected RpcChannel.Builder place(RpcChannel.Builder channel) {
+        return channel.pool(hosts.second());
+    }
+
+    @Override
+    protected String whereToLook() {
+        return "this pool";
+    }
+}

@@ -1,0 +1,186 @@
+package dev.rackcall.rpc.death;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.Library;
+import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.ChildJvm;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who is stopped (SIGSTOP) is slow, not dead: others go on, deadlines hold, and afterwards all goes on where it was. */
+@Timeout(120)
+class PauseTest {
+    private static final Duration SHORT = Duration.ofMillis(200);
+    private static final Duration BOUND = Duration.ofSeconds(100);
+    private static final int PAUSES = 5;
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void shouldServeOthersWhileAClientIsStopped() throws Exception {
+        Map<Integer, AtomicLong> callsByPid = new ConcurrentHashMap<>();
+        try (RpcServer server = RpcServer.builder()
+                        .service(Echo.class, new EchoService())
+                        .service(Library.class, new LibraryService())
+                        .directory(directory)
+                        .interceptor(call -> {
+                            callsByPid
+                                    .computeIfAbsent(call.peer().pid(), pid -> new AtomicLong())
+                                    .incrementAndGet();
+                            return CallObserver.NONE;
+                        })
+                        .start();
+                ChildJvm paused = ChildJvm.start(
+                        BusyClient.class,
+                        directory,
+                        directory.toString(),
+                        "7",
+                        BusyCaller.Style.SPINNING.name(),
+                        BusyCaller.Style.ASYNC.name(),
+                        BusyCaller.Style.STREAMING.name(),
+                        BusyCaller.Style.SHARED.name());
+                BusyCaller other = new BusyCaller(BusyCaller.Style.SLEEPING, directory, 8)) {
+            paused.awaitLine("calling");
+            AtomicLong calls = callsByPid.get((int) paused.pid());
+            int connections = server.connections();
+            for (int pause = 0; pause < PAUSES; pause++) {
+                paused.pause();
+                for (int i = 0; i < 50; i++) {
+                    other.call();
+                }
+                // What it had sent before is served; then there is nothing more.
+                long before;
+                do {
+                    before = calls.get();
+                    other.call();
+                    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+                } while (calls.get() > before);
+                paused.resume();
+                long stopped = before;
+                Await.until("calls of the client that goes on", () -> calls.get() > stopped + 100);
+                // A wrong answer, or a lost one, would have ended it.
+                assertThat(paused.isAlive()).isTrue();
+            }
+            assertThat(server.connections()).isEqualTo(connections);
+        }
+    }
+
+    private static Status.Code codeOf(Runnable call) {
+        try {
+            call.run();
+            return Status.Code.OK;
+        } catch (RpcException e) {
+            return e.code();
+        }
+    }
+
+    @Test
+    void shouldGoOnAfterAServerThatWasStopped() throws Exception {
+        try (ChildJvm server = ChildJvm.start(StandbyServer.class, directory, directory.toString())) {
+            server.awaitLine("ready");
+            server.send("serve");
+            server.awaitLine("serving");
+            try (RpcChannel channel = RpcChannel.builder("/test/echo")
+                            .directory(directory)
+                            .open();
+                    // Its calls have no deadline of their own; only the wait for a slot is short.
+                    RpcChannel notes = RpcChannel.builder("/test/echo")
+                            .directory(directory)
+                            .defaultTimeout(SHORT)
+                            .open()) {
+                Echo patient = channel.stub(Echo.class);
+                Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(SHORT));
+                assertThat(patient.add(1, 1)).isEqualTo(2);
+
+                server.pause();
+                assertThat(codeOf(() -> hurried.add(1, 1))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+                assertThat(codeOf(() -> joined(hurried.later(1, 0)))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+                assertThat(codeOf(() -> closed(hurried.count(0, 5)))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+                CompletableFuture<Long> sum = CompletableFuture.supplyAsync(() -> patient.add(20, 22));
+                CompletableFuture<Integer> future = patient.later(7, 1);
+                List<String> sent = sendUntilFull(notes.stub(Echo.class));
+                assertThat(sent).isNotEmpty();
+                assertThat(codeOf(() -> RpcChannel.builder("/test/echo")
+                                .directory(directory)
+                                .connectTimeout(SHORT)
+                                .open()))
+                        .isEqualTo(Status.Code.UNAVAILABLE);
+                assertThat(sum).isNotDone();
+
+                server.resume();
+                assertThat(sum).succeedsWithin(BOUND).isEqualTo(42L);
+                assertThat(future).succeedsWithin(BOUND).isEqualTo(7);
+                // They came over another connection, so this call may overtake some of them.
+                Await.equal("notes, each once and in order", sent, patient::notes);
+                assertThat(notes.stub(Echo.class).notes())
+                        .as("notes when all calls before this one have been served")
+                        .isEqualTo(sent);
+                Await.until("a call within its deadline", () -> codeOf(() -> hurried.add(2, 2)) == Status.Code.OK);
+                Await.until("the connection that gave up to be forgotten", () -> connections(server) == 2);
+            }
+            assertThat(server.end()).isZero();
+        }
+        assertThat(directory.toFile().list()).isNullOrEmpty();
+    }
+
+    private static void joined(CompletableFuture<?> future) {
+        try {
+            future.join();
+        } catch (CompletionException e) {
+            throw (RpcException) e.getCause();
+        }
+    }
+
+    private static void closed(Stream<?> stream) {
+        stream.close();
+    }
+
+    /** One-way calls that nobody takes fill the slots; returns those that found one. */
+    private static List<String> sendUntilFull(Echo echo) {
+        List<String> sent = new ArrayList<>();
+        while (true) {
+            String note = "note " + sent.size();
+            try {
+                echo.note(note);
+                sent.add(note);
+            } catch (RpcException e) {
+                assertThat(e.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+                return sent;
+            }
+        }
+    }
+
+    private static int connections(ChildJvm server) {
+        try {
+            server.send("connections?");
+            return Integer.parseInt(server.awaitLine("connections ").substring("connections ".length()));
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

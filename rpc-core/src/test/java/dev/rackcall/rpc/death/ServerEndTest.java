@@ -1,0 +1,231 @@
+package dev.rackcall.rpc.death;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.Library;
+import dev.rackcall.rpc.contract.LibraryService;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
+import dev.rackcall.testkit.Usage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A server that is closed, gracefully or not, under calls of every kind; one that never came to be; one that never had a client. */
+@Timeout(120)
+class ServerEndTest {
+    private static final Duration BOUND = Duration.ofSeconds(100);
+
+    @TempDir
+    Path directory;
+
+    @TempDir
+    Path outside;
+
+    private final CountDownLatch stuck = new CountDownLatch(1);
+    /** Added to by callers, too. */
+    private final List<AutoCloseable> open = new CopyOnWriteArrayList<>();
+
+    /** Has a handler that does not return before the test lets it. */
+    private final class Stubborn extends EchoService {
+        @Override
+        public void crash(String message) {
+            blocking.incrementAndGet();
+            try {
+                assertThat(stuck.await(50, TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    private final Stubborn service = new Stubborn();
+
+    static List<Dispatch> dispatches() {
+        return List.of(Dispatch.direct(), Dispatch.workers(1), Dispatch.virtualThreads());
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        stuck.countDown();
+        for (AutoCloseable each : open.reversed()) {
+            each.close();
+        }
+    }
+
+    private RpcServer.Builder server() {
+        return RpcServer.builder().service(Echo.class, service).directory(directory);
+    }
+
+    private RpcChannel channel() {
+        RpcChannel channel = RpcChannel.builder("/test/echo")
+                .directory(directory)
+                .waiting(WaitStrategy.blocking())
+                .open();
+        open.add(channel);
+        return channel;
+    }
+
+    /** Makes what a process has once and keeps. */
+    private void warmUp() throws Exception {
+        try (RpcServer server = server().start()) {
+            channel().close();
+            Await.equal("connections", 0, server::connections);
+        }
+        open.clear();
+    }
+
+    private static Status.Code codeOf(Runnable call) {
+        try {
+            call.run();
+            return Status.Code.OK;
+        } catch (RpcException e) {
+            return e.code();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("dispatches")
+    void shouldEndCallsOfEveryKindWhenTheServerCloses(Dispatch dispatch) throws Exception {
+        warmUp();
+        Map<String, Integer> before = Usage.now();
+        RpcServer server = server().dispatch(dispatch).start();
+        Echo echo = channel().stub(Echo.class);
+        CompletableFuture<Integer> asynchronous = echo.later(1, 60_000);
+        try (Stream<Integer> stream = echo.count(0, 1_000_000)) {
+            assertThat(stream.limit(10).count()).isEqualTo(10);
+        }
+        Stream<Integer> unread = channel().stub(Echo.class).count(0, 1_000_000);
+        List<CompletableFuture<Status.Code>> calls = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            // Connected here: who comes when the server is closing is told something else.
+            Echo own = channel().stub(Echo.class);
+            // With one worker, two of them wait in its queue; with direct dispatch each takes a thread from its poller.
+            calls.add(CompletableFuture.supplyAsync(
+                    () -> codeOf(() -> own.crash("never")),
+                    task -> Thread.ofVirtual().start(task)));
+        }
+        int handlers = dispatch.kind() == Dispatch.Kind.WORKERS ? 1 : 3;
+        Await.equal("handlers that do not return", handlers, service.blocking::get);
+        echo.note("one more");
+        assertThat(server.shutdown(Duration.ofMillis(50))).isFalse();
+        for (CompletableFuture<Status.Code> call : calls) {
+            assertThat(call).succeedsWithin(BOUND).isEqualTo(Status.Code.UNAVAILABLE);
+        }
+        assertThat(asynchronous)
+                .failsWithin(BOUND)
+                .withThrowableThat()
+                .havingCause()
+                .withMessageContaining("UNAVAILABLE");
+        assertThat(codeOf(() -> unread.forEach(Objects::requireNonNull))).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(codeOf(() -> echo.add(1, 1))).isEqualTo(Status.Code.UNAVAILABLE);
+        stuck.countDown();
+        for (AutoCloseable each : open) {
+            each.close();
+        }
+        Await.equal("what is left", Map.of(), () -> Usage.grownSince(before));
+        assertThat(directory.toFile().list()).isNullOrEmpty();
+    }
+
+    @Test
+    void shouldLeaveNothingOfAServerThatCannotStart() throws Exception {
+        try (RpcServer other = RpcServer.builder()
+                .service(Library.class, new LibraryService())
+                .directory(directory)
+                .start()) {
+            Map<String, Integer> before = Usage.now();
+            for (int i = 0; i < 5; i++) {
+                // The second channel has a server already.
+                RpcServer.Builder twice =
+                        server().service(Library.class, new LibraryService()).dispatch(Dispatch.workers(2));
+                assertThat(codeOf(twice::start)).isEqualTo(Status.Code.ALREADY_EXISTS);
+            }
+            Path inTheWay = Files.createDirectories(directory.resolve("test+echo.sock/not empty"));
+            assertThat(codeOf(server()::start)).isEqualTo(Status.Code.FAILED_PRECONDITION);
+            Files.delete(inTheWay);
+            Await.equal("what is left", Map.of(), () -> Usage.grownSince(before));
+            server().start().close();
+            assertThat(other.connections()).isZero();
+        }
+        assertThat(directory.toFile().list()).isNullOrEmpty();
+    }
+
+    @Test
+    void shouldStartWhileClientsRemoveWhatADeadServerLeft() throws Exception {
+        AtomicReference<Throwable> wrong = new AtomicReference<>();
+        List<Thread> clients = new ArrayList<>();
+        CountDownLatch end = new CountDownLatch(1);
+        for (int i = 0; i < 2; i++) {
+            clients.add(Thread.ofPlatform().start(() -> {
+                while (end.getCount() > 0) {
+                    try {
+                        RpcChannel.builder("/test/echo")
+                                .directory(directory)
+                                .open()
+                                .close();
+                    } catch (RpcException e) {
+                        if (e.code() != Status.Code.NOT_FOUND && e.code() != Status.Code.UNAVAILABLE) {
+                            wrong.set(e);
+                        }
+                    }
+                }
+            }));
+        }
+        try {
+            for (int i = 0; i < 40; i++) {
+                // As a server leaves it that is killed.
+                assertThat(directory.toFile().mkdirs() || directory.toFile().isDirectory())
+                        .isTrue();
+                leave("test+echo.sock");
+                leave("test+echo.lock");
+                server().start().close();
+            }
+        } finally {
+            end.countDown();
+            for (Thread client : clients) {
+                assertThat(client.join(BOUND)).isTrue();
+            }
+        }
+        if (wrong.get() != null) {
+            throw new AssertionError("a client was told something else than that nobody serves", wrong.get());
+        }
+    }
+
+    /** Whole when it gets its name; and unless the clients have just removed the directory. */
+    private void leave(String name) throws IOException {
+        Path file = Files.writeString(outside.resolve(name), "pid 1\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        try {
+            Files.move(file, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+        } catch (NoSuchFileException e) {
+            Files.delete(file);
+        }
+    }
+}

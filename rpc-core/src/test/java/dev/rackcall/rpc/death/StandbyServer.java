@@ -1,0 +1,54 @@
+package dev.rackcall.rpc.death;
+
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.contract.Library;
+import dev.rackcall.rpc.contract.LibraryService;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/**
+ * A server process that has done all that takes time, and begins to serve when it is told "serve": says "ready", "serving", and
+ * "closed" after the orderly end that the end of its input brings.
+ */
+final class StandbyServer {
+    private StandbyServer() {}
+
+    /**
+     * The program.
+     *
+     * @param arguments the runtime directory
+     */
+    public static void main(String[] arguments) throws IOException {
+        Path directory = Path.of(arguments[0]);
+        // Loads the classes.
+        try (RpcServer warmUp =
+                server(directory.resolve("warm-up" + ProcessHandle.current().pid()))) {
+            assert warmUp.connections() == 0;
+        }
+        System.out.println("ready");
+        BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        if (!"serve".equals(orders.readLine())) {
+            return;
+        }
+        try (RpcServer server = server(directory)) {
+            System.out.println("serving");
+            for (String order = orders.readLine(); order != null; order = orders.readLine()) {
+                System.out.println("connections " + server.connections());
+            }
+        }
+        System.out.println("closed");
+    }
+
+    private static RpcServer server(Path directory) {
+        return RpcServer.builder()
+                .service(Echo.class, new EchoService())
+                .service(Library.class, new LibraryService())
+                .directory(directory)
+                .start();
+    }
+}

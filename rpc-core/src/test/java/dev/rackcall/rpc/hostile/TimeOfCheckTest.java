@@ -1,0 +1,241 @@
+package dev.rackcall.rpc.hostile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.hostile.Audit.Verdict;
+import dev.rackcall.rpc.hostile.Catalogue.Node;
+import dev.rackcall.sandbox.Seals;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.SealedScopeException;
+import dev.rackcall.shm.types.SharedDataException;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ConcurrentModificationException;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The time-of-check attack: a client rewrites its argument all the time, in the hope that the server's handler checks one value and uses another. In the safe modes that
+ * never happens; that it does in the trusted one shows that the attack is one. {@code -Drackcall.calls=1000000} makes so many calls in each mode, half of
+ * them with arguments in the arena that all clients share. Caller and server sleep while they wait: on two processors they would else take the attacker's, which
+ * then attacks seldom, and wait for each other for a turn of the scheduler (thirty times as long for a call).
+ */
+@Timeout(3600)
+class TimeOfCheckTest {
+    private static final int QUICK = 1000;
+    private static final int CALLS = Integer.getInteger("rackcall.calls", QUICK);
+    private static final Duration LONGEST = Duration.ofSeconds(100);
+    private static final int MOMENT = 20;
+    private static final int LULL = 60;
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+    private static final int NODES = 5;
+
+    @TempDir
+    Path directory;
+
+    private final long seed = Long.getLong("rackcall.seed", System.nanoTime() & Integer.MAX_VALUE);
+    private volatile boolean stop;
+    /** What the attacker spoils just now, and has to put right before it goes on to the next. */
+    private Word word;
+
+    /** Reads everything twice, with a moment in between. */
+    private static final class AuditService implements Audit {
+        private static final int MOMENT = 300;
+        private final CatalogueService reader = new CatalogueService();
+
+        @Override
+        public Verdict judge(Node root) {
+            long checked;
+            try {
+                checked = reader.walk(root);
+            } catch (RefException
+                    | SharedDataException
+                    | RpcException
+                    | IndexOutOfBoundsException
+                    | ConcurrentModificationException e) {
+                return Verdict.REFUSED;
+            }
+            for (int i = 0; i < MOMENT; i++) {
+                Thread.onSpinWait();
+            }
+            try {
+                return reader.walk(root) == checked ? Verdict.SAME : Verdict.CHANGED;
+            } catch (RefException
+                    | SharedDataException
+                    | RpcException
+                    | IndexOutOfBoundsException
+                    | ConcurrentModificationException e) {
+                return Verdict.CHANGED;
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SNAPSHOT, private",
+        "SNAPSHOT, shared",
+        "SEALED, private",
+        "SEALED, shared",
+        "AUTO, private",
+        "AUTO, shared"
+    })
+    void shouldUseWhatItHasChecked(Isolation isolation, String arena) throws InterruptedException {
+        Map<Verdict, Integer> verdicts = attack(isolation, arena.equals("shared"), CALLS / 2, null);
+        assertThat(verdicts).as("seed %d", seed).doesNotContainKey(Verdict.CHANGED);
+        if (CALLS > QUICK) {
+            System.out.println("time of check: " + isolation + ", " + arena + " arena: " + verdicts);
+        }
+        assertThat(verdicts)
+                .as("seed %d: the attack must not spoil every call", seed)
+                .containsKey(Verdict.SAME);
+    }
+
+    @Test
+    void shouldSucceedAgainstATrustingServer() throws InterruptedException {
+        assertThat(attack(Isolation.TRUSTED, false, Integer.MAX_VALUE, Verdict.CHANGED))
+                .as("seed %d: an attack that never succeeds shows nothing", seed)
+                .containsKey(Verdict.CHANGED);
+    }
+
+    private Map<Verdict, Integer> attack(Isolation isolation, boolean shared, int calls, Verdict enough)
+            throws InterruptedException {
+        Map<Verdict, Integer> verdicts = new EnumMap<>(Verdict.class);
+        try (RpcServer server = RpcServer.builder()
+                        .service(Audit.class, new AuditService())
+                        .minimumIsolation(isolation)
+                        .directory(directory)
+                        .waiting(WaitStrategy.blocking())
+                        .start();
+                RpcChannel channel = RpcChannel.builder("/test/audit")
+                        .directory(directory)
+                        .waiting(WaitStrategy.blocking())
+                        .open();
+                Scope scope = shared ? channel.newSharedScope(16 << 10) : channel.newScope(16 << 10)) {
+            Audit audit = channel.stub(Audit.class, CallOptions.DEFAULT.withIsolation(isolation));
+            Node root = CatalogueService.build(scope, "text", NODES);
+            long from = Ref.offset(SharedObject.refOf(root));
+            MemorySegment graph = scope.arena().memory().asSlice(from, Ref.offset(scope.allocate(Long.BYTES)) - from);
+            Thread attacker = Thread.ofPlatform()
+                    .name("attacker")
+                    .uncaughtExceptionHandler((thread, e) -> assertThat(e).isInstanceOf(InternalError.class))
+                    .start(() -> attackWithoutEnd(graph));
+            try {
+                long end = System.nanoTime() + LONGEST.toNanos();
+                for (int call = 0; call < calls && (enough == null || !verdicts.containsKey(enough)); call++) {
+                    assertThat(enough == null || System.nanoTime() - end < 0)
+                            .as("%s within %s, but only %s", enough, LONGEST, verdicts)
+                            .isTrue();
+                    verdicts.merge(judge(audit, root), 1, Integer::sum);
+                }
+                assertThat(attacker.isAlive())
+                        .as("the attack went on to the end")
+                        .isTrue();
+            } finally {
+                stop = true;
+                attacker.join();
+            }
+            assertThat(server.connections()).isEqualTo(1);
+        }
+        return verdicts;
+    }
+
+    private static Verdict judge(Audit audit, Node root) {
+        try {
+            return audit.judge(root);
+        } catch (RpcException e) {
+            assertThat(e.code())
+                    .as(e.getMessage())
+                    .isIn(Status.Code.INVALID_ARGUMENT, Status.Code.PERMISSION_DENIED, Status.Code.UNKNOWN);
+            return Verdict.REFUSED;
+        }
+    }
+
+    /** The error that a sealed page raises may come so late that it interrupts the answer to the one before. */
+    private void attackWithoutEnd(MemorySegment graph) {
+        Random random = new Random(seed);
+        word = Word.of(graph, 0);
+        while (!stop) {
+            try {
+                rewrite(graph, random);
+            } catch (InternalError e) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    /**
+     * Changes one word after the other, and puts each back, so that most of the time the graph is whole and about to change. The error that a
+     * sealed page raises may come some instructions late, so what was stored is known by reading it.
+     */
+    private void rewrite(MemorySegment graph, Random random) {
+        long words = graph.byteSize() / Long.BYTES;
+        while (!stop) {
+            try {
+                while (!stop && read(graph, word.at()) != word.sane()) {
+                    store(graph, word.at(), word.sane());
+                }
+                // Whole for a while: a call that is refused at once shows nothing, and costs more than one that is not.
+                pause(random.nextInt(LULL));
+                word = Word.of(graph, random.nextLong(words) * Long.BYTES);
+                long other =
+                        random.nextBoolean() ? word.sane() ^ (1L << random.nextInt(Long.SIZE)) : random.nextInt(64);
+                store(graph, word.at(), other);
+                pause(random.nextInt(MOMENT));
+            } catch (InternalError e) {
+                liftSeal(e);
+            } catch (RuntimeException e) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private static void pause(int spins) {
+        for (int i = spins; i > 0; i--) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** A seal whose call has ended stays in force until somebody asks; so a patient attacker asks, and is as quick with its next store as it can be. */
+    private static void liftSeal(InternalError refused) {
+        try {
+            throw Seals.explain(refused);
+        } catch (SealedScopeException | InternalError e) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** A word of the graph and what belongs there. */
+    private record Word(long at, long sane) {
+        static Word of(MemorySegment graph, long at) {
+            return new Word(at, read(graph, at));
+        }
+    }
+
+    private static long read(MemorySegment graph, long at) {
+        return (long) LONG.getOpaque(graph, at);
+    }
+
+    /** Opaque: a compiler may leave out a plain store that the next one covers. */
+    private static void store(MemorySegment graph, long at, long value) {
+        LONG.setOpaque(graph, at, value);
+    }
+}

@@ -1,0 +1,107 @@
+package dev.rackcall.rpc.isolation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.isolation.Vault.Coin;
+import dev.rackcall.shm.Scope;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The call path allocates nothing at its caller, neither for values nor for what is passed by pointer. */
+@Timeout(60)
+class CallAllocationTest {
+    /** The first rounds make what is kept, and run in the interpreter; a round may meet a rare path, such as a late look at the clock. */
+    private static final int ROUNDS = 500;
+
+    private static final int CALLS = 50;
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    @TempDir
+    Path directory;
+
+    private final VaultService service = new VaultService();
+    private RpcServer server;
+    private RpcChannel channel;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = RpcServer.builder()
+                .directory(directory)
+                .service(Vault.class, service)
+                .start();
+        channel = RpcChannel.builder("/test/vault").directory(directory).open();
+    }
+
+    @AfterEach
+    void stop() {
+        channel.close();
+        server.close();
+    }
+
+    @Test
+    void shouldAllocateNothingForValues() {
+        Vault vault = channel.stub(Vault.class);
+        assertThat(leastAllocatedBy(() -> vault.plain(7))).isZero();
+    }
+
+    /** By the thread that takes the calls, runs their handler and answers. */
+    @Test
+    void shouldAllocateNothingWhereCallsAreServed() {
+        Vault vault = channel.stub(Vault.class);
+        vault.plain(7);
+        long least = Long.MAX_VALUE;
+        for (int round = 0; round < ROUNDS && least > 0; round++) {
+            long thread = service.plainThread;
+            boolean same = true;
+            long before = THREADS.getThreadAllocatedBytes(thread);
+            for (int i = 0; i < CALLS; i++) {
+                vault.plain(7);
+                // Another thread takes over where the machine keeps this one waiting.
+                same &= service.plainThread == thread;
+            }
+            long after = THREADS.getThreadAllocatedBytes(thread);
+            least = same ? Math.min(least, after - before) : least;
+        }
+        assertThat(least).isZero();
+    }
+
+    @Test
+    void shouldAllocateNothingForWhatIsPassedByPointer() {
+        Vault vault = channel.stub(Vault.class);
+        try (Scope scope = channel.newScope()) {
+            Coin coin = scope.create(Coin.class);
+            coin.value(3);
+            assertThat(leastAllocatedBy(() -> vault.sumTrusted(coin))).isZero();
+        }
+    }
+
+    @Test
+    void shouldAllocateNothingForASnapshot() {
+        Vault vault = channel.stub(Vault.class);
+        try (Scope scope = channel.newScope()) {
+            Coin coin = scope.create(Coin.class);
+            coin.value(3);
+            assertThat(leastAllocatedBy(() -> vault.sum(coin))).isZero();
+        }
+    }
+
+    private static long leastAllocatedBy(Runnable call) {
+        long least = Long.MAX_VALUE;
+        for (int round = 0; round < ROUNDS && least > 0; round++) {
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < CALLS; i++) {
+                call.run();
+            }
+            least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);
+        }
+        return least;
+    }
+}

@@ -1,0 +1,191 @@
+package dev.rackcall.rpc.isolation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.SandboxPolicy;
+import dev.rackcall.rpc.contract.Echo;
+import dev.rackcall.rpc.contract.EchoService;
+import dev.rackcall.rpc.isolation.Vault.Coin;
+import dev.rackcall.sandbox.IsolationEvents;
+import dev.rackcall.sandbox.os.Guard;
+import dev.rackcall.sandbox.os.HardwareKeys;
+import dev.rackcall.sandbox.os.UnsupportedFeatureException;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.pool.PoolOptions.Wish;
+import dev.rackcall.shm.types.SharedObject;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Handlers behind the processor's own protection keys, which reach for the memory of another client past all checks of Refs. */
+@Timeout(300)
+class ProtectedCallTest {
+    private static final int CLIENTS = 32;
+    /** Asked once, before a server of this process takes all keys. */
+    private static final String LACK = lack();
+
+    @TempDir
+    Path directory;
+
+    /** Remembers where each client's argument lies, and reads or writes there in the calls of others, by raw memory. */
+    private static final class Spy implements SealedVault {
+        private final Map<Long, MemorySegment> seen = new ConcurrentHashMap<>();
+        private volatile long victim;
+
+        /** Notes the argument under the number that it holds. */
+        @Override
+        public long value(Coin argument) {
+            long ref = SharedObject.refOf(argument);
+            MemorySegment memory = SharedObject.spaceOf(argument).memory(ref);
+            seen.put(argument.value(), memory.asSlice(Ref.offset(ref) & -4096L, 4096));
+            return argument.value();
+        }
+
+        /** Reads the victim's page. */
+        @Override
+        public List<Long> valueTwice(Coin argument) {
+            return List.of(argument.value(), seen.get(victim).get(ValueLayout.JAVA_LONG, 0));
+        }
+
+        /** Spoils the victim's page. */
+        @Override
+        public long fail(Coin argument) {
+            seen.get(victim).fill((byte) 0x55);
+            return argument.value();
+        }
+
+        @Override
+        public List<Long> copyTwice(Coin argument) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public CompletableFuture<List<Long>> valueTwiceLater(Coin argument) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Stream<Long> values(Coin argument) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void tell(Coin argument) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    private record Client(RpcChannel channel, SealedVault vault, Scope scope, Coin coin) {}
+
+    private static void requireKeys() {
+        if (!LACK.isEmpty()) {
+            System.err.println("SKIPPED ProtectedCallTest: " + LACK);
+        }
+        assumeThat(LACK).as("protection keys").isEmpty();
+    }
+
+    private static String lack() {
+        try {
+            HardwareKeys.requireProcessor();
+            Guard.tryBuild();
+            return "";
+        } catch (UnsupportedFeatureException e) {
+            return e.getMessage();
+        }
+    }
+
+    private Client client(long number) {
+        RpcChannel channel =
+                RpcChannel.builder("/test/sealed").directory(directory).open();
+        Scope scope = channel.newScope();
+        Coin coin = scope.create(Coin.class);
+        coin.value(number);
+        SealedVault vault = channel.stub(SealedVault.class, CallOptions.DEFAULT.withIsolation(Isolation.SEALED));
+        return new Client(channel, vault, scope, coin);
+    }
+
+    @Test
+    void shouldKeepHandlersOutOfOtherClientsMemory() {
+        requireKeys();
+        Spy spy = new Spy();
+        List<Client> clients = new ArrayList<>();
+        try (RpcServer server = RpcServer.builder()
+                .service(SealedVault.class, spy)
+                .sandbox(SandboxPolicy.STRICT.withProtectionKeys(Wish.REQUIRE))
+                .directory(directory)
+                .start()) {
+            for (long i = 0; i < CLIENTS; i++) {
+                clients.add(client(i));
+                assertThat(clients.getLast().vault.value(clients.getLast().coin))
+                        .isEqualTo(i);
+            }
+            long violations = IsolationEvents.counters().violations();
+            for (int i = 0; i < CLIENTS; i++) {
+                Client own = clients.get(i);
+                spy.victim = i;
+                assertThat(own.vault.valueTwice(own.coin).getFirst()).isEqualTo(i);
+
+                spy.victim = (i + 1L) % CLIENTS;
+                isRefused(() -> own.vault.valueTwice(own.coin));
+                isRefused(() -> own.vault.fail(own.coin));
+                Client other = clients.get((i + 1) % CLIENTS);
+                assertThat(other.coin.value()).isEqualTo((i + 1L) % CLIENTS);
+                assertThat(other.vault.value(other.coin)).isEqualTo((i + 1L) % CLIENTS);
+            }
+            assertThat(IsolationEvents.counters().violations() - violations).isGreaterThanOrEqualTo(2 * CLIENTS);
+            assertThat(server.connections()).isEqualTo(CLIENTS);
+        } finally {
+            clients.forEach(client -> client.channel.close());
+        }
+    }
+
+    private static void isRefused(Runnable call) {
+        assertThatThrownBy(call::run)
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("PERMISSION_DENIED")
+                .hasMessageContaining("protection key");
+    }
+
+    @Test
+    void shouldRefuseToStartWithoutTheKeysThatAreRequired() {
+        assertThatThrownBy(() -> start(Wish.REQUIRE, Dispatch.virtualThreads()))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("FAILED_PRECONDITION")
+                .hasMessageContaining("protection keys")
+                .hasMessageContaining("virtual thread");
+        start(Wish.PREFER, Dispatch.virtualThreads()).close();
+        assumeThat(LACK).as("a host that lacks what keys need").isNotEmpty();
+        assertThatThrownBy(() -> start(Wish.REQUIRE, Dispatch.direct()))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("FAILED_PRECONDITION")
+                .hasMessageContaining(LACK);
+        start(Wish.PREFER, Dispatch.direct()).close();
+    }
+
+    private RpcServer start(Wish wish, Dispatch dispatch) {
+        return RpcServer.builder()
+                .service(Echo.class, new EchoService())
+                .dispatch(dispatch)
+                .sandbox(SandboxPolicy.STRICT.withProtectionKeys(wish))
+                .directory(directory)
+                .start();
+    }
+}

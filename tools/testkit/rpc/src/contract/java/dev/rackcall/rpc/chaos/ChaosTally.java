@@ -1,0 +1,47 @@
+package dev.rackcall.rpc.chaos;
+
+import dev.rackcall.rpc.CallObserver;
+import dev.rackcall.testkit.Await;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** Counts calls that have begun and not ended, and those that were said to end twice. Thread-safe. */
+final class ChaosTally {
+    private final AtomicLong begun = new AtomicLong();
+    private final AtomicLong ended = new AtomicLong();
+    private final AtomicReference<String> endedTwice = new AtomicReference<>();
+
+    /** A call begins; returns who is to hear of its end. */
+    CallObserver begin(String method) {
+        begun.incrementAndGet();
+        AtomicInteger ends = new AtomicInteger();
+        return status -> {
+            if (ends.incrementAndGet() == 1) {
+                ended.incrementAndGet();
+            } else {
+                endedTwice.set(method + ", the second time with " + status);
+            }
+        };
+    }
+
+    long underWay() {
+        return begun.get() - ended.get();
+    }
+
+    long begun() {
+        return begun.get();
+    }
+
+    /**
+     * Waits until every call has ended.
+     *
+     * @throws AssertionError if one does not, or has ended twice
+     */
+    void awaitQuiet(String whose) {
+        Await.equal("calls under way at the " + whose, 0L, this::underWay);
+        if (endedTwice.get() != null) {
+            throw new AssertionError("at the " + whose + " a call ended twice: " + endedTwice.get());
+        }
+    }
+}

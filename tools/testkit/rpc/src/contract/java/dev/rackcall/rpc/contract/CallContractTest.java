@@ -1,0 +1,541 @@
+package dev.rackcall.rpc.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Deadline;
+import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.Metadata;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.ServerInterceptor;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.shm.waiting.WaitStrategy;
+import dev.rackcall.testkit.Await;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What every transport has to do, whatever threads run the handlers and however callers wait. */
+@Timeout(60)
+public class CallContractTest {
+    /** Of each of six threads that call at once. */
+    private static final int CALLS = Integer.getInteger("rackcall.contract.calls", 200);
+
+    @TempDir
+    Path directory;
+
+    private final EchoService service = new EchoService();
+    private final List<AutoCloseable> open = new ArrayList<>();
+
+    /** Where servers are found; other transports are put under the same tests here. */
+    protected RpcServer.Builder place(RpcServer.Builder server) {
+        return server.directory(directory);
+    }
+
+    /** As {@link #place(RpcServer.Builder)}. */
+    protected RpcChannel.Builder place(RpcChannel.Builder channel) {
+        // Where an emulated processor loads the classes of a transport first, five seconds are not enough.
+        return channel.directory(directory).connectTimeout(Await.BOUND);
+    }
+
+    /** What the user is told about where servers were looked for. */
+    protected String whereToLook() {
+        return "RACKCALL_DIR";
+    }
+
+    public record Mode(Dispatch dispatch, WaitStrategy waiting) {}
+
+    public static List<Mode> modes() {
+        return List.of(
+                new Mode(Dispatch.direct(), WaitStrategy.adaptive()),
+                new Mode(Dispatch.workers(2), WaitStrategy.adaptive()),
+                new Mode(Dispatch.virtualThreads(), WaitStrategy.adaptive()),
+                new Mode(Dispatch.direct(), WaitStrategy.blocking()),
+                new Mode(Dispatch.workers(2), WaitStrategy.blocking()));
+    }
+
+    private RpcServer serve(Mode mode, ServerInterceptor... interceptors) {
+        RpcServer.Builder builder = RpcServer.builder()
+                .service(Echo.class, service)
+                .dispatch(mode.dispatch())
+                .waiting(mode.waiting());
+        for (ServerInterceptor interceptor : interceptors) {
+            builder.interceptor(interceptor);
+        }
+        RpcServer server = place(builder).start();
+        open.add(server);
+        return server;
+    }
+
+    private RpcChannel.Builder channel(Mode mode) {
+        return place(RpcChannel.builder("/test/echo")).waiting(mode.waiting());
+    }
+
+    private Echo connect(Mode mode) {
+        serve(mode);
+        return stub(channel(mode).open());
+    }
+
+    private Echo stub(RpcChannel channel) {
+        open.add(channel);
+        return channel.stub(Echo.class);
+    }
+
+    private static Mode plain() {
+        return modes().getFirst();
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable each : open.reversed()) {
+            each.close();
+        }
+        assertThat(directory.toFile().list()).as("what the server left behind").isNullOrEmpty();
+    }
+
+    private static Status.Code codeOf(Runnable call) {
+        return catchThrowableOfType(RpcException.class, call::run).code();
+    }
+
+    // ---- values and styles
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void shouldCarryValuesOfAllSizes(Mode mode) {
+        Echo echo = connect(mode);
+        echo.nothing();
+        assertThat(echo.add(40, 2)).isEqualTo(42);
+        Random random = new Random(7);
+        for (int size : new int[] {0, 1, 80, 84, 85, 100, 4096, 70_000, 3_000_000}) {
+            byte[] value = new byte[size];
+            random.nextBytes(value);
+            assertThat(echo.bytes(value)).as("%d bytes", size).isEqualTo(value);
+        }
+        Echo.Parcel parcel = new Echo.Parcel(
+                "größe", 3, Echo.Kind.BOX, List.of(1.5, 2.5), Map.of("a", 1L, "b", 2L), Optional.of("note"));
+        assertThat(echo.parcel(parcel)).isEqualTo(parcel);
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void shouldCompleteFuturesInAnyOrder(Mode mode) {
+        Echo echo = connect(mode);
+        CompletableFuture<Integer> slow = echo.later(1, 60);
+        CompletableFuture<Integer> fast = echo.later(2, 1);
+        assertThat(fast.join()).isEqualTo(2);
+        assertThat(slow.join()).isEqualTo(1);
+        CompletableFuture<Integer> chained = echo.later(3, 5).thenApply(value -> value + (int) echo.add(1, 1));
+        assertThat(chained.join()).isEqualTo(5);
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void shouldCompleteFuturesThatNobodyWaitsFor(Mode mode) throws Exception {
+        Echo echo = connect(mode);
+        CompletableFuture<Integer> told = new CompletableFuture<>();
+        CompletableFuture<Void> callback = echo.later(9, 10).thenAccept(told::complete);
+        assertThat(told.get(10, TimeUnit.SECONDS)).isEqualTo(9);
+        assertThat(callback).succeedsWithin(Duration.ofSeconds(10));
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void shouldDeliverOneWayCallsInOrder(Mode mode) {
+        Echo echo = connect(mode);
+        List<String> expected = new ArrayList<>();
+        for (int i = 0; i < 500; i++) {
+            echo.note("note " + i);
+            expected.add("note " + i);
+        }
+        if (mode.dispatch().kind() == Dispatch.Kind.DIRECT) {
+            assertThat(echo.notes()).isEqualTo(expected);
+        } else {
+            awaitEqual(echo, expected);
+        }
+    }
+
+    private static void awaitEqual(Echo echo, List<String> expected) {
+        long end = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+        List<String> sorted = new ArrayList<>(expected);
+        Collections.sort(sorted);
+        List<String> found;
+        do {
+            found = new ArrayList<>(echo.notes());
+            Collections.sort(found);
+        } while (!found.equals(sorted) && System.nanoTime() < end);
+        assertThat(found).isEqualTo(sorted);
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void shouldStreamAsFarAsItIsRead(Mode mode) {
+        Echo echo = connect(mode);
+        try (Stream<Integer> all = echo.count(0, 1000)) {
+            assertThat(all.toList()).hasSize(1000).startsWith(0, 1, 2).endsWith(999);
+        }
+        try (Stream<Integer> none = echo.count(5, 5)) {
+            assertThat(none).isEmpty();
+        }
+        try (Stream<Integer> endless = echo.count(0, Integer.MAX_VALUE)) {
+            assertThat(endless.limit(10).toList()).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+        }
+        await(() -> service.closedStreams.get() == 3);
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void shouldEndAStreamWithItsFailure(Mode mode) {
+        Echo echo = connect(mode);
+        List<String> seen = new ArrayList<>();
+        assertThatThrownBy(() -> {
+                    try (Stream<String> stream = echo.failAfter(3)) {
+                        stream.forEach(seen::add);
+                    }
+                })
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("ABORTED: after 3 elements");
+        assertThat(seen).containsExactly("element 0", "element 1", "element 2");
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void shouldServeManyThreadsAndChannelsAtOnce(Mode mode) throws Exception {
+        serve(mode);
+        List<Echo> stubs = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            stubs.add(stub(channel(mode).slots(16).open()));
+        }
+        try (ExecutorService threads = Executors.newFixedThreadPool(6)) {
+            List<Future<?>> futures = new ArrayList<>();
+            for (int t = 0; t < 6; t++) {
+                Echo echo = stubs.get(t % stubs.size());
+                long base = t * 1_000_000L;
+                futures.add(threads.submit(() -> {
+                    for (long i = 0; i < CALLS; i++) {
+                        assertThat(echo.add(base, i)).isEqualTo(base + i);
+                    }
+                }));
+            }
+            for (Future<?> future : futures) {
+                future.get(100, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void shouldNotPinVirtualThreads(Mode mode) throws Exception {
+        Echo echo = connect(mode);
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<Boolean>> blocked = new ArrayList<>();
+            for (int i = 0; i < 40 && mode.dispatch().kind() == Dispatch.Kind.VIRTUAL_THREADS; i++) {
+                blocked.add(threads.submit(() -> echo.block(50)));
+            }
+            Future<Long> sum = threads.submit(() -> echo.add(1, 2));
+            assertThat(sum.get(20, TimeUnit.SECONDS)).isEqualTo(3);
+            for (Future<Boolean> each : blocked) {
+                assertThat(each.get(20, TimeUnit.SECONDS)).isFalse();
+            }
+        }
+    }
+
+    // ---- failures
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void shouldTellTheCallerWhatTheHandlerThrew(Mode mode) {
+        Echo echo = connect(mode);
+        RpcException e =
+                catchThrowableOfType(RpcException.class, () -> echo.fail("PERMISSION_DENIED", "x".repeat(500)));
+        assertThat(e.code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        assertThat(e.status().description()).isEqualTo("x".repeat(500));
+        assertThat(e.trailers().text("detail")).contains("why");
+        assertThat(e.trailers().bytes("raw-bin").orElseThrow()).containsExactly(7);
+        RpcException crash = catchThrowableOfType(RpcException.class, () -> echo.crash("secret detail"));
+        assertThat(crash.code()).isEqualTo(Status.Code.UNKNOWN);
+        assertThat(crash).hasMessageContaining("IllegalStateException").hasMessageNotContaining("secret");
+        assertThat(echo.add(1, 1)).isEqualTo(2);
+    }
+
+    @Test
+    void shouldRefuseNullsAtTheCaller() {
+        Echo echo = connect(plain());
+        assertThatThrownBy(() -> echo.bytes(null))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("INVALID_ARGUMENT")
+                .hasMessageContaining("value");
+        assertThatThrownBy(() -> echo.note(null)).isInstanceOf(RpcException.class);
+        assertThat(echo.add(1, 1)).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void shouldGiveUpAtTheDeadlineAndTellTheHandler(Mode mode) {
+        serve(mode);
+        RpcChannel channel = channel(mode).open();
+        open.add(channel);
+        Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(100)));
+        do {
+            assertThat(codeOf(() -> hurried.block(30_000))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+            // On a busy machine the deadline may pass before the handler has begun.
+        } while (service.blocking.get() == 0);
+        Echo patient = channel.stub(Echo.class);
+        assertThat(patient.add(2, 2)).isEqualTo(4);
+        await(() -> service.cancelled.get() == service.blocking.get());
+        CompletableFuture<Integer> late = hurried.later(1, 5_000);
+        assertThatThrownBy(late::join)
+                .isInstanceOf(CompletionException.class)
+                .hasCauseInstanceOf(RpcException.class)
+                .hasMessageContaining("DEADLINE_EXCEEDED");
+    }
+
+    @Test
+    void shouldPassTheDeadlineOn() {
+        serve(plain());
+        RpcChannel channel = channel(plain()).open();
+        open.add(channel);
+        assertThat(channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofSeconds(5)))
+                        .remainingMillis())
+                .isBetween(0L, 5_000L);
+        assertThat(channel.stub(Echo.class).remainingMillis()).isGreaterThan(5_000L);
+        Echo expired =
+                channel.stub(Echo.class, CallOptions.DEFAULT.withDeadline(Deadline.after(Duration.ofMillis(-5))));
+        assertThatThrownBy(expired::remainingMillis)
+                .hasMessageStartingWith("DEADLINE_EXCEEDED")
+                .hasMessageContaining("deadline had passed");
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void shouldCancelACallWhoseFutureIsCancelled(Mode mode) {
+        Echo echo = connect(mode);
+        CompletableFuture<Integer> future = echo.later(1, 30_000);
+        assertThat(future.cancel(true)).isTrue();
+        assertThatThrownBy(future::join).isInstanceOf(CancellationException.class);
+        assertThat(echo.add(1, 1)).isEqualTo(2);
+    }
+
+    @Test
+    void shouldGoOnBesideHandlersThatDoNotReturn() throws Exception {
+        Echo echo = connect(plain());
+        RpcChannel beside = channel(plain()).open();
+        open.add(beside);
+        Echo blocking = beside.stub(Echo.class);
+        try (ExecutorService threads = Executors.newFixedThreadPool(3)) {
+            List<Future<Status.Code>> stuck = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                stuck.add(threads.submit(() -> codeOf(() -> blocking.block(40_000))));
+            }
+            await(() -> service.blocking.get() == 3);
+            for (int i = 0; i < 200; i++) {
+                assertThat(echo.add(i, 1)).isEqualTo(i + 1);
+            }
+            assertThat(stuck).noneMatch(Future::isDone);
+            beside.close();
+            for (Future<Status.Code> each : stuck) {
+                assertThat(each.get(20, TimeUnit.SECONDS)).isEqualTo(Status.Code.CANCELLED);
+            }
+        }
+    }
+
+    @Test
+    void shouldPassOverSlotsThatAreTakenAndSayWhenAllAre() {
+        Mode mode = new Mode(Dispatch.virtualThreads(), WaitStrategy.adaptive());
+        CompletableFuture<Integer> answer = new CompletableFuture<>();
+        EchoService holding = new EchoService() {
+            @Override
+            public CompletableFuture<Integer> later(int value, int millis) {
+                return answer.thenApply(ignored -> value);
+            }
+        };
+        open.add(place(RpcServer.builder().service(Echo.class, holding).dispatch(mode.dispatch()))
+                .start());
+        RpcChannel channel = channel(mode).slots(4).open();
+        open.add(channel);
+        Echo echo = channel.stub(Echo.class);
+        Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(50)));
+        List<CompletableFuture<Integer>> running = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            running.add(echo.later(i, 0));
+        }
+        for (int i = 0; i < 50; i++) {
+            assertThat(echo.add(i, 1)).isEqualTo(i + 1);
+        }
+        running.add(echo.later(3, 0));
+        RpcException full;
+        do {
+            full = catchThrowableOfType(RpcException.class, () -> hurried.add(1, 1));
+            // On a busy machine the deadline may pass before a slot is looked for.
+        } while (full.code() == Status.Code.DEADLINE_EXCEEDED);
+        assertThat(full.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(full).hasMessageContaining("all 4 slots");
+        answer.complete(0);
+        for (int i = 0; i < 4; i++) {
+            assertThat(running.get(i).join()).isEqualTo(i);
+        }
+        assertThat(echo.add(1, 1)).isEqualTo(2);
+    }
+
+    @Test
+    void shouldRefuseArgumentsLargerThanTheArena() {
+        serve(plain());
+        Echo echo = stub(channel(plain()).arenaQuota(1 << 20).open());
+        RpcException e = catchThrowableOfType(RpcException.class, () -> echo.bytes(new byte[4 << 20]));
+        assertThat(e.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(e).hasMessageContaining("is full").hasMessageContaining("quota");
+        assertThat(echo.bytes(new byte[1000])).hasSize(1000);
+    }
+
+    /** Where both sides spin nobody wakes anybody: each has to find answers, deadlines and ends by looking. */
+    @Test
+    void shouldServeWhereBothSidesSpin() {
+        Mode spinning = new Mode(Dispatch.direct(), WaitStrategy.busySpin());
+        RpcServer server = serve(spinning);
+        RpcChannel channel = channel(spinning).open();
+        Echo echo = stub(channel);
+        for (int i = 0; i < 100; i++) {
+            assertThat(echo.add(i, 1)).isEqualTo(i + 1);
+        }
+        byte[] bytes = new byte[300_000];
+        new Random(3).nextBytes(bytes);
+        assertThat(echo.bytes(bytes)).isEqualTo(bytes);
+        assertThat(echo.later(5, 10).join()).isEqualTo(5);
+        Echo hurried = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(Duration.ofMillis(100)));
+        assertThat(codeOf(() -> hurried.block(30_000))).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        assertThat(echo.add(1, 1)).isEqualTo(2);
+        await(() -> service.cancelled.get() == service.blocking.get());
+        assertThat(server.shutdown(Duration.ofSeconds(10))).isTrue();
+        assertThat(codeOf(() -> echo.add(1, 1))).isEqualTo(Status.Code.UNAVAILABLE);
+    }
+
+    // ---- metadata and interceptors
+
+    @Test
+    void shouldCarryHeadersAndShowThemToInterceptors() {
+        List<String> seen = Collections.synchronizedList(new ArrayList<>());
+        serve(plain(), call -> {
+            seen.add("server " + call.method().name() + " "
+                    + call.headers().text("who").orElse("-"));
+            if (call.headers().text("who").isEmpty()) {
+                throw Status.Code.UNAUTHENTICATED.with("say who you are").asException();
+            }
+            return status -> seen.add("server end " + status.code());
+        });
+        RpcChannel anonymous = channel(plain()).open();
+        open.add(anonymous);
+        assertThat(codeOf(() -> anonymous.stub(Echo.class).nothing())).isEqualTo(Status.Code.UNAUTHENTICATED);
+        RpcChannel named = channel(plain())
+                .interceptor(call -> {
+                    call.addHeaders(Metadata.of("who", "ann"));
+                    return status -> seen.add("client end " + status.code());
+                })
+                .open();
+        open.add(named);
+        assertThat(named.stub(Echo.class).header("who")).isEqualTo("ann");
+        assertThat(codeOf(() -> named.stub(Echo.class).fail("NOT_FOUND", ""))).isEqualTo(Status.Code.NOT_FOUND);
+        await(() -> seen.size() >= 7);
+        assertThat(seen)
+                .contains(
+                        "server nothing -",
+                        "server header ann",
+                        "server end OK",
+                        "client end OK",
+                        "server fail ann",
+                        "server end NOT_FOUND",
+                        "client end NOT_FOUND");
+    }
+
+    // ---- life
+
+    @Test
+    protected void shouldSayWhatIsWrongWithAChannelThatNobodyServes() {
+        RpcException none = catchThrowableOfType(
+                RpcException.class, () -> place(RpcChannel.builder("/no/such")).open());
+        assertThat(none.code()).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(none).hasMessageContaining("/no/such").hasMessageContaining(whereToLook());
+        assertThat(codeOf(() -> RpcChannel.open("no slash"))).isEqualTo(Status.Code.INVALID_ARGUMENT);
+    }
+
+    @Test
+    void shouldRefuseASecondServerOfAChannel() {
+        serve(plain());
+        assertThatThrownBy(() -> serve(plain()))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("ALREADY_EXISTS")
+                .hasMessageContaining("/test/echo");
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void shouldFinishCallsUnderWayWhenShutDownAndReconnectToTheNextServer(Mode mode) {
+        RpcServer first = serve(mode);
+        Echo echo = stub(channel(mode).open());
+        assertThat(echo.add(1, 1)).isEqualTo(2);
+        CompletableFuture<Integer> underWay = echo.later(5, 100);
+        // Requests are taken in order: from here on the server knows of that one, also where it shares no memory.
+        assertThat(echo.add(1, 1)).isEqualTo(2);
+        assertThat(first.shutdown(Duration.ofSeconds(10))).isTrue();
+        assertThat(underWay.join()).isEqualTo(5);
+        assertThat(codeOf(() -> echo.add(1, 1))).isEqualTo(Status.Code.UNAVAILABLE);
+        serve(mode);
+        assertThat(echo.add(2, 2)).isEqualTo(4);
+    }
+
+    @Test
+    void shouldEndCallsUnderWayWhenTheChannelIsClosed() {
+        serve(new Mode(Dispatch.virtualThreads(), WaitStrategy.adaptive()));
+        RpcChannel channel = channel(plain()).open();
+        Echo echo = channel.stub(Echo.class);
+        CompletableFuture<Integer> future = echo.later(1, 20_000);
+        CompletableFuture<Status.Code> blocked = CompletableFuture.supplyAsync(() -> codeOf(() -> echo.block(20_000)));
+        await(() -> service.blocking.get() == 1);
+        channel.close();
+        assertThatThrownBy(future::join).hasMessageContaining("CANCELLED");
+        assertThat(blocked.join()).isEqualTo(Status.Code.CANCELLED);
+        assertThat(codeOf(() -> echo.add(1, 1))).isEqualTo(Status.Code.CANCELLED);
+        channel.close();
+    }
+
+    @Test
+    void shouldLimitConnections() {
+        RpcServer server = place(
+                        RpcServer.builder().service(Echo.class, service).maxConnections(2))
+                .start();
+        open.add(server);
+        RpcChannel one = channel(plain()).open();
+        RpcChannel two = channel(plain()).open();
+        open.add(two);
+        assertThat(codeOf(() -> channel(plain()).open())).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        one.close();
+        await(() -> server.connections() == 1);
+        open.add(channel(plain()).open());
+    }
+
+    private static void await(BooleanSupplier condition) {
+        Await.until("the condition", condition);
+    }
+}

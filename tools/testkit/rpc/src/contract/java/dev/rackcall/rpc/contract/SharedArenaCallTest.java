@@ -1,0 +1,78 @@
+package dev.rackcall.rpc.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Library.Book;
+import dev.rackcall.rpc.contract.Library.Page;
+import dev.rackcall.shm.Scope;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What transports do as well whose clients share memory with the server: the arena that all clients of a channel share. */
+public class SharedArenaCallTest extends SharedCallTest {
+    @Test
+    void shouldPassGraphsByPointerFromTheSharedArena() {
+        try (Scope shared = channel.newSharedScope()) {
+            assertThat(library.sum(chain(shared, 1000))).isEqualTo(499_500L);
+        }
+    }
+
+    @Test
+    void shouldSayThatAnObjectOfTheSharedArenaIsGoneWithItsConnection() {
+        RpcChannel other = place(RpcChannel.builder("/test/library")).open();
+        Page gone = chain(other.newSharedScope(), 1);
+        other.close();
+        RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(gone));
+        assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(e).hasMessageContaining("'first'").hasMessageContaining("build it anew");
+    }
+
+    @Test
+    void shouldKeepWhatTheServerAdoptsWhenTheClientIsGone() {
+        try (RpcChannel other = place(RpcChannel.builder("/test/library")).open()) {
+            Library stub = other.stub(Library.class);
+            try (Scope scope = other.newSharedScope()) {
+                stub.keep(LibraryService.fill(scope, "kept", 3));
+            }
+            Scope left = other.newSharedScope();
+            stub.keep(LibraryService.fill(left, "also", 1));
+        }
+        assertThat(library.kept()).containsExactly("kept", "kept 0", "kept 1", "kept 2", "also", "also 0");
+        library.dropKept();
+        assertThat(library.kept()).isEmpty();
+    }
+
+    @Test
+    void shouldNotAdoptFromAPrivateArena() {
+        try (Scope scope = channel.newScope()) {
+            Book book = LibraryService.fill(scope, "mine", 1);
+            RpcException e = catchThrowableOfType(RpcException.class, () -> library.keep(book));
+            assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+            assertThat(e).hasMessageContaining("newSharedScope");
+        }
+    }
+
+    @Test
+    void shouldPassObjectsOfTheSharedArenaThroughAnyChannelToItsServer() {
+        try (RpcChannel other = place(RpcChannel.builder("/test/library")).open();
+                Scope shared = other.newSharedScope()) {
+            assertThat(library.sum(chain(shared, 10))).isEqualTo(45);
+        }
+    }
+
+    @Test
+    void shouldNotFollowRefsIntoScopesThatWereClosed() {
+        Book gone;
+        try (Scope scope = channel.newSharedScope()) {
+            gone = LibraryService.fill(scope, "gone", 1);
+        }
+        RpcException e = catchThrowableOfType(RpcException.class, () -> library.texts(gone));
+        assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(e).hasMessageContaining("closed");
+        assertThat(library.texts(library.write("t", 1))).isEqualTo(List.of("t 0"));
+    }
+}

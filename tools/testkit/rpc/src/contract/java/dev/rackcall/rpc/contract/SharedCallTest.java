@@ -1,0 +1,236 @@
+package dev.rackcall.rpc.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.rackcall.rpc.CallOptions;
+import dev.rackcall.rpc.Isolation;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcException;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.rpc.Status;
+import dev.rackcall.rpc.contract.Library.Book;
+import dev.rackcall.rpc.contract.Library.Page;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefException;
+import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.testkit.Await;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Shared objects as arguments and results: by pointer, never copied, owned by whom the documentation says. */
+@Timeout(60)
+public class SharedCallTest {
+    @TempDir
+    Path directory;
+
+    private final LibraryService service = new LibraryService();
+    RpcServer server;
+    RpcChannel channel;
+    Library library;
+
+    /** Where servers are found; other transports are put under the same tests here. */
+    protected RpcServer.Builder place(RpcServer.Builder builder) {
+        return builder.directory(directory);
+    }
+
+    /** As {@link #place(RpcServer.Builder)}. */
+    protected RpcChannel.Builder place(RpcChannel.Builder builder) {
+        return builder.directory(directory).connectTimeout(Await.BOUND);
+    }
+
+    @BeforeEach
+    void start() {
+        server = place(RpcServer.builder().service(Library.class, service).service(Echo.class, new EchoService()))
+                .start();
+        channel = place(RpcChannel.builder("/test/library")).open();
+        library = channel.stub(Library.class);
+    }
+
+    @AfterEach
+    void stop() {
+        channel.close();
+        server.close();
+    }
+
+    static Page chain(Scope scope, int pages) {
+        Page first = null;
+        for (int i = 0; i < pages; i++) {
+            Page page = scope.create(Page.class);
+            page.number(i);
+            page.next(first == null ? Ref.nullRef() : SharedObject.toRef(first));
+            first = page;
+        }
+        return first;
+    }
+
+    @Test
+    void shouldServeSeveralServicesEachOnItsChannel() {
+        assertThat(server.channels()).containsExactly("/test/library", "/test/echo");
+        try (RpcChannel echo = place(RpcChannel.builder("/test/echo")).open()) {
+            assertThat(echo.stub(Echo.class).add(1, 2)).isEqualTo(3);
+            RpcException e = catchThrowableOfType(RpcException.class, () -> echo.stub(Library.class));
+            assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+            assertThat(e)
+                    .hasMessageContaining(
+                            "channel /test/echo serves dev.rackcall.rpc.contract.Echo, not dev.rackcall.rpc.contract.Library")
+                    .hasMessageContaining("open /test/library");
+        }
+    }
+
+    @Test
+    void shouldPassGraphsByPointer() {
+        try (Scope mine = channel.newScope()) {
+            assertThat(library.sum(chain(mine, 10_000))).isEqualTo(49_995_000L);
+            assertThat(library.texts(LibraryService.fill(mine, "x", 2))).containsExactly("x 0", "x 1");
+        }
+    }
+
+    @Test
+    void shouldReturnObjectsThatLiveUntilTheyAreReleased() {
+        for (int i = 0; i < 300; i++) {
+            Book book = library.write("book " + i, 50);
+            assertThat(book.title()).isEqualTo("book " + i);
+            assertThat(book.pages().get(49).text()).isEqualTo("book " + i + " 49");
+            channel.release(book);
+        }
+    }
+
+    @Test
+    void shouldNotLoseMemoryToResultsOfFailedCalls() {
+        for (int i = 0; i < 500; i++) {
+            assertThatThrownBy(library::failAfterWriting).hasMessageContaining("ABORTED");
+        }
+        assertThat(library.write("after", 1).title()).isEqualTo("after");
+    }
+
+    @Test
+    void shouldRefuseArgumentsThatThePeerCannotReach() {
+        try (RpcChannel other = place(RpcChannel.builder("/test/library")).open();
+                Scope elsewhere = other.newScope()) {
+            Page page = chain(elsewhere, 1);
+            RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(page));
+            assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+            assertThat(e).hasMessageContaining("'first'").hasMessageContaining("is not of this channel's connection");
+        }
+        assertThatThrownBy(() -> library.sum(null))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("null");
+    }
+
+    @Test
+    void shouldSayThatAnObjectIsGoneWithItsConnection() {
+        RpcChannel other = place(RpcChannel.builder("/test/library")).open();
+        Page gone = chain(other.newScope(), 1);
+        other.close();
+        RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(gone));
+        assertThat(e.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(e).hasMessageContaining("'first'").hasMessageContaining("build it anew");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TRUSTED", "SNAPSHOT", "AUTO"})
+    void shouldTakeAReferenceThatWasNeverSetForAMistakeInEveryMode(Isolation isolation) {
+        Library isolated = channel.stub(Library.class, CallOptions.DEFAULT.withIsolation(isolation));
+        try (Scope mine = channel.newScope()) {
+            Book unfinished = mine.create(Book.class);
+            RpcException e = catchThrowableOfType(RpcException.class, () -> isolated.texts(unfinished));
+            // Who breaks out of his argument gets PERMISSION_DENIED.
+            assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+            assertThat(e).hasMessageContaining("Book.pages of Book at Ref(");
+        }
+    }
+
+    @Test
+    void shouldNotFollowARefIntoAScopeThatItsOwnerHasClosed() {
+        try (Scope mine = channel.newScope()) {
+            Page first = mine.create(Page.class);
+            first.number(5);
+            try (Scope closed = channel.newScope()) {
+                // Passed by itself, so that it travels to peers that have memory of their own, too.
+                Page other = chain(closed, 3);
+                assertThat(library.sum(other)).isEqualTo(3);
+                first.next(SharedObject.toRef(other));
+                assertThat(library.sum(first)).isEqualTo(8);
+            }
+            assertIsStale(first);
+            // Memory of the same kind in the same place does not make it good again.
+            try (Scope later = channel.newScope()) {
+                Page other = chain(later, 3);
+                assertThat(library.sum(other)).isEqualTo(3);
+                assertIsStale(first);
+                first.next(SharedObject.toRef(other));
+                assertThat(library.sum(first)).isEqualTo(8);
+            }
+        }
+    }
+
+    @Test
+    void shouldNotFollowARefIntoAScopeThatItsOwnerHasReset() {
+        try (Scope mine = channel.newScope();
+                Scope reset = channel.newScope()) {
+            Page first = mine.create(Page.class);
+            // Of several runs, the last of them long.
+            Page deep = chain(reset, 3_000);
+            assertThat(library.sum(deep)).isEqualTo(4_498_500);
+            first.next(SharedObject.toRef(deep));
+            assertThat(library.sum(first)).isEqualTo(4_498_500);
+            reset.reset();
+            assertIsStale(first);
+            chain(reset, 3_000);
+            assertIsStale(first);
+        }
+    }
+
+    private void assertIsStale(Page first) {
+        RpcException e = catchThrowableOfType(RpcException.class, () -> library.sum(first));
+        assertThat(e.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(e).hasMessageContaining("closed or reset");
+    }
+
+    @Test
+    void shouldNotFollowARefIntoAResultThatWasReleased() {
+        Book released = library.write("released", 2);
+        Ref<Book> ref = SharedObject.toRef(released);
+        RefSpace space = SharedObject.spaceOf(released);
+        assertThat(released.pages().get(1).number()).isEqualTo(1);
+        channel.release(released);
+        assertThatThrownBy(released::title)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("Book whose object was released; read it before you release it");
+        channel.release(released);
+        // The server hears of it with a later call, and says so with a later result.
+        Await.until("a released result is stale", () -> {
+            channel.release(library.write("later", 1));
+            return isStale(space, ref);
+        });
+    }
+
+    private static boolean isStale(RefSpace space, Ref<Book> ref) {
+        try {
+            return space.memory(ref.bits()) == null;
+        } catch (RefException e) {
+            return e.getMessage().contains("closed or reset");
+        }
+    }
+
+    @Test
+    void shouldRefuseResultsThatTheCallerCannotReach() {
+        try (RpcChannel other = place(RpcChannel.builder("/test/library")).open();
+                Scope elsewhere = other.newScope()) {
+            service.foreign = chain(elsewhere, 1);
+            RpcException e = catchThrowableOfType(RpcException.class, library::foreign);
+            assertThat(e.code()).isIn(Status.Code.INTERNAL, Status.Code.FAILED_PRECONDITION);
+            assertThat(e).hasMessageContaining("replyScope");
+        }
+    }
+}
