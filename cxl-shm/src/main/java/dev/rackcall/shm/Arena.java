@@ -7,13 +7,14 @@ import dev.rackcall.shm.os.ByteSize;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A part of a pool with its own allocator. It starts small and grows, up to its quota, by having more of its file backed with memory; it never
- * moves. Objects are allocated in {@link Scope}s, which take whole runs of pages from here. Thread-safe.
+ * A part of a pool, or of a connection's memory, with an allocator of its own. It starts small and grows up to its
+ * quota, as more of its file is backed with memory. It never moves. {@link Scope}s take runs of whole pages from it and
+ * allocate objects there. Thread-safe.
  *
- * <p>The arena does not own its memory: whoever mapped the region unmaps it, after the last use.
+ * <p>The arena does not own its memory. The code that mapped the region unmaps it, after the last use.
  */
 public final class Arena {
-    /** Unit of allocation: runs are whole pages. */
+    /** Unit of allocation: a run consists of whole pages. */
     public static final long PAGE_BYTES = ArenaLayout.PAGE;
 
     private final int id;
@@ -23,7 +24,7 @@ public final class Arena {
     private final long firstPage;
     private final PageAllocator pages;
     private final boolean allocates;
-    /** What is said to those who have no page table. */
+    /** Tells peers that cannot see the page table which Refs are stale. */
     private final Generations generations;
 
     private final GrowingPages growing;
@@ -55,7 +56,7 @@ public final class Arena {
     }
 
     /**
-     * Makes an arena in memory that holds nothing yet, and reserves its first extent.
+     * Creates an arena in empty memory and reserves its first extent.
      *
      * @throws OutOfArenaException if the host cannot back that extent with memory
      */
@@ -64,10 +65,10 @@ public final class Arena {
     }
 
     /**
-     * Joins an arena that another process has made, or will make. If its table is {@link TableHome#SHARED} this process may allocate, as participant
-     * {@link ArenaSpec#participant}; otherwise it only follows Refs.
+     * Joins an arena that another process has created, or will create. If its table is {@link TableHome#SHARED}, this
+     * process may allocate as participant {@link ArenaSpec#participant}. Otherwise it only follows Refs.
      *
-     * @throws RefException if there should be a header and it is not this arena's
+     * @throws RefException if the table is shared and the header is missing or belongs to another arena
      */
     public static Arena attach(ArenaSpec spec) {
         if (spec.home() == TableHome.SHARED) {
@@ -84,7 +85,7 @@ public final class Arena {
         return id;
     }
 
-    /** All of its memory; offsets in Refs index it. */
+    /** All its memory. Offsets in Refs are offsets in this segment. */
     public MemorySegment memory() {
         return memory;
     }
@@ -93,45 +94,48 @@ public final class Arena {
         return window;
     }
 
-    /** Bytes that it may grow to. */
+    /** The number of bytes that it may grow to. */
     public long quota() {
         return memory.byteSize();
     }
 
     /**
-     * Bytes at its start that say how much of it is {@linkplain #reservedBytes reserved}, and which Refs into that are not stale: who mirrors an arena that one process
-     * allocates mirrors them, too.
+     * Length of the header, which holds {@link #reservedBytes} and the pages' generations. A mirror of an arena with
+     * one allocator must include it.
      */
     public long headerBytes() {
         return Generations.at(reservedBytes());
     }
 
-    /** Where the header of an arena of one allocator has the byte that says of which generation a Ref must be that leads to {@code offset}; see {@link Ref#generation}. */
+    /**
+     * Offset of the byte that holds the generation of the page at {@code offset}, in an arena with one allocator. A Ref
+     * to that page must carry this generation; see {@link Ref#generation}.
+     */
     public static long generationAt(long offset) {
         return Generations.at(offset);
     }
 
-    /** Where the pages of an arena of that quota begin: its header and its page table lie before. */
+    /** Offset of the first page in an arena of that quota. The header and the page table come before it. */
     public static long pagesAt(TableHome home, long quota) {
         return ArenaLayout.firstPage(home, quota);
     }
 
-    /** Bytes from its start that are backed by memory now. What a peer wrote there is cut to the quota. */
+    /** Bytes from its start that are backed by memory now. A value that a peer wrote is limited to the quota. */
     public long reservedBytes() {
         return extents.reserved();
     }
 
-    /** Bytes that could be allocated without growing. Looks at the whole table. */
+    /** Bytes that can be allocated without growing. Scans the whole table. */
     public long freeBytes() {
         return pages.freePages() << ArenaLayout.PAGE_SHIFT;
     }
 
-    /** Bytes in runs that somebody has. Looks at the whole table. */
+    /** Bytes in allocated runs. Scans the whole table. */
     public long usedBytes() {
         return (extents.reservedPages() << ArenaLayout.PAGE_SHIFT) - freeBytes();
     }
 
-    /** This process's number in the arena. */
+    /** This process's participant number in the arena. */
     public int participant() {
         return participant;
     }
@@ -139,8 +143,8 @@ public final class Arena {
     // ---- runs
 
     /**
-     * Takes a run of whole pages of at least {@code bytes}; its memory holds what was there before. In memory of huge pages a run of more than half of one takes
-     * whole ones, if there are.
+     * Allocates a run of whole pages of at least {@code bytes}. The run is not zeroed. If the arena lies in huge pages,
+     * a run of more than half a huge page takes whole huge pages where possible.
      *
      * @return Ref of its first byte
      * @throws OutOfArenaException if the quota or the host's memory does not suffice
@@ -150,7 +154,10 @@ public final class Arena {
         return allocateRun(bytes, bytes);
     }
 
-    /** A run of {@code wanted} bytes, or of less if there is no such run, but of {@code needed} at least. Otherwise as {@link #allocateRun(long)}. */
+    /**
+     * Allocates a run of {@code wanted} bytes or, if there is none, the longest that it finds down to {@code needed}
+     * bytes. Otherwise as {@link #allocateRun(long)}.
+     */
     long allocateRun(long wanted, long needed) {
         if (!allocates) {
             throw new IllegalStateException("arena " + id + " belongs to a peer; this process only reads it");
@@ -159,27 +166,30 @@ public final class Arena {
         return Ref.of(id, PageRun.generation(run), offsetOf(PageRun.page(run)));
     }
 
-    /** The runs of its scopes. */
+    /** How this arena's scopes free, renew and take over runs. */
     HandedRuns handed() {
         return handed;
     }
 
-    /** Refuses what can never be had here. */
+    /** Rejects a size that this arena can never allocate. */
     void checkSize(long bytes) {
         growing.checkSize(bytes);
     }
 
-    /** Gives a run back. Returns false, and does nothing, if it is not this process's any more. */
+    /** Frees a run. Returns false, and does nothing, if this process no longer owns it. */
     public boolean freeRun(long ref) {
         return pages.free(headAt(ref), Ref.generation(ref));
     }
 
-    /** Bytes of the run at {@code ref}, in whole pages. */
+    /** Length of the run at {@code ref} in bytes, in whole pages. */
     public long runBytes(long ref) {
         return (long) pages.length(headAt(ref)) << ArenaLayout.PAGE_SHIFT;
     }
 
-    /** Frees every run of a participant that is known to be dead. May be repeated and run by several at once. Returns the number of runs. */
+    /**
+     * Frees every run of a participant that is known to be dead. May be repeated, and called by several processes at
+     * once. Returns the number of runs.
+     */
     public int reclaim(int participant) {
         if (!allocates) {
             throw new IllegalStateException("arena " + id + " belongs to a peer; this process only reads it");
@@ -189,18 +199,19 @@ public final class Arena {
 
     // ---- scopes
 
-    /** A scope that belongs to the calling thread. */
+    /** Opens a scope that belongs to the calling thread. */
     public Scope newScope() {
         return newScope(ArenaLayout.PAGE);
     }
 
-    /** A scope with room for {@code firstBytes} in its first run. */
+    /** Opens a scope with room for {@code firstBytes} in its first run. */
     public Scope newScope(long firstBytes) {
         return newScope(firstBytes, self);
     }
 
     /**
-     * A scope whose objects may refer to whatever {@code space} follows, for example to the other arenas of a channel.
+     * Opens a scope whose objects may refer to everything that {@code space} follows, for example to other arenas of a
+     * channel.
      *
      * @param space must follow Refs into this arena
      */
@@ -209,10 +220,10 @@ public final class Arena {
     }
 
     /**
-     * Takes over the scope that holds the object at {@code ref} from another participant: the memory then belongs to this process and outlives
-     * the other. The returned scope can only be closed.
+     * Takes the scope of the object at {@code ref} over from another participant. This process then owns the memory,
+     * and it outlives the former owner. The returned scope can only be closed.
      *
-     * @throws RefException if that memory is not {@code from}'s
+     * @throws RefException if that memory does not belong to {@code from}
      */
     public Scope adopt(long ref, int from) {
         if (!allocates || from == participant) {
@@ -224,7 +235,7 @@ public final class Arena {
 
     // ---- following Refs
 
-    /** Why {@code ref}, which names this arena, may not be followed; null if it may. */
+    /** Why {@code ref}, which names this arena, must not be followed; null if it may. */
     String complaint(long ref) {
         long offset = Ref.offset(ref);
         if (!extents.holdsObject(offset)) {
@@ -246,12 +257,12 @@ public final class Arena {
             if (memory.scope().isAlive()) {
                 throw e;
             }
-            // Unmapped with its connection: whoever goes on to read there is told so.
+            // The connection has ended and its memory is unmapped. The access that follows reports that.
             return null;
         }
     }
 
-    /** Why {@code ref} may not be followed to memory of that generation; null if it may. */
+    /** Why {@code ref} must not be followed to memory of that generation; null if it may. */
     public static String staleness(int generation, long ref) {
         return generation == Ref.generation(ref)
                 ? null
@@ -262,7 +273,7 @@ public final class Arena {
     long runOf(long ref) {
         String complaint = complaint(ref);
         if (complaint != null) {
-            throw new RefException(Ref.describe(ref) + " is no object of a scope: " + complaint);
+            throw new RefException(Ref.describe(ref) + " is not an object of a scope: " + complaint);
         }
         int head = pages.headOf(pageOf(Ref.offset(ref)));
         if (head == PageAllocator.NONE) {
@@ -272,8 +283,8 @@ public final class Arena {
     }
 
     /**
-     * Ref of the first run of the scope that holds the object at {@code ref}: what {@link ScopeRuns#read} starts from. Only where this process
-     * allocates, or the arena's table is shared.
+     * Ref of the first run of the scope that holds the object at {@code ref}; {@link ScopeRuns#read} starts from it.
+     * Only where this process allocates, or where the arena's table is shared.
      *
      * @throws RefException if the object's scope was closed or reset
      */
@@ -285,16 +296,16 @@ public final class Arena {
         return RunLayout.first(memory, Ref.offset(runOf(ref)));
     }
 
-    /** Where the first run may be. */
+    /** The lowest offset of a run. */
     long firstRunOffset() {
         return firstPage;
     }
 
-    /** Number of the page at which a run begins. */
+    /** Number of the page at which the run at {@code ref} begins. */
     int headAt(long ref) {
         long offset = Ref.offset(ref);
         if (Ref.arenaId(ref) != id || !extents.holdsObject(offset) || offset % ArenaLayout.PAGE != 0) {
-            throw new RefException(Ref.describe(ref) + " is no run of arena " + id);
+            throw new RefException(Ref.describe(ref) + " is not a run of arena " + id);
         }
         return pageOf(offset);
     }
@@ -303,7 +314,7 @@ public final class Arena {
         return (int) ((offset - firstPage) >>> ArenaLayout.PAGE_SHIFT);
     }
 
-    /** Where a page lies. */
+    /** Offset of a page. */
     long offsetOf(int page) {
         return firstPage + ((long) page << ArenaLayout.PAGE_SHIFT);
     }

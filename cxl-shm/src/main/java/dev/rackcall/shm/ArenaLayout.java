@@ -43,7 +43,7 @@ final class ArenaLayout {
         return (bytes + PAGE - 1) & -PAGE;
     }
 
-    /** Where the pages begin. */
+    /** Offset of the first page. */
     static long firstPage(TableHome home, long quota) {
         return home == TableHome.SHARED
                 ? TABLE + roundUp(PageTable.bytes(quota >>> PAGE_SHIFT))
@@ -55,11 +55,11 @@ final class ArenaLayout {
         memory.set(ValueLayout.JAVA_INT, ID_OFFSET, id);
         memory.set(ValueLayout.JAVA_LONG, QUOTA_OFFSET, memory.byteSize());
         memory.set(ValueLayout.JAVA_LONG, RESERVED_OFFSET, reserved);
-        // Release: pairs with the acquire in isInitialised; a header with this word is whole.
+        // Release: pairs with the acquire in complaint. A header with this word is complete.
         LONG.setRelease(memory, MAGIC_OFFSET, MAGIC);
     }
 
-    /** What is wrong with the header, or null if nothing is. */
+    /** What is wrong with the header; null if nothing is. */
     static String complaint(MemorySegment memory, int id) {
         // Acquire: pairs with the release in initialise.
         if ((long) LONG.getAcquire(memory, MAGIC_OFFSET) != MAGIC) {
@@ -84,7 +84,7 @@ final class ArenaLayout {
         return (long) LONG.getAcquire(memory, RESERVED_OFFSET);
     }
 
-    /** Where the table holds the entry of the page that is {@code bytes} behind the first. */
+    /** Offset of the table entry of the page that starts {@code bytes} behind the first page. */
     static long tableEntry(long bytes) {
         return TABLE + PageTable.entryOffset(bytes >>> PAGE_SHIFT);
     }
@@ -95,8 +95,8 @@ final class ArenaLayout {
     }
 
     /**
-     * Makes it at least {@code target}. Whoever else changes it meanwhile raises it too, so that this ends soon; a peer that lowers it without
-     * end is not waited for.
+     * Raises it to at least {@code target}. Other participants only raise it too, so the loop is short. The bound stops
+     * it if a hostile peer keeps lowering the value.
      */
     static void raiseReserved(MemorySegment memory, long target) {
         long seen = reserved(memory);

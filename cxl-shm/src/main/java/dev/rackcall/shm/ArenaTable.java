@@ -3,8 +3,8 @@ package dev.rackcall.shm;
 import java.util.Arrays;
 
 /**
- * The arenas whose Refs may be followed here: a handful, looked up by id. What a connection's peer may refer to is one such table. Adding is
- * rare and copies; looking up takes no lock. Thread-safe.
+ * The few arenas whose Refs may be followed here, looked up by id. Each connection has one table, which limits what its
+ * peer can refer to. Adding copies the table; a look-up takes no lock. Thread-safe.
  */
 public final class ArenaTable extends RefSpace {
     private volatile Arena[] arenas = new Arena[0];
@@ -16,9 +16,9 @@ public final class ArenaTable extends RefSpace {
     }
 
     /**
-     * Lets Refs into {@code arena} be followed.
+     * Allows Refs into {@code arena}.
      *
-     * @throws IllegalArgumentException if Refs with its id already lead into another arena
+     * @throws IllegalArgumentException if its id already belongs to another arena
      */
     public synchronized void add(Arena arena) {
         for (Arena present : arenas) {
@@ -32,12 +32,12 @@ public final class ArenaTable extends RefSpace {
         arenas = longer;
     }
 
-    /** Ends that. */
+    /** No longer allows Refs into that arena. */
     public synchronized void remove(int id) {
         arenas = Arrays.stream(arenas).filter(arena -> arena.id() != id).toArray(Arena[]::new);
     }
 
-    /** Whether Refs into the arena of that id may be followed. */
+    /** Whether Refs into the arena of that id are allowed. */
     public boolean leadsTo(int id) {
         return Arrays.stream(arenas).anyMatch(arena -> arena.id() == id);
     }
@@ -56,7 +56,7 @@ public final class ArenaTable extends RefSpace {
         }
         NullRefException.throwIfNull(ref);
         throw new RefException(Ref.describe(ref)
-                + " names an arena that is not mapped here; what a Ref leads to must lie in an arena that both sides have, as scopes of"
-                + " one channel or pool do");
+                + " names an arena that is not mapped here; a Ref must lead into an arena that both sides have mapped,"
+                + " such as a scope of the same channel or pool");
     }
 }

@@ -4,16 +4,20 @@ import dev.rackcall.shm.os.ByteSize;
 import dev.rackcall.shm.os.OsException;
 
 /**
- * How much of an arena is backed by memory: extents one behind the other from its start, each about as long as all before. Thread-safe.
+ * How much of an arena is backed by memory. It grows by extents, each about as long as all before it. Thread-safe.
  *
- * <p>Where several processes allocate, the length is in the arena's header. A sole allocator keeps it to itself and writes the header for
- * others only: a peer that scribbles there must not make it use pages that nobody has reserved.
+ * <p>If several processes allocate, the length is in the arena's header. A sole allocator keeps the length in its heap
+ * and writes the header only for others. A peer that overwrites the header therefore cannot make it use unreserved
+ * pages.
  */
 final class Extents {
     private final ArenaSpec spec;
     private final long firstPage;
     private final boolean headerCounts;
-    /** The highest length that this process has seen, in bytes from the arena's start: it never falls, whatever the header says. */
+    /**
+     * The highest length that this process has seen, in bytes from the arena's start. It never falls, whatever the
+     * header says.
+     */
     private volatile long known;
 
     private Extents(ArenaSpec spec, boolean headerCounts, long known) {
@@ -23,7 +27,7 @@ final class Extents {
         this.known = known;
     }
 
-    /** Reserves the first extent of a new arena, and writes its header. */
+    /** Reserves the first extent of a new arena and writes its header. */
     static Extents create(ArenaSpec spec) {
         Extents extents = new Extents(spec, spec.home() == TableHome.SHARED, 0);
         long room = spec.region().byteSize() - extents.firstPage;
@@ -35,7 +39,7 @@ final class Extents {
         } else {
             long said = ArenaLayout.roundUp(Generations.at(first));
             if (extents.firstPage - said <= ArenaLayout.PAGE) {
-                // One call of the kernel for both is worth a page.
+                // One system call for both is worth wasting a page.
                 extents.reserve(0, first);
             } else {
                 extents.reserve(0, said);
@@ -47,12 +51,12 @@ final class Extents {
         return extents;
     }
 
-    /** Of an arena that another process made. */
+    /** For an arena that another process created. */
     static Extents attach(ArenaSpec spec) {
         return new Extents(spec, true, 0);
     }
 
-    /** Where the pages begin. */
+    /** Offset of the first page. */
     long firstPage() {
         return firstPage;
     }
@@ -77,16 +81,16 @@ final class Extents {
         return Math.max(0, reserved() - firstPage) >>> ArenaLayout.PAGE_SHIFT;
     }
 
-    /** Whether the object at this offset can lie in memory that is backed. */
+    /** Whether an object at this offset can lie in backed memory. */
     boolean holdsObject(long offset) {
         return offset >= firstPage && (offset <= known - Long.BYTES || offset <= reserved() - Long.BYTES);
     }
 
     /**
-     * Backs more of the arena with memory: as much again as there is, or at least {@code bytes} if the host has not so much.
+     * Doubles the backed memory or, if the host has too little, adds at least {@code bytes}.
      *
      * @return false at the quota
-     * @throws OutOfArenaException if the host has not even {@code bytes}
+     * @throws OutOfArenaException if the host cannot give even {@code bytes}
      */
     boolean grow(long bytes) {
         long reserved = Math.max(reserved(), firstPage);
@@ -122,11 +126,11 @@ final class Extents {
         publish(target);
     }
 
-    /** What this process has reserved it knows, whatever stands in the header. */
+    /** Records what this process has reserved, whatever the header says. */
     private synchronized void publish(long target) {
         if (target > known) {
             if (!headerCounts) {
-                // Before any thread here can allocate there and pass a Ref on.
+                // Before any thread here can allocate there and pass a Ref to the peer.
                 ArenaLayout.publishReserved(spec.region(), target);
             }
             known = target;
@@ -134,7 +138,7 @@ final class Extents {
     }
 
     private void reserveTable(long from, long to) {
-        // What belongs to the first page may begin with its group's and its block's word.
+        // The first page's entry may follow the words of its group and its block.
         long start = (ArenaLayout.tableEntry(from - firstPage) - 2 * Long.BYTES) & -ArenaLayout.PAGE;
         long end = ArenaLayout.roundUp(ArenaLayout.tableEntry(to - firstPage));
         reserve(start, end - start);

@@ -5,40 +5,42 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The generations of an arena's pages for those who follow Refs into it but have not its page table, because that is in the memory of the one process that allocates: one byte
- * for each page, behind the arena's header. That process writes what its table says whenever it hands a run out or makes a run's Refs stale; it never believes them, so a
- * peer that scribbles there deceives nobody but itself.
+ * One byte for each page behind the arena's header: the page's generation. It serves peers that follow Refs into the
+ * arena but cannot see the page table, which is in the heap of the one allocating process. That process writes a byte
+ * whenever it hands out a run or makes its Refs stale. It never reads the bytes, so a peer that overwrites them only
+ * deceives itself.
  *
- * <p>Plain accesses: whoever passes a Ref on publishes it with release after the byte was written, and whoever gets it acquires that, so he sees
- * this byte or a later one. A Ref that goes stale while somebody follows it is a race in the caller's own program, which no order here could mend.
+ * <p>Accesses are plain. The owner publishes a Ref with a release store after it wrote the byte, and the receiver
+ * acquires it, so the receiver sees this byte or a later one. Following a Ref while its scope is being closed is a race
+ * in the caller's own program.
  */
 final class Generations implements PageAllocator.Observer {
-    /** On a line of its own: the header's reserved bytes change seldom. */
+    /** On a cache line of its own, since the header's reserved bytes change seldom. */
     private static final long TABLE = 64;
 
-    /** Up to here byte by byte beats a bulk fill. */
+    /** Up to this many bytes a loop is faster than a bulk fill. */
     private static final int SMALL = 64;
 
     private final MemorySegment arena;
     private final long firstPage;
 
-    /** @param firstPage where in the arena the page table's first page lies */
+    /** @param firstPage offset of the page table's first page in the arena */
     Generations(MemorySegment arena, long firstPage) {
         this.arena = arena;
         this.firstPage = firstPage;
     }
 
-    /** Where the byte of the page lies that holds what is at {@code offset} of an arena. */
+    /** Offset of the byte for the page at {@code offset}. */
     static long at(long offset) {
         return TABLE + (offset >>> ArenaLayout.PAGE_SHIFT);
     }
 
-    /** What the owner says of the page that holds what is at {@code offset}. */
+    /** The generation that the owner wrote for the page at {@code offset}. */
     int of(long offset) {
         return Byte.toUnsignedInt(arena.get(ValueLayout.JAVA_BYTE, at(offset)));
     }
 
-    /** Says it of a run. Under the allocator's lock, or by whoever owns the run. */
+    /** Writes the generation of a run. Called under the allocator's lock, or by the run's owner. */
     @Override
     public void changed(int page, int pages, int generation) {
         long from = at(firstPage) + page;
@@ -48,7 +50,8 @@ final class Generations implements PageAllocator.Observer {
             return;
         }
         for (long at = from; at < from + pages; at++) {
-            // Most runs are handed out as they were freed: a line that does not change stays in the peer's cache.
+            // Most runs keep the generation with which they were freed. Not storing it again keeps the line in the
+            // peer's cache.
             if (arena.get(ValueLayout.JAVA_BYTE, at) != value) {
                 arena.set(ValueLayout.JAVA_BYTE, at, value);
             }

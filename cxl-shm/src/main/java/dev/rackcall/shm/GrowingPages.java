@@ -5,14 +5,14 @@ import dev.rackcall.shm.alloc.PageEntry;
 import dev.rackcall.shm.alloc.PageRun;
 import dev.rackcall.shm.os.ByteSize;
 
-/** An arena's pages, of which more are backed with memory when they run short, up to its quota. Thread-safe. */
+/** An arena's pages. When they run out, more are backed with memory, up to the quota. Thread-safe. */
 final class GrowingPages {
     private final ArenaSpec spec;
     private final Extents extents;
     private final PageAllocator pages;
     private final long quota;
     private final long firstPage;
-    /** Pages of the arena in a page of its memory, if runs are to lie in pages of their own; else 1. */
+    /** The number of arena pages in one page of memory, if long runs are aligned to those; else 1. */
     private final int unit;
 
     GrowingPages(ArenaSpec spec, Extents extents, PageAllocator pages) {
@@ -24,7 +24,7 @@ final class GrowingPages {
         this.unit = unitOf(spec);
     }
 
-    /** Where others allocate, too, a run that is longer than it need be would take from them. */
+    /** With several allocators, runs are not rounded up to huge pages, since that takes memory from the others. */
     private static int unitOf(ArenaSpec spec) {
         long bytes = spec.file().pageBytes();
         boolean aligned = spec.home() == TableHome.PRIVATE && spec.fileOffset() % bytes == 0;
@@ -32,7 +32,8 @@ final class GrowingPages {
     }
 
     /**
-     * A {@link PageRun} of {@code wanted} bytes, or of less if there is no such run, but of {@code needed} at least.
+     * Allocates a {@link PageRun} of {@code wanted} bytes or, if there is none, the longest down to {@code needed}
+     * bytes.
      *
      * @throws OutOfArenaException if the quota or the host's memory does not suffice
      */
@@ -56,7 +57,7 @@ final class GrowingPages {
         return run;
     }
 
-    /** Refuses what can never be had here. */
+    /** Rejects a size that this arena can never allocate. */
     void checkSize(long bytes) {
         if (bytes < 0) {
             throw new IllegalArgumentException("arena " + spec.id() + " cannot allocate " + bytes + " bytes");
@@ -66,7 +67,7 @@ final class GrowingPages {
         }
     }
 
-    /** Pages for so many bytes; of more than a run can have, what it can have. */
+    /** Pages for so many bytes, at most as many as a run can have. */
     static int lengthFor(long bytes) {
         return Math.clamp(ArenaLayout.roundUp(bytes) >>> ArenaLayout.PAGE_SHIFT, 1, PageEntry.MAX_LENGTH);
     }
@@ -76,7 +77,7 @@ final class GrowingPages {
         return run == PageRun.NONE ? smallPagesOrGrow(length) : run;
     }
 
-    /** Whole pages of the arena's memory, so that they can be write-protected without anybody else's; of at least that many of the arena. */
+    /** Allocates whole pages of the memory, so that they can be write-protected without affecting other runs. */
     private long unitsOrGrow(int length) {
         int rounded = (length + unit - 1) / unit * unit;
         int first = (int) (unit - (firstPage >>> ArenaLayout.PAGE_SHIFT) % unit) % unit;
@@ -86,7 +87,7 @@ final class GrowingPages {
         long run = pages.allocate(rounded, first, unit);
         while (run == PageRun.NONE
                 && first + (long) rounded <= (quota - firstPage) >>> ArenaLayout.PAGE_SHIFT
-                // What is there may end anywhere in a unit.
+                // The backed part may end in the middle of a unit.
                 && extents.grow((long) (rounded + unit) << ArenaLayout.PAGE_SHIFT)) {
             run = pages.allocate(rounded, first, unit);
         }

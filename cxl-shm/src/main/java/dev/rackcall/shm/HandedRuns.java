@@ -7,18 +7,21 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * How scopes free, renew and take over their runs, which may change hands between the participants of an arena. The page table says which participant has a run, and of which epoch and
- * generation it is. But one that was handed to another participant and has come back is the same run as before: which scope of this process has it now is noted here. Thread-safe.
+ * Frees, renews and takes over the runs of scopes. Runs can move between the participants of an arena. The page table
+ * records which participant owns a run, with its epoch and generation. A run that was handed to another participant and
+ * came back looks the same as before, so this class records which scope of this process owns it now. Thread-safe.
  */
 final class HandedRuns {
     private record Run(long ref, int epoch) {}
 
     private final Arena arena;
     private final PageAllocator pages;
-    /** Nobody else can have a part of the arena, so none can change hands. */
+    /** No other participant allocates here, so runs never move. */
     private final boolean isAlone;
 
-    /** Which chain has what this process took over. Guards itself, together with the step in the page table. */
+    /**
+     * The chain that now owns each run that this process took over. The monitor also covers the step in the page table.
+     */
     private final Map<Run, RunChain> takers = new HashMap<>();
 
     HandedRuns(Arena arena, PageAllocator pages, TableHome home) {
@@ -27,17 +30,20 @@ final class HandedRuns {
         this.isAlone = home == TableHome.PRIVATE;
     }
 
-    /** The {@link PageEntry} of a run of {@code holder}; 0 if that has none at {@code ref}. */
+    /** The {@link PageEntry} of {@code holder}'s run at {@code ref}; 0 if it has none there. */
     long entryOf(long ref, int holder) {
         return pages.heldBy(holder, arena.headAt(ref), Ref.generation(ref));
     }
 
-    /** Which of the runs that begin at the same page this run of this process is. */
+    /** The epoch of this process's run at {@code ref}. */
     int epochOf(long ref) {
         return PageEntry.epoch(entryOf(ref, arena.participant()));
     }
 
-    /** Makes a run this participant's, whoever dies from the return on. Returns false if it no longer is what {@link #entryOf} saw. */
+    /**
+     * Makes this participant the owner of a run. From then on its former owner may die. Returns false if the entry is
+     * no longer what {@link #entryOf} returned.
+     */
     boolean takeOver(long ref, long entry, RunChain taker) {
         synchronized (takers) {
             boolean taken = pages.takeOver(arena.headAt(ref), entry);
@@ -48,7 +54,10 @@ final class HandedRuns {
         }
     }
 
-    /** Gives a run of {@code chain} back, unless it was taken over from that: then page and generation may be those of a later run, but not the epoch, too. */
+    /**
+     * Frees a run of {@code chain}, unless another chain took it over. A later run may have the same page and
+     * generation, but not the same epoch.
+     */
     void free(long ref, int epoch, RunChain chain) {
         if (isAlone) {
             freeNow(ref, epoch);
@@ -66,10 +75,11 @@ final class HandedRuns {
     }
 
     /**
-     * Makes Refs into a run of {@code chain} stale; returns Ref of the run that takes its place, nearly always the same memory.
+     * Makes Refs into a run of {@code chain} stale. Returns the Ref of its replacement, nearly always the same memory.
      *
-     * @throws ScopeException if it was taken over
-     * @throws OutOfArenaException if its memory had to be allocated anew, and somebody else was faster; it is freed then
+     * @throws ScopeException if another participant took it over
+     * @throws OutOfArenaException if its memory had to be allocated anew and another participant got it; the run is
+     *     freed then
      */
     long renew(long ref, int epoch, RunChain chain) {
         long bytes = arena.runBytes(ref);
@@ -96,7 +106,7 @@ final class HandedRuns {
         return pages.renew(arena.headAt(ref), Ref.generation(ref), epoch);
     }
 
-    /** Whether nobody else has taken over what {@code chain} had once. Forgets the run then, since it is about to end. */
+    /** Whether {@code chain} still owns a run that it once had. Forgets the run then, since it is about to end. */
     private boolean isStillOf(RunChain chain, long ref, int epoch) {
         if (takers.isEmpty()) {
             return true;

@@ -1,6 +1,6 @@
 package dev.rackcall.shm;
 
-/** A null Ref was followed: whoever wrote the object has set no reference there. A mistake, and no attempt to lead anybody astray. */
+/** A null Ref was followed: the object's author set no reference there. This is a mistake and not an attack. */
 public final class NullRefException extends RefException {
     private static final long serialVersionUID = 1L;
 
@@ -8,11 +8,11 @@ public final class NullRefException extends RefException {
         super(message);
     }
 
-    /** Throws it if {@code ref} is null. */
+    /** Throws this exception if {@code ref} is null. */
     public static void throwIfNull(long ref) {
         if (ref == Ref.NULL) {
             throw new NullRefException(Ref.describe(ref)
-                    + " is null: no object was set there; ask isNull(), or whether a move finds one, first");
+                    + " is null: no object was set there; check isNull(), or what move returns, first");
         }
     }
 }

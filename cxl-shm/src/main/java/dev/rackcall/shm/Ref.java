@@ -1,7 +1,7 @@
 package dev.rackcall.shm;
 
 /**
- * A typed 64-bit pointer into an arena: the same value means the same object in every process and on every host.
+ * A typed 64-bit pointer into an arena. The same value means the same object in every process and on every host.
  *
  * <pre>
  *  63            48 47          40 39                                   0
@@ -10,9 +10,9 @@ package dev.rackcall.shm;
  * +----------------+--------------+--------------------------------------+
  * </pre>
  *
- * The generation is the low 8 bits of the generation of the scope run that holds the object, so that a Ref into a scope that was
- * freed or reset is noticed even when the same pages were handed out again. 0 is null. The call path works on the raw
- * {@code long} ({@link #bits()}) through the static functions; this record is for users and for fields of shared types.
+ * 0 is null. The generation is the low 8 bits of the generation of the run that holds the object. It reveals Refs into
+ * a scope that was closed or reset, even when the same pages are in use again. The call path works on the raw {@code
+ * long} ({@link #bits()}) through the static functions. This record is for users and for fields of shared types.
  *
  * @param bits the pointer; 0 is null
  * @param <T> the shared type that it points to

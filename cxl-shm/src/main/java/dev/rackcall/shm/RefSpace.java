@@ -3,20 +3,20 @@ package dev.rackcall.shm;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Decides where a Ref leads and whether it may be followed. {@link ArenaTable} is the ordinary one; a sandbox or a snapshot is
- * another. Whatever bits a Ref holds, the answer is either a place inside mapped memory or a {@link RefException}: never a
- * wild read.
+ * Decides where a Ref leads and whether it may be followed. {@link ArenaTable} is the ordinary implementation;
+ * sandboxes and snapshots have their own. Whatever bits a Ref holds, the result is a place inside mapped memory or a
+ * {@link RefException}, never a wild read.
  */
 public abstract class RefSpace {
     /**
      * The memory that a Ref leads into.
      *
-     * @throws RefException if no arena of that id is mapped here, if the offset lies outside its committed part, or if the pages
-     *     belong to a freed scope or to a later generation than the Ref's
+     * @throws RefException if no arena of that id is mapped here, if the offset lies outside its reserved part, or if
+     *     the memory was freed or has another generation than the Ref
      */
     public abstract Window window(long ref);
 
-    /** As {@link #window}, on behalf of whoever goes on to read there: a space may bound how often that happens. */
+    /** As {@link #window}, for a caller that will read there. A space may limit how often that happens. */
     public Window follow(long ref) {
         return window(ref);
     }
@@ -32,20 +32,20 @@ public abstract class RefSpace {
     }
 
     /**
-     * A stretch of an arena as one process sees it: where it is mapped or copied, and where it ends. Objects that begin in it must
-     * end in it. Set up by whoever owns the space, and constant while Refs into it are followed.
+     * A stretch of an arena as one process sees it: where it is mapped or copied, and where it ends. Objects that begin
+     * in it must end in it. The owner of the space sets it up; it stays constant while Refs into it are followed.
      */
     public static final class Window {
         private MemorySegment memory;
         private long shift;
         private long end;
 
-        /** A window on nothing yet. */
+        /** A window that is not set yet. */
         public Window() {}
 
         /**
-         * @param newMemory where the stretch is
-         * @param newShift from offsets in the arena to offsets in that memory, in bytes
+         * @param newMemory the memory that holds the stretch
+         * @param newShift difference in bytes between an offset in that memory and the offset in the arena
          * @param newEnd offset in that memory of the first byte behind the stretch
          */
         public void set(MemorySegment newMemory, long newShift, long newEnd) {
@@ -58,7 +58,7 @@ public abstract class RefSpace {
             return memory;
         }
 
-        /** Where in {@link #memory} a Ref leads that belongs here. */
+        /** Offset in {@link #memory} to which a Ref into this stretch leads. */
         public long at(long ref) {
             return Ref.offset(ref) + shift;
         }

@@ -6,12 +6,18 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
-/** The runs of a scope, each at least twice as long as the one before, and the bump allocator in the last of them. Guarded by the scope's rules. */
+/**
+ * The runs of a scope, each at least twice as long as the one before, and a bump allocator in the last one. The scope's
+ * rules guard it.
+ */
 final class RunChain {
-    /** Runs double, so that only a scope that fills the gaps of a full arena comes near this; a longer chain is a peer's lie. */
+    /**
+     * Runs double in length, so only a scope that fills the gaps of a full arena comes near this. A longer chain must
+     * be forged.
+     */
     static final int MAX_RUNS = 1024;
 
-    /** Up to here zeroing word by word beats a bulk fill. */
+    /** Up to this many bytes, zeroing word by word is faster than a bulk fill. */
     private static final int SMALL = 64;
 
     private final Arena arena;
@@ -31,20 +37,23 @@ final class RunChain {
         this.memory = arena.memory();
     }
 
-    /** Begins the chain of a new scope. */
+    /** Allocates the first run of a new scope. */
     void begin(long firstBytes) {
         arena.checkSize(firstBytes);
         addRun(0, firstBytes + RunLayout.BYTES);
     }
 
-    /** Takes the chain that a Ref lies in over from another participant; what was taken over when this fails is in the chain. */
+    /**
+     * Takes over the chain that holds {@code ref} from another participant. On failure, the chain holds the runs taken
+     * over so far.
+     */
     void takeOver(long ref, int from) {
         long wanted = arena.runOf(ref);
         long entry = heldBy(from, wanted);
         checkHeader(wanted, entry);
         long first = RunLayout.first(memory, Ref.offset(wanted));
         int epoch = RunLayout.firstEpoch(memory, Ref.offset(wanted));
-        // Acquire: what was just read must not be read after the entry that says once more whose it is.
+        // Acquire: the reads above must not move behind the second look at the entry, which confirms the owner.
         VarHandle.acquireFence();
         if (handed.entryOf(wanted, from) != entry) {
             throw noRunOf(from, wanted);
@@ -64,8 +73,9 @@ final class RunChain {
     }
 
     /**
-     * Takes one run over. What led to it, and what its header says, may have been written long ago, as many uses of the run as there are generations: so the epoch must be the one that was
-     * meant, and the step that takes it fails if its entry has changed since before the header was read.
+     * Takes over one run. The link to the run, and its header, may be left over from an earlier use of the memory.
+     * Therefore the epoch must match, and the compare-and-set fails if the entry has changed since before the header
+     * was read.
      */
     private void takeOverRun(long run, int epoch, long first, int from) {
         long entry = heldBy(from, run);
@@ -96,11 +106,11 @@ final class RunChain {
     }
 
     private static RefException noRunOf(int participant, long run) {
-        return new RefException(Ref.describe(run) + " is no run of participant " + participant
+        return new RefException(Ref.describe(run) + " is not a run of participant " + participant
                 + ", so its scope cannot be taken over; was it closed, or handed over before?");
     }
 
-    /** As {@link Scope#allocate}, by whoever may. */
+    /** As {@link Scope#allocate}, without the check of the caller. */
     long allocate(long bytes) {
         try {
             return allocateNow(bytes);
@@ -110,7 +120,7 @@ final class RunChain {
     }
 
     private long allocateNow(long bytes) {
-        // Room ends at a multiple of 8, so what fits before it is rounded up also fits afterwards.
+        // The room ends at a multiple of 8, so a size that fits still fits after rounding up.
         boolean fits = bytes >= 0 && bytes <= end - cursor;
         if (!fits) {
             arena.checkSize(bytes);
@@ -136,7 +146,7 @@ final class RunChain {
         }
     }
 
-    /** Adds a run of {@code wanted} bytes, or of less if the arena has no such run, but of {@code needed} at least. */
+    /** Adds a run of {@code wanted} bytes or, if the arena has none, the longest down to {@code needed} bytes. */
     private void addRun(long wanted, long needed) {
         if (runCount == MAX_RUNS) {
             throw new OutOfArenaException(
@@ -173,7 +183,7 @@ final class RunChain {
         generation = Ref.generation(run);
     }
 
-    /** Keeps the first run, or what takes its place, with nothing in it and Refs into it stale. */
+    /** Empties the chain down to its first run, or its replacement, and makes Refs into it stale. */
     void reset() {
         try {
             while (runCount > 1) {
@@ -193,7 +203,7 @@ final class RunChain {
         RunLayout.initialise(memory, runs[0], epochs[0], runs[0], epochs[0]);
     }
 
-    /** Frees all runs; those that are no longer mapped are gone already. */
+    /** Frees all runs, unless their memory is unmapped already. */
     void free() {
         try {
             while (runCount > 0) {
@@ -206,7 +216,7 @@ final class RunChain {
         }
     }
 
-    /** Unless it was taken over from this scope. */
+    /** Does nothing if the run was taken over from this scope. */
     private void freeLast() {
         runCount--;
         handed.free(runs[runCount], epochs[runCount], this);
@@ -217,12 +227,12 @@ final class RunChain {
         return runs[0];
     }
 
-    /** Of all runs together. */
+    /** Length of all runs together. */
     long bytes() {
         return bytesInRuns;
     }
 
-    /** Whether an object in the chain, since its last reset, could lie at {@code ref}. */
+    /** Whether an object allocated since the last reset could lie at {@code ref}. */
     boolean holds(long ref) {
         for (int i = 0; i < runCount; i++) {
             long into = Ref.offset(ref) - Ref.offset(runs[i]);
@@ -233,7 +243,7 @@ final class RunChain {
         return false;
     }
 
-    /** What to throw when an access found the memory unmapped. */
+    /** The exception to throw after an access that found the memory unmapped. */
     private ScopeException unmapped(IllegalStateException cause) {
         if (memory.scope().isAlive()) {
             throw cause;

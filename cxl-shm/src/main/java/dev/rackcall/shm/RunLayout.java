@@ -5,8 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The first bytes of each run of a scope. They let a receiver find the whole scope from any object in it; what a peer wrote here is checked
- * before it is used.
+ * The first bytes of each run of a scope. From any object, a receiver finds the whole scope with them. Values that a
+ * peer wrote are checked before use.
  *
  * <pre>
  *   0  first        Ref of the scope's first run
@@ -18,7 +18,8 @@ import java.lang.invoke.VarHandle;
  *  64  objects
  * </pre>
  *
- * <p>Memory keeps what was written there when it is used for something else. The claim says whether this is the header of the run that is there now.
+ * <p>Memory keeps a header when it is used for something else. The claim tells whether the header belongs to the run
+ * that is there now.
  */
 final class RunLayout {
     static final int BYTES = 64;
@@ -33,18 +34,18 @@ final class RunLayout {
 
     private RunLayout() {}
 
-    /** The header of a run of that epoch and, since it is in {@code ref}, generation. */
+    /** Writes the header of the run at {@code ref}, which carries its generation. */
     static void initialise(MemorySegment memory, long ref, int epoch, long first, int firstEpoch) {
         long run = Ref.offset(ref);
         memory.set(ValueLayout.JAVA_LONG, run + FIRST, first);
         memory.set(ValueLayout.JAVA_LONG, run + NEXT, Ref.NULL);
         memory.set(ValueLayout.JAVA_LONG, run + USED, BYTES);
         memory.set(ValueLayout.JAVA_INT, run + FIRST_EPOCH, firstEpoch);
-        // Release: pairs with the acquire in isOf; a header with this word is whole.
+        // Release: pairs with the acquire in isOf. A header with this word is complete.
         INT.setRelease(memory, run + CLAIM, claim(ref, epoch));
     }
 
-    /** Whether the header is that of the run of that epoch. */
+    /** Whether the header belongs to the run of that epoch. */
     static boolean isOf(MemorySegment memory, long ref, int epoch) {
         // Acquire: pairs with the release in initialise.
         return (int) INT.getAcquire(memory, Ref.offset(ref) + CLAIM) == claim(ref, epoch);

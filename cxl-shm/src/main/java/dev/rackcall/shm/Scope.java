@@ -7,20 +7,21 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * A piece of an arena in which objects are allocated one behind the other and freed all at once: the unit of ownership. It consists of runs of
- * whole pages, each at least twice as long as the one before, so that it grows without moving.
+ * The unit of ownership: a piece of an arena in which objects are allocated one after the other and freed all at once.
+ * A scope consists of runs of whole pages. Each run is at least twice as long as the one before, so a scope grows
+ * without moving.
  *
- * <p>A scope belongs to the thread that opened it; any other use than {@link #close} after {@link #detach} is refused elsewhere. Closing or
- * resetting it makes all Refs into it stale, in every process; objects that were reached before are not looked at again, so who reads on in one of them
- * reads what lies there now. A peer by RDMA learns of it with the next object that is passed to it, and
- * sees of each scope what it was when that was last passed.
- * Memory that its process does not close is reclaimed when the process has died.
+ * <p>A scope belongs to the thread that opened it. Other threads may only {@link #close} it, after {@link #detach}.
+ * Closing or resetting a scope makes all Refs into it stale in every process. A flyweight that is already on an object
+ * is not checked again and then reads whatever lies there. A peer over RDMA learns of the end with the next object that
+ * is passed to it, and sees the scope as it was when it was last passed. When a process dies, the memory of its open
+ * scopes is reclaimed.
  */
 public final class Scope implements AutoCloseable {
     private enum State {
         OPEN,
         SEALED,
-        /** Closed while it was sealed: freed once it is unsealed. */
+        /** Closed while sealed; freed once it is unsealed. */
         SEALED_CLOSED,
         DETACHED,
         TAKEN_OVER,
@@ -45,11 +46,11 @@ public final class Scope implements AutoCloseable {
     private final Optional<Scope> present = Optional.of(this);
 
     private volatile State state = State.OPEN;
-    /** What has the scope sealed, else null. Read without order: who stores in spite of it meets write-protected pages. */
+    /** The seal, or null. Read without ordering, since a store that passes the check meets write-protected pages. */
     private ScopeSeal sealedBy;
-    /** Whether somebody may store to it without asking it. */
+    /** Whether segments of its memory were handed out, so that stores bypass the scope. */
     private boolean exposed;
-    /** Who is to hear before its memory is used for something else; null: nobody. Set before the scope is used. */
+    /** Called before the memory is reused; may be null. Set before the scope is used. */
     private ScopeEnd end;
 
     private Scope(Arena arena, RefSpace space) {
@@ -72,19 +73,19 @@ public final class Scope implements AutoCloseable {
             scope.runs.takeOver(ref, from);
             return scope;
         } catch (RuntimeException e) {
-            // What was taken over before the chain turned out to be broken has no other owner any more.
+            // Nothing else owns the runs that were taken over before the chain proved broken.
             scope.close();
             throw e;
         }
     }
 
     /**
-     * Room for one object: zeroed, 8-aligned.
+     * Allocates room for one object: zeroed, 8-aligned.
      *
      * @return its Ref
      * @throws OutOfArenaException if the arena is full
      * @throws IllegalArgumentException if {@code bytes} is negative
-     * @throws ScopeException if the scope is not open, belongs to another thread, or its memory is gone with its connection or pool
+     * @throws ScopeException if the scope is not open, belongs to another thread, or its connection or pool has ended
      */
     public long allocate(long bytes) {
         checkUse();
@@ -92,9 +93,10 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * A new shared object, all zero.
+     * Creates a shared object with all fields zero.
      *
-     * @throws IllegalArgumentException if {@code type} is neither a {@code @Shared} interface with a generated class nor a container
+     * @throws IllegalArgumentException if {@code type} is neither a {@code @Shared} interface with a generated class
+     *     nor a container
      */
     public <T> T create(Class<T> type) {
         return SharedFactory.of(type).create(this);
@@ -122,22 +124,23 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Frees all objects and keeps the first run for new ones. Refs into the scope go stale.
+     * Frees all objects and keeps the first run for new ones. Refs into the scope become stale.
      *
-     * @throws ScopeException as {@link #allocate}, or if another participant has taken the scope over: it cannot be used any more then
-     * @throws OutOfArenaException if its memory had to be allocated anew, as once in 255 times, in an arena of several participants that is full by now: the scope is closed then
+     * @throws ScopeException as {@link #allocate}, or if another participant took the scope over, which ends it
+     * @throws OutOfArenaException if the first run had to be allocated anew, once in 255 resets, and an arena of
+     *     several participants is full; the scope is closed then
      */
     public void reset() {
         checkUse();
         if (end != null && !end.ends(runs.first())) {
             throw new ScopeException("a scope of " + arena
-                    + " cannot be reset: those who may still read it could not be told; close it and open a new one");
+                    + " cannot be reset: its readers could not be notified; close it and open a new one");
         }
         try {
             runs.reset();
             exposed = false;
         } catch (ScopeException e) {
-            // Unless the memory is gone.
+            // Not if the memory is unmapped.
             if (arena.memory().scope().isAlive()) {
                 state = State.TAKEN_OVER;
             }
@@ -152,7 +155,7 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Has somebody told each time before the scope's memory is freed or reset. To be called once, by whoever opened the scope, before anybody uses it.
+     * Registers a listener for the end of the scope's memory. Call it once, directly after opening the scope.
      *
      * @throws ScopeException if the scope is not open
      */
@@ -167,13 +170,13 @@ public final class Scope implements AutoCloseable {
         }
     }
 
-    /** Gives up the thread's claim: from now on the scope can only be closed, by any one thread. */
+    /** Gives up the thread's ownership. From now on any one thread can close the scope, and nothing else. */
     public void detach() {
         checkUse();
         state = State.DETACHED;
     }
 
-    /** Whether it was neither closed nor detached. */
+    /** Whether it is neither closed nor detached. */
     public boolean isOpen() {
         State now = state;
         return now == State.OPEN || now == State.SEALED;
@@ -182,8 +185,8 @@ public final class Scope implements AutoCloseable {
     // ---- seals
 
     /**
-     * For whoever write-protects the scope's pages, before it does: from now on allocating and resetting are refused, and {@link #close} waits for
-     * {@link #unseal}. May be called by any thread, while no other uses the scope.
+     * Seals the scope; call it before write-protecting its pages. From now on allocating and resetting are refused, and
+     * {@link #close} takes effect with {@link #unseal}. Any thread may call this while no other uses the scope.
      *
      * @param by asked before a use of the scope is refused
      * @throws SealedScopeException if it is sealed already
@@ -194,54 +197,63 @@ public final class Scope implements AutoCloseable {
                 && !(releasedNow() && STATE.compareAndSet(this, State.OPEN, State.SEALED))) {
             throw isSealed()
                     ? sealed()
-                    : new ScopeException("a scope of " + arena + " was to be sealed for " + by
-                            + " after it was closed or detached; open a new one");
+                    : new ScopeException("a scope of " + arena + " cannot be sealed for " + by
+                            + ": it was closed or detached; open a new one");
         }
         sealedBy = by;
     }
 
-    /** Ends {@link #seal}, once the pages are open again; frees the scope if it was closed meanwhile. Any thread may call it. Idempotent. */
+    /**
+     * Ends {@link #seal}, once the pages are writable again. Frees the scope if it was closed meanwhile. Any thread may
+     * call it. Idempotent.
+     */
     public void unseal() {
         sealedBy = null;
-        // Release, so that the scope's next user sees its pages open; pairs with the volatile read of the state.
+        // Release: the scope's next user sees its pages writable. Pairs with the volatile read of the state.
         if (!STATE.compareAndSet(this, State.SEALED, State.OPEN)
                 && STATE.compareAndSet(this, State.SEALED_CLOSED, State.CLOSED)) {
             free();
         }
     }
 
-    /** Whether a call has it sealed, also if it was closed since. */
+    /** Whether a call has the scope sealed, even if it was closed since. */
     public boolean isSealed() {
         State now = state;
         return now == State.SEALED || now == State.SEALED_CLOSED;
     }
 
-    /** What has it sealed, or {@code otherwise} if nothing has. */
+    /** The current seal, or {@code otherwise} if there is none. */
     public ScopeSeal sealedByOr(ScopeSeal otherwise) {
         ScopeSeal by = sealedBy;
         return by == null ? otherwise : by;
     }
 
     /**
-     * Notes that a piece of its memory was handed out, to which anybody may store without asking the scope. From then on, until a {@link #reset}, its seals
-     * are lifted as soon as they may be.
+     * Records that a segment of its memory was handed out, so that stores can bypass the scope. Until the next {@link
+     * #reset}, its seals are then lifted as soon as possible.
      */
     public void expose() {
         exposed = true;
         releasedNow();
     }
 
-    /** Whether pieces of its memory were handed out ({@code SharedBytes.segment}), to which one can store without asking the scope. */
+    /**
+     * Whether segments of its memory were handed out ({@code SharedBytes.segment}), so that stores can bypass the
+     * scope.
+     */
     public boolean isExposed() {
         return exposed;
     }
 
-    /** Ref of the scope's first run: what {@link ScopeRuns#read} starts from. */
+    /** Ref of the scope's first run; {@link ScopeRuns#read} starts from it. */
     public long firstRun() {
         return runs.first();
     }
 
-    /** Whether a call has the scope sealed, or had it sealed until just now: if so, call {@link #checkStore} before a store. Cheap. */
+    /**
+     * Whether a call has the scope sealed, or had until just now. If so, call {@link #checkStore} before a store.
+     * Cheap.
+     */
     public boolean hasSeal() {
         return sealedBy != null;
     }
@@ -261,7 +273,7 @@ public final class Scope implements AutoCloseable {
         }
     }
 
-    /** Whether the scope was sealed, but could be unsealed, since the call that had it is done. */
+    /** Whether the seal could be released, because its call has ended. */
     private boolean releasedNow() {
         ScopeSeal by = sealedBy;
         return by != null && by.releaseIfDone() && state == State.OPEN;
@@ -289,12 +301,12 @@ public final class Scope implements AutoCloseable {
                 + state.name().toLowerCase(Locale.ROOT).replace('_', ' ') + ", of thread " + owner.getName();
     }
 
-    /** What Refs in this scope's objects may lead to. */
+    /** The Refs that objects of this scope may hold. */
     public RefSpace space() {
         return space;
     }
 
-    /** Whether an object of this scope, since its last reset, could lie at {@code ref}. */
+    /** Whether an object allocated since the last reset could lie at {@code ref}. */
     public boolean holds(long ref) {
         return runs.holds(ref);
     }
@@ -305,8 +317,8 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Frees everything. Memory that somebody has taken over meanwhile is left alone, and so is memory that is no longer mapped, since it went
-     * with its connection or pool. A scope that a call has sealed is freed when that call has ended. Idempotent.
+     * Frees everything, except memory that another participant took over and memory that is no longer mapped. If a call
+     * has the scope sealed, the memory is freed when that call ends. Idempotent.
      */
     @Override
     public void close() {
@@ -317,15 +329,15 @@ public final class Scope implements AutoCloseable {
     }
 
     /**
-     * Closes the scope in place of its thread, for a runtime that ends what a call has left open. The caller knows that the owner no longer uses
-     * the scope, and has synchronised with it since it did. Idempotent.
+     * Closes the scope in place of its thread, for a runtime that cleans up after a call. The caller knows that the
+     * owner no longer uses the scope, and has synchronised with it since. Idempotent.
      */
     public void closeForOwner() {
         if (STATE.compareAndSet(this, State.SEALED, State.SEALED_CLOSED)) {
             releasedNow();
             return;
         }
-        // Of several threads that close a detached scope, only one does.
+        // If several threads close a detached scope, only the first frees it.
         if (STATE.compareAndSet(this, State.OPEN, State.CLOSED)
                 || STATE.compareAndSet(this, State.DETACHED, State.CLOSED)) {
             free();

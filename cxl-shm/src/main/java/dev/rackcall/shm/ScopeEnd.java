@@ -1,15 +1,17 @@
 package dev.rackcall.shm;
 
-/** Hears of a scope's end before its memory can be used for something else: others may read it without asking the arena. See {@link Scope#onEnd}. */
+/**
+ * Learns of a scope's end before its memory is reused, for readers that do not ask the arena. See {@link Scope#onEnd}.
+ */
 public interface ScopeEnd {
     /**
-     * The scope was closed, or is about to be reset; on the thread that does so. May take its time. Must not throw.
+     * The scope was closed or is about to be reset. Called by the thread that does so; may block. Must not throw.
      *
-     * @param firstRun as {@link Scope#firstRun} was until now
-     * @return whether its memory may be used anew. Otherwise it stays taken as long as the arena
+     * @param firstRun what {@link Scope#firstRun} returned until now
+     * @return whether the memory may be reused; if not, it stays allocated as long as the arena exists
      */
     boolean ends(long firstRun);
 
-    /** The scope was reset, and is used anew under another Ref. */
+    /** The scope was reset and is in use again under another Ref. */
     void begins(long firstRun);
 }

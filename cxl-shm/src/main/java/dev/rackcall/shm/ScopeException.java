@@ -1,6 +1,6 @@
 package dev.rackcall.shm;
 
-/** A scope was used in a way it does not allow: after its end, from another thread, or by somebody who does not own it. */
+/** A scope was used in a way that it does not allow: after its end, or by a thread that does not own it. */
 public class ScopeException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

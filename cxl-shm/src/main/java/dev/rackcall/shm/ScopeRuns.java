@@ -4,11 +4,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * The runs of a scope as found from its first one: what a receiver needs to copy, seal or fence in a whole scope that a peer has
- * written. Everything is read once and checked, since a hostile peer may go on writing: each run lies in the arena's memory, and the lengths together
- * are no more than the arena holds, so that the work is bounded however the runs are linked.
+ * The runs of a scope, read from its first one. A receiver uses them to copy, seal or fence a whole scope that a peer
+ * wrote. A hostile peer may go on writing, so every value is read once and checked. Each run must lie in the arena, and
+ * all lengths together must not exceed it, which bounds the work however the runs are linked.
  *
- * <p>An object of this class is reused for one scope after the other and allocates nothing once it is warm. Not thread-safe.
+ * <p>Instances are reused and allocate nothing once they are warm. Not thread-safe.
  */
 public final class ScopeRuns {
     private static final int HEADER = RunLayout.BYTES;
@@ -19,10 +19,10 @@ public final class ScopeRuns {
     private long totalBytes;
 
     /**
-     * Reads the runs of the scope whose first run is at {@code firstRun}; forgets what was read before.
+     * Reads the runs of the scope whose first run is at {@code firstRun}, and forgets those read before.
      *
-     * @param firstRun as {@link Arena#scopeOf} gave it to whoever owns the scope
-     * @throws RefException if there is no such scope; nothing is remembered then
+     * @param firstRun the result of {@link Arena#scopeOf} at the scope's owner
+     * @throws RefException if there is no such scope; {@link #count} is 0 then
      */
     public void read(Arena arena, long firstRun) {
         clear();
@@ -71,8 +71,8 @@ public final class ScopeRuns {
     }
 
     /**
-     * Whether each of the runs says that it belongs to the scope that was read. What a run says may be of an earlier scope in the same memory, where memory is a mirror and what
-     * is there now has not come yet.
+     * Whether each run names the scope's first run as its own. In a mirror, a run's header may still be that of an
+     * earlier scope, until the current one has arrived.
      */
     public boolean belongTogether(Arena arena) {
         for (int i = 0; i < count; i++) {
@@ -94,7 +94,7 @@ public final class ScopeRuns {
         return count;
     }
 
-    /** Ref of the first byte of a run; its high {@code 64 - Ref.OFFSET_BITS} bits are those of every Ref into the run. */
+    /** Ref of the first byte of a run. Every Ref into the run has the same high {@code 64 - Ref.OFFSET_BITS} bits. */
     public long ref(int run) {
         return refs[run];
     }

@@ -1,21 +1,21 @@
 package dev.rackcall.shm;
 
-/** What has a scope sealed; see {@link Scope#seal}. Its {@code toString} names the call, for messages. Thread-safe. */
+/** Seals a scope; see {@link Scope#seal}. Its {@code toString} names the call for messages. Thread-safe. */
 public interface ScopeSeal {
     /**
-     * Asked before a use of the scope is refused: unseals it if nobody needs the seal any more.
+     * Called before a use of the scope is refused: unseals the scope if its call has ended.
      *
      * @return whether it did
      */
     boolean releaseIfDone();
 
     /**
-     * Asked before a store to an object of the scope is refused: opens the pages that it lies on, or unseals the whole scope, if nobody needs the seal any
-     * more.
+     * Called before a store to an object is refused. If the call has ended, makes the object's pages writable or
+     * unseals the whole scope.
      *
      * @param ref of the object
-     * @param bytes how long it is
-     * @return whether it may be stored to now
+     * @param bytes the object's length
+     * @return whether the store may proceed now
      */
     default boolean openForStore(long ref, long bytes) {
         return releaseIfDone();

@@ -3,8 +3,8 @@ package dev.rackcall.shm;
 import java.lang.reflect.Field;
 
 /**
- * Makes objects of one shared type in a scope. The type objects in {@code dev.rackcall.shm.types} extend it, so that {@link Scope}
- * does not depend on the object model.
+ * Creates objects of one shared type. The type objects in {@code dev.rackcall.shm.types} extend this class, so that
+ * {@link Scope} does not depend on the object model.
  *
  * @param <T> the interface or container
  */
@@ -17,7 +17,8 @@ public abstract class SharedFactory<T> {
     };
 
     /**
-     * The type object of a {@code @Shared} interface, or of a container without type arguments. Set-up only; keep the result.
+     * The type object of a {@code @Shared} interface, or of a container without type arguments. Set-up only; keep the
+     * result.
      *
      * @throws IllegalArgumentException if there is no generated class for it; the message says what to add to the build
      */
@@ -29,7 +30,7 @@ public abstract class SharedFactory<T> {
     /** The interface or container class. */
     public abstract Class<? super T> type();
 
-    /** A new object, all zero, in that scope. */
+    /** Creates an object with all fields zero. */
     public abstract T create(Scope scope);
 
     private static SharedFactory<?> find(Class<?> type) {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cp.agent.Agent;
-import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
@@ -42,7 +41,7 @@ class DeathTest {
                         Hosts.pop(toMortal, 1);
                     }
                     toLiving.push(going.id(i));
-                    assertThat(Hosts.pop(toLiving, 1)).containsExactly(new Hosts.Done(i, CompletionStatus.SUCCESS));
+                    Hosts.succeeds(toLiving, i);
                     done++;
                 }
                 assertThat(theirs.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(done);
@@ -59,7 +58,7 @@ class DeathTest {
                             .from(ours, 0, 8)
                             .id(1)
                             .signaled());
-                    assertThat(Hosts.pop(toAgain, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+                    Hosts.succeeds(toAgain, 1);
                 } finally {
                     again.close();
                 }

@@ -1,5 +1,9 @@
 package dev.rackcall.cp;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.cp.agent.LocalTenant;
@@ -13,6 +17,7 @@ import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.Devices;
 import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.WorkRequest;
 import dev.rackcall.verbs.soft.SoftDevice;
 import dev.rackcall.verbs.soft.SoftOptions;
 import java.io.IOException;
@@ -32,9 +37,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.LongStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
 /** A meta server and agents on devices of this process. Closes what it made, last first. */
-public final class Hosts implements AutoCloseable {
+public final class Hosts implements AutoCloseable, AfterEachCallback {
     /** The device that the tests run over, the software device or the one that {@code -Drackcall.cp.device} names: then all hosts are behind it. */
     private static final Optional<String> REAL = Optional.ofNullable(System.getProperty("rackcall.cp.device"));
 
@@ -169,8 +178,47 @@ public final class Hosts implements AutoCloseable {
         return all;
     }
 
+    /** The next completions are those of these requests, which have succeeded. */
+    public static void succeeds(VirtualQueue queue, long... ids) {
+        assertThat(pop(queue, ids.length))
+                .containsExactlyElementsOf(LongStream.of(ids)
+                        .mapToObj(id -> new Done(id, CompletionStatus.SUCCESS))
+                        .toList());
+    }
+
+    public static void fails(Kind kind, String part, ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        ControlPlaneException.class, e -> assertThat(e.kind()).isEqualTo(kind))
+                .hasMessageContaining(part);
+    }
+
+    /** A signaled WRITE of the first 8 bytes. */
+    public static WorkRequest write(MemoryRegion to, MemoryRegion from, long id) {
+        return first(WorkRequest.create(1, 0).write(to.address(), to.remoteKey()), from, id);
+    }
+
+    /** A signaled READ of the first 8 bytes. */
+    public static WorkRequest read(MemoryRegion from, MemoryRegion into, long id) {
+        return first(WorkRequest.create(1, 0).read(from.address(), from.remoteKey()), into, id);
+    }
+
+    /** A signaled FETCH_ADD of 1. */
+    public static WorkRequest add(MemoryRegion to, MemoryRegion former, long id) {
+        return first(WorkRequest.create(1, 0).fetchAndAdd(to.address(), to.remoteKey(), 1), former, id);
+    }
+
+    private static WorkRequest first(WorkRequest request, MemoryRegion local, long id) {
+        return request.from(local, 0, 8).id(id).signaled();
+    }
+
     public static void waitUntil(String what, BooleanSupplier condition) {
         Await.until(what, condition);
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) throws Exception {
+        close();
     }
 
     @Override

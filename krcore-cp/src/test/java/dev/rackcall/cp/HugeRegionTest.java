@@ -7,13 +7,12 @@ import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.shm.os.OsException;
 import dev.rackcall.shm.os.file.SharedFile;
 import dev.rackcall.verbs.Access;
-import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.ValueLayout;
 import java.util.EnumSet;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Memory regions of huge pages, where the host has some ({@code sysctl vm.nr_hugepages=4}). */
 class HugeRegionTest {
@@ -21,12 +20,8 @@ class HugeRegionTest {
     /** Beyond the first page. */
     private static final long AT = HUGE + 4096;
 
-    private final Hosts hosts = new Hosts(16);
-
-    @AfterEach
-    void close() throws Exception {
-        hosts.close();
-    }
+    @RegisterExtension
+    final Hosts hosts = new Hosts(16);
 
     private static SharedFile hugePages() {
         try {
@@ -65,7 +60,7 @@ class HugeRegionTest {
                 .id(1)
                 .signaled());
 
-        assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+        Hosts.succeeds(queue, 1);
         assertThat(ours.memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(0xfeed);
     }
 }

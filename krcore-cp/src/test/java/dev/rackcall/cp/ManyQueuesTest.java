@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentOptions;
-import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.ValueLayout;
@@ -46,7 +45,7 @@ class ManyQueuesTest {
                         .id(i)
                         .signaled();
                 assertThat(queues.get(i).push(request)).isTrue();
-                assertThat(Hosts.pop(queues.get(i), 1)).containsExactly(new Hosts.Done(i, CompletionStatus.SUCCESS));
+                Hosts.succeeds(queues.get(i), i);
             }
             assertThat(client.queuePairs()).isLessThanOrEqualTo(3 * queuePairsOfOne);
             assertThat(client.knownHosts()).isEqualTo(PEERS);
@@ -57,7 +56,8 @@ class ManyQueuesTest {
     }
 
     private static AgentOptions seldomRenewing(AgentOptions options) {
-        return options.withTimes(Duration.ofMinutes(10), options.validity()).withLanes(1);
+        return options.withTimes(Duration.ofMinutes(10), options.lanes().validity())
+                .withLanes(1);
     }
 
     @Test

@@ -22,16 +22,18 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** AgentMessages between tenants of agents. */
 class MessagePortTest {
     private static final int PORT = 7;
     private static final int BYTES = 1 << 20;
 
-    private final Hosts hosts = newHosts();
+    @RegisterExtension
+    final Hosts hosts = newHosts();
+
     private final WorkRequest request = WorkRequest.create(2, 64);
     private Agent a;
     private Agent b;
@@ -52,11 +54,6 @@ class MessagePortTest {
         incoming = Hosts.region(receiver, BYTES, EnumSet.of(Access.LOCAL_WRITE));
         port = receiver.bind(PORT);
         queue = sender.connect(b.host());
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        hosts.close();
     }
 
     /** On which devices. */
@@ -129,10 +126,7 @@ class MessagePortTest {
     @Test
     void shouldTakeNoMemoryOfATenantThatIsClosed() {
         receiver.close();
-        assertThatThrownBy(() -> port.give(incoming, 0, 64, 1))
-                .isInstanceOfSatisfying(
-                        ControlPlaneException.class,
-                        e -> assertThat(e.kind()).isEqualTo(ControlPlaneException.Kind.QUEUE_FAILED));
+        Hosts.fails(ControlPlaneException.Kind.QUEUE_FAILED, "", () -> port.give(incoming, 0, 64, 1));
     }
 
     @Test
@@ -262,9 +256,7 @@ class MessagePortTest {
         // An agent process has closed it by then, too.
         assertThat(receiver.ping(Duration.ofSeconds(5))).isTrue();
         refused(other, message(0, 8, 5), CompletionStatus.REMOTE_INVALID_REQUEST, "the port is not bound");
-        assertThatThrownBy(() -> port.receive(Arrivals.create(1)))
-                .isInstanceOfSatisfying(
-                        ControlPlaneException.class, e -> assertThat(e.kind()).isEqualTo(Kind.QUEUE_FAILED));
+        Hosts.fails(Kind.QUEUE_FAILED, "", () -> port.receive(Arrivals.create(1)));
     }
 
     @Test
@@ -304,10 +296,7 @@ class MessagePortTest {
     @Test
     void shouldLetOneTenantHaveAPort() {
         Tenant other = admit(b, "other");
-        assertThatThrownBy(() -> other.bind(PORT))
-                .isInstanceOfSatisfying(
-                        ControlPlaneException.class, e -> assertThat(e.kind()).isEqualTo(Kind.REFUSED))
-                .hasMessageContaining("receiver");
+        Hosts.fails(Kind.REFUSED, "receiver", () -> other.bind(PORT));
         port.close();
         // An agent process has closed it by then, too: what two tenants ask for comes in any order.
         assertThat(receiver.ping(Duration.ofSeconds(5))).isTrue();

@@ -120,9 +120,7 @@ class SlowRegistrationTest {
         Tenant tenant = agent.admit("t");
         FutureTask<MemoryRegion> slow = registering(tenant);
         Hosts.region(tenant, 64);
-        assertThatThrownBy(() -> Hosts.region(tenant, 64))
-                .isInstanceOfSatisfying(
-                        ControlPlaneException.class, e -> assertThat(e.kind()).isEqualTo(Kind.QUOTA_EXCEEDED));
+        Hosts.fails(Kind.QUOTA_EXCEEDED, "", () -> Hosts.region(tenant, 64));
         mayEnd.countDown();
         slow.get(20, TimeUnit.SECONDS).close();
         Hosts.region(tenant, 64);

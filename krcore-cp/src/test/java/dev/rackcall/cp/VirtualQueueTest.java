@@ -20,9 +20,9 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -31,7 +31,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 public class VirtualQueueTest {
     private static final int BYTES = 4096;
 
-    private final Hosts hosts = newHosts();
+    @RegisterExtension
+    final Hosts hosts = newHosts();
+
     private final WorkRequest request = WorkRequest.create(5, 128);
     private Agent a;
     private Agent b;
@@ -54,11 +56,6 @@ public class VirtualQueueTest {
         theirs = Hosts.region(b.admit("server"), BYTES);
         queue = tenant.connect(b.host());
         other = neighbour.connect(b.host());
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        hosts.close();
     }
 
     /** On which devices. */
@@ -148,7 +145,7 @@ public class VirtualQueueTest {
         assertThat(queues).extracting(VirtualQueue::host).containsExactlyElementsOf(three);
         for (VirtualQueue each : List.of(queues.getFirst(), queues.getLast())) {
             assertThat(each.push(write(mine, 0, 8).id(1).signaled())).isTrue();
-            assertThat(Hosts.pop(each, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+            Hosts.succeeds(each, 1);
         }
         assertThat(few.connect(List.of())).isEmpty();
     }
@@ -279,10 +276,7 @@ public class VirtualQueueTest {
     @MethodSource("refusals")
     void shouldRefuseBeforeTheSharedQueuePair(String name, CompletionStatus status, Refusal refusal) {
         queue.push(write(ours, 0, 8).id(1).signaled());
-        other.push(request.write(theirs.address(), theirs.remoteKey())
-                .from(neighbours, 0, 8)
-                .id(7)
-                .signaled());
+        other.push(Hosts.write(theirs, neighbours, 7));
         refusal.make(this);
         assertThat(queue.push(request)).isTrue();
 
@@ -291,7 +285,7 @@ public class VirtualQueueTest {
         assertThat(done.get(1).status()).isEqualTo(status);
         assertThat(queue.state()).isEqualTo(QueuePairState.ERROR);
         assertThat(queue.failure()).isPresent();
-        assertThat(Hosts.pop(other, 1)).containsExactly(new Hosts.Done(7, CompletionStatus.SUCCESS));
+        Hosts.succeeds(other, 7);
         assertThat(other.state()).isEqualTo(QueuePairState.READY_TO_SEND);
         assertThat(a.recoveries()).as("the shared queue pair never saw it").isZero();
     }
@@ -333,24 +327,15 @@ public class VirtualQueueTest {
     void shouldHeedTheRightsOfRegions() {
         Tenant server = b.admit("reader");
         MemoryRegion readable = Hosts.region(server, 64, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
-        queue.push(request.read(readable.address(), readable.remoteKey())
-                .from(ours, 0, 8)
-                .id(1)
-                .signaled());
-        queue.push(request.write(readable.address(), readable.remoteKey())
-                .from(ours, 0, 8)
-                .id(2)
-                .signaled());
+        queue.push(Hosts.read(readable, ours, 1));
+        queue.push(Hosts.write(readable, ours, 2));
         assertThat(Hosts.pop(queue, 2))
                 .containsExactly(
                         new Hosts.Done(1, CompletionStatus.SUCCESS),
                         new Hosts.Done(2, CompletionStatus.REMOTE_ACCESS_ERROR));
 
         MemoryRegion constant = Hosts.region(neighbour, 64, EnumSet.noneOf(Access.class));
-        other.push(request.read(theirs.address(), theirs.remoteKey())
-                .from(constant, 0, 8)
-                .id(3)
-                .signaled());
+        other.push(Hosts.read(theirs, constant, 3));
         assertThat(Hosts.pop(other, 1)).containsExactly(new Hosts.Done(3, CompletionStatus.LOCAL_PROTECTION_ERROR));
     }
 
@@ -377,10 +362,7 @@ public class VirtualQueueTest {
             VirtualQueue culprit = bad.connect(b.host());
             for (int i = 0; i < 16; i++) {
                 if (i == round % 16) {
-                    culprit.push(request.write(brief.address(), brief.remoteKey())
-                            .from(badOurs, 0, 8)
-                            .id(66)
-                            .signaled());
+                    culprit.push(Hosts.write(brief, badOurs, 66));
                 }
                 goodQueue.push(request.fetchAndAdd(theirs.address(), theirs.remoteKey(), 1)
                         .from(goodOurs, 8, 8)
@@ -418,11 +400,8 @@ public class VirtualQueueTest {
         Hosts.pop(toDead, 1);
         hosts.drop(c);
         assertThat(toDead.push(request)).isTrue();
-        other.push(request.write(theirs.address(), theirs.remoteKey())
-                .from(neighbours, 0, 8)
-                .id(7)
-                .signaled());
-        assertThat(Hosts.pop(other, 1)).containsExactly(new Hosts.Done(7, CompletionStatus.SUCCESS));
+        other.push(Hosts.write(theirs, neighbours, 7));
+        Hosts.succeeds(other, 7);
         assertThat(Hosts.pop(toDead, 1).getFirst().status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
         assertThat(toDead.state()).isEqualTo(QueuePairState.ERROR);
     }
@@ -453,7 +432,7 @@ public class VirtualQueueTest {
                     .id(i)
                     .signaled();
             assertThat(calm.push(one)).as("request %d of the modest one", i).isTrue();
-            assertThat(Hosts.pop(calm, 1)).containsExactly(new Hosts.Done(i, CompletionStatus.SUCCESS));
+            Hosts.succeeds(calm, i);
         }
         assertThat(taken).isPositive();
         assertThat(calm.state()).isEqualTo(QueuePairState.READY_TO_SEND);
@@ -468,11 +447,8 @@ public class VirtualQueueTest {
         }
         tenant.close();
         assertThat(queue.state()).isEqualTo(QueuePairState.RESET);
-        other.push(request.write(theirs.address(), theirs.remoteKey())
-                .from(neighbours, 0, 8)
-                .id(7)
-                .signaled());
-        assertThat(Hosts.pop(other, 1)).containsExactly(new Hosts.Done(7, CompletionStatus.SUCCESS));
+        other.push(Hosts.write(theirs, neighbours, 7));
+        Hosts.succeeds(other, 7);
         assertThat(a.recoveries()).isZero();
     }
 }

@@ -1,15 +1,14 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.perf.rdma.BenchDevice;
-import dev.rackcall.perf.result.BenchOutcome;
-import dev.rackcall.perf.harness.BenchPlan;
-import dev.rackcall.perf.result.BenchTarget;
-import dev.rackcall.perf.harness.Cores;
 import dev.rackcall.perf.elastic.ElasticSides;
+import dev.rackcall.perf.harness.BenchPlan;
+import dev.rackcall.perf.harness.Cores;
+import dev.rackcall.perf.rdma.BenchDevice;
 import dev.rackcall.perf.report.HtmlReport;
 import dev.rackcall.perf.report.TableReport;
+import dev.rackcall.perf.result.BenchOutcome;
+import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.verbs.VerbsException;
-
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

@@ -1,9 +1,8 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.alock.LockTarget;
 import dev.rackcall.perf.harness.Subject;
-
+import dev.rackcall.perf.result.BenchTarget;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,18 +1,5 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.perf.peers.AeronIpc;
-import dev.rackcall.perf.connect.ConnectSides;
-import dev.rackcall.perf.elastic.ElasticSides;
-import dev.rackcall.perf.peers.GrpcCall;
-import dev.rackcall.perf.peers.GrpcGraphCall;
-import dev.rackcall.perf.peers.GrpcTransport;
-import dev.rackcall.perf.isolation.IsolationSubjects;
-import dev.rackcall.perf.alock.LockTarget;
-import dev.rackcall.perf.calls.RackcallCall;
-import dev.rackcall.perf.peers.RawPingPong;
-import dev.rackcall.perf.rdma.SoftPingPong;
-import dev.rackcall.perf.harness.Subject;
-
 import static dev.rackcall.perf.calls.BenchTransport.QUEUES;
 import static dev.rackcall.perf.calls.BenchTransport.QUEUES_OF_AGENT;
 import static dev.rackcall.perf.calls.BenchTransport.RDMA;
@@ -22,6 +9,18 @@ import static dev.rackcall.perf.calls.RackcallCall.Argument.NUMBER;
 import static dev.rackcall.perf.calls.RackcallCall.Argument.POINTER;
 import static dev.rackcall.perf.calls.RackcallCall.Argument.VALUE;
 
+import dev.rackcall.perf.alock.LockTarget;
+import dev.rackcall.perf.calls.RackcallCall;
+import dev.rackcall.perf.connect.ConnectSides;
+import dev.rackcall.perf.elastic.ElasticSides;
+import dev.rackcall.perf.harness.Subject;
+import dev.rackcall.perf.isolation.IsolationSubjects;
+import dev.rackcall.perf.peers.AeronIpc;
+import dev.rackcall.perf.peers.GrpcCall;
+import dev.rackcall.perf.peers.GrpcGraphCall;
+import dev.rackcall.perf.peers.GrpcTransport;
+import dev.rackcall.perf.peers.RawPingPong;
+import dev.rackcall.perf.rdma.SoftPingPong;
 import java.util.List;
 import java.util.stream.Stream;
 

@@ -1,11 +1,10 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.perf.result.BenchTarget;
-import dev.rackcall.perf.harness.Subject;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.rackcall.perf.harness.Subject;
+import dev.rackcall.perf.result.BenchTarget;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;

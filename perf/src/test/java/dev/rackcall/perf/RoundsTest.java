@@ -1,17 +1,16 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.perf.harness.BenchFailure;
-import dev.rackcall.perf.harness.BenchPlan;
-import dev.rackcall.perf.result.BenchTarget;
-import dev.rackcall.perf.harness.Cores;
-import dev.rackcall.perf.result.Measurement;
-import dev.rackcall.perf.result.Result;
-import dev.rackcall.perf.harness.Rounds;
-import dev.rackcall.perf.targets.RttTarget;
-import dev.rackcall.perf.harness.Subject;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.perf.harness.BenchFailure;
+import dev.rackcall.perf.harness.BenchPlan;
+import dev.rackcall.perf.harness.Cores;
+import dev.rackcall.perf.harness.Rounds;
+import dev.rackcall.perf.harness.Subject;
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Measurement;
+import dev.rackcall.perf.result.Result;
+import dev.rackcall.perf.targets.RttTarget;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;

@@ -1,22 +1,21 @@
 package dev.rackcall.perf;
 
-import dev.rackcall.perf.result.BenchTarget;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.rackcall.perf.calls.Graph;
 import dev.rackcall.perf.harness.ClientSide;
 import dev.rackcall.perf.harness.Cores;
-import dev.rackcall.perf.calls.Graph;
-import dev.rackcall.perf.result.Measurement;
 import dev.rackcall.perf.harness.Pipeline;
-import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.harness.SubjectPair;
 import dev.rackcall.perf.harness.ThroughputLoop;
 import dev.rackcall.perf.harness.Workspace;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assumptions.assumeThat;
-
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Measurement;
+import dev.rackcall.rpc.RpcChannel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;

@@ -2,9 +2,9 @@ package dev.rackcall.verbs;
 
 import java.util.Set;
 
-/** What may be done to a memory region or through a queue pair (enum ibv_access_flags). */
+/** A right to a memory region or through a queue pair (enum ibv_access_flags). */
 public enum Access {
-    /** The local device may write: needed for receiving, for the target of a READ and for results of atomics. */
+    /** The local device may write. Receives, targets of READs and results of atomics need it. */
     LOCAL_WRITE(1),
     /** Peers may WRITE; needs {@link #LOCAL_WRITE}. */
     REMOTE_WRITE(1 << 1),

@@ -1,11 +1,11 @@
 package dev.rackcall.verbs;
 
 /**
- * A way to another port, for queue pairs that are not connected (UD, DC). Belongs to the protection domain that made it; work requests
- * that name it must have completed before it is closed.
+ * The address of another port, for queue pairs that are not connected (UD, DC). It belongs to the protection domain
+ * that created it. Close it only after all work requests that name it have completed.
  */
 public interface AddressHandle extends AutoCloseable {
-    /** Where it leads. */
+    /** The destination. */
     AddressVector vector();
 
     @Override

@@ -3,10 +3,10 @@ package dev.rackcall.verbs;
 import java.util.Objects;
 
 /**
- * Something happened that no completion tells (struct ibv_async_event).
+ * An event that no completion reports (struct ibv_async_event).
  *
  * @param type what happened
- * @param element number of the queue pair (its queue pair number) or of the port that it happened to; 0 for others
+ * @param element the queue pair number or port number concerned; 0 for other events
  */
 public record AsyncEvent(Type type, int element) {
     /** Checks that there is a type. */
@@ -20,7 +20,7 @@ public record AsyncEvent(Type type, int element) {
         CQ_ERROR,
         /** A queue pair went to the error state. */
         QP_FATAL,
-        /** A peer sent a request that the queue pair does not take. */
+        /** A peer sent a request that the queue pair does not accept. */
         QP_REQUEST_ERROR,
         /** A peer violated access rights. */
         QP_ACCESS_ERROR,
@@ -32,7 +32,7 @@ public record AsyncEvent(Type type, int element) {
         PATH_MIGRATED,
         /** The path could not change. */
         PATH_MIGRATION_ERROR,
-        /** The device died. */
+        /** The device failed. */
         DEVICE_FATAL,
         /** A port came up. */
         PORT_ACTIVE,
@@ -48,15 +48,15 @@ public record AsyncEvent(Type type, int element) {
         SRQ_ERROR,
         /** A shared receive queue has fewer entries than its limit. */
         SRQ_LIMIT_REACHED,
-        /** The last work request before a reset is consumed. */
+        /** The last work request before a reset was consumed. */
         QP_LAST_WORK_REQUEST,
-        /** The subnet manager asks for registering again. */
+        /** The subnet manager asks clients to register again. */
         CLIENT_REREGISTER,
         /** A port's GID table changed. */
         GID_CHANGE,
         /** A work queue failed. */
         WORK_QUEUE_FATAL,
-        /** A number that this version does not know. */
+        /** A number unknown to this version. */
         UNKNOWN;
 
         private static final Type[] ALL = values();

@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Lets a thread sleep until a completion queue has something new. The pattern of verbs: {@link CompletionQueue#requestNotification}, poll
- * until empty, {@link #await}, and again from the start.
+ * Lets a thread sleep until a completion queue has new entries. Repeat: {@link CompletionQueue#requestNotification},
+ * poll until empty, {@link #await}.
  */
 public interface CompletionChannel extends AutoCloseable {
     /**
-     * Waits for the next announcement and acknowledges it.
+     * Waits for the next notification and acknowledges it.
      *
-     * @return the completion queue that announced itself, or empty after this time
+     * @return the completion queue that sent it, or empty after this time
      */
     Optional<CompletionQueue> await(Duration atMost);
 

@@ -1,6 +1,6 @@
 package dev.rackcall.verbs;
 
-/** What kind of work completed (enum ibv_wc_opcode). Only meaningful if the status is SUCCESS. */
+/** The kind of completed work (enum ibv_wc_opcode). Only meaningful if the status is SUCCESS. */
 public enum CompletionOpcode {
     /** A SEND, with or without immediate. */
     SEND(0),
@@ -16,7 +16,7 @@ public enum CompletionOpcode {
     RECEIVE(128),
     /** A receive request that a peer's WRITE with immediate consumed; its own memory is untouched. */
     RECEIVE_WRITE_WITH_IMMEDIATE(129),
-    /** A number that this version does not know. */
+    /** A number unknown to this version. */
     UNKNOWN(-1);
 
     private final int code;
@@ -44,7 +44,7 @@ public enum CompletionOpcode {
         };
     }
 
-    /** The completion that a work request of this kind ends with. */
+    /** The completion opcode of a work request of this kind. */
     public static CompletionOpcode of(Opcode opcode) {
         return switch (opcode) {
             case SEND, SEND_WITH_IMMEDIATE -> SEND;

@@ -1,26 +1,27 @@
 package dev.rackcall.verbs;
 
 /**
- * Where work requests are reported done. A queue that overflows loses completions: it raises {@link AsyncEvent.Type#CQ_ERROR} and the
- * queue pairs whose completions got lost go to the error state. Any thread may poll.
+ * Reports completed work requests. A queue that overflows loses completions: it raises
+ * {@link AsyncEvent.Type#CQ_ERROR}, and the queue pairs of the lost completions enter the error state. Any thread may
+ * poll.
  */
 public interface CompletionQueue extends AutoCloseable {
     /**
-     * Takes what is there, in order, up to the batch's room. Never waits and allocates nothing.
+     * Moves available completions, in order, into the batch, up to its capacity. Never waits and allocates nothing.
      *
-     * @return how many entries of the batch are filled; if that is less than it has room for, there were no more
+     * @return the number of filled entries; less than the capacity if there were no more
      */
     int poll(Completions batch);
 
     /**
-     * Asks for one announcement on this queue's channel at the next completion (or error).
+     * Requests one notification on this queue's channel at the next completion (or error).
      *
      * @param solicitedOnly whether only completions of messages sent as solicited count
-     * @throws VerbsException if the queue was made without a channel
+     * @throws VerbsException if the queue has no channel
      */
     void requestNotification(boolean solicitedOnly);
 
-    /** Entries it can hold; devices round up what was asked for. */
+    /** Maximum number of entries; devices round up the requested capacity. */
     int capacity();
 
     /** Closes it; fails with EBUSY while queue pairs use it. */

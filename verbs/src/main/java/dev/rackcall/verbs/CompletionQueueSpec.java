@@ -4,12 +4,13 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What a completion queue shall be.
+ * The properties of a new completion queue.
  *
- * @param capacity entries at least
- * @param channel where it announces completions, if anybody shall sleep
- * @param busyPolled whether a thread polls it all the time. The software device then moves its traffic on that thread, which saves two
- *     thread switches a round trip; its own threads take over whenever the polling pauses. Real devices ignore it.
+ * @param capacity minimum number of entries
+ * @param channel the channel for its notifications, if a thread sleeps until completions arrive
+ * @param busyPolled whether a thread polls it all the time. The software device then reads its connections on that
+ *     thread, which saves two thread switches per round trip; its event loop takes over when polling pauses. Real
+ *     devices ignore it.
  */
 public record CompletionQueueSpec(int capacity, Optional<CompletionChannel> channel, boolean busyPolled) {
     /** Checks the values. */
@@ -20,17 +21,17 @@ public record CompletionQueueSpec(int capacity, Optional<CompletionChannel> chan
         }
     }
 
-    /** A queue of this many entries that is polled now and then. */
+    /** A queue of this many entries that is polled occasionally. */
     public static CompletionQueueSpec of(int capacity) {
         return new CompletionQueueSpec(capacity, Optional.empty(), false);
     }
 
-    /** The same with announcements on this channel. */
-    public CompletionQueueSpec on(CompletionChannel announcements) {
-        return new CompletionQueueSpec(capacity, Optional.of(announcements), busyPolled);
+    /** The same with notifications on this channel. */
+    public CompletionQueueSpec on(CompletionChannel notifications) {
+        return new CompletionQueueSpec(capacity, Optional.of(notifications), busyPolled);
     }
 
-    /** The same for a thread that does nothing but poll. */
+    /** The same for a thread that polls all the time. */
     public CompletionQueueSpec polledBusily() {
         return new CompletionQueueSpec(capacity, channel, true);
     }

@@ -1,6 +1,9 @@
 package dev.rackcall.verbs;
 
-/** How a work request ended (enum ibv_wc_status, in the same order). Anything but SUCCESS moved the queue pair to its error state. */
+/**
+ * How a work request ended (enum ibv_wc_status, in the same order). Every status except SUCCESS puts the queue pair
+ * into its error state.
+ */
 public enum CompletionStatus {
     /** Done. */
     SUCCESS,
@@ -12,23 +15,23 @@ public enum CompletionStatus {
     LOCAL_EE_CONTEXT_ERROR,
     /** A local key, range or access right is wrong. */
     LOCAL_PROTECTION_ERROR,
-    /** Flushed: the queue pair was in the error state before this request was done. */
+    /** Flushed: the queue pair entered the error state before this request was done. */
     FLUSHED,
     /** Binding a memory window failed. */
     MEMORY_WINDOW_BIND_ERROR,
-    /** The peer answered something unexpected. */
+    /** The peer's answer was unexpected. */
     BAD_RESPONSE,
     /** A local access violation during a remote operation. */
     LOCAL_ACCESS_ERROR,
-    /** The peer cannot do this request: too long for its receive request, unaligned atomic, too many reads. */
+    /** The peer cannot perform this request: too long for its receive request, unaligned atomic, too many reads. */
     REMOTE_INVALID_REQUEST,
     /** The peer's key, range or access right does not allow it. */
     REMOTE_ACCESS_ERROR,
-    /** The peer failed while doing it. */
+    /** The peer failed while it performed the request. */
     REMOTE_OPERATION_ERROR,
-    /** The peer did not answer, however often it was tried. */
+    /** The peer did not answer any of the retries. */
     RETRY_EXCEEDED,
-    /** The peer had no receive request, however often it was tried. */
+    /** The peer had no receive request at any of the retries. */
     RNR_RETRY_EXCEEDED,
     /** (reliable datagrams only) */
     LOCAL_RDD_VIOLATION,
@@ -58,7 +61,7 @@ public enum CompletionStatus {
         return ordinal();
     }
 
-    /** From libibverbs' number; one nobody knows is GENERAL_ERROR. */
+    /** From libibverbs' number; an unknown one is GENERAL_ERROR. */
     public static CompletionStatus ofCode(int code) {
         return code >= 0 && code < ALL.length ? ALL[code] : GENERAL_ERROR;
     }

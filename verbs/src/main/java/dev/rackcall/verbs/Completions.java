@@ -9,8 +9,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A reusable batch of completions: an array of struct ibv_wc that {@link CompletionQueue#poll} fills from its start. Belongs to one thread
- * at a time. Allocates nothing after it was made.
+ * A reusable batch of completions: an array of struct ibv_wc that {@link CompletionQueue#poll} fills from its start.
+ * Only one thread may use it at a time. It allocates nothing after creation.
  */
 public final class Completions {
     /** Bytes of a struct ibv_wc. */
@@ -35,20 +35,20 @@ public final class Completions {
         this.capacity = capacity;
     }
 
-    /** With room for this many. */
+    /** A batch with this capacity. */
     public static Completions create(int capacity) {
         if (capacity < 1) {
-            throw new IllegalArgumentException("a batch needs room for 1 completion at least, not " + capacity);
+            throw new IllegalArgumentException("a batch needs room for at least 1 completion, not " + capacity);
         }
         return new Completions(capacity);
     }
 
-    /** How many fit. */
+    /** Maximum number of completions. */
     public int capacity() {
         return capacity;
     }
 
-    /** The number that the request carried. */
+    /** The id of the request. */
     public long id(int index) {
         return entries.get(JAVA_LONG, entry(index));
     }
@@ -58,32 +58,35 @@ public final class Completions {
         return CompletionStatus.ofCode(entries.get(JAVA_INT, entry(index) + STATUS));
     }
 
-    /** Whether it ended well. */
+    /** Whether the request succeeded. */
     public boolean isSuccess(int index) {
         return entries.get(JAVA_INT, entry(index) + STATUS) == 0;
     }
 
-    /** What kind of request it was; only meaningful after success. */
+    /** The kind of request; only meaningful after success. */
     public CompletionOpcode opcode(int index) {
         return CompletionOpcode.ofCode(entries.get(JAVA_INT, entry(index) + OPCODE));
     }
 
-    /** The device's own number of an error. */
+    /** The device's own error number. */
     public int vendorError(int index) {
         return entries.get(JAVA_INT, entry(index) + VENDOR_ERROR);
     }
 
-    /** Bytes received (with the 40 bytes of header on UD), read or written; only meaningful after success of a receive or READ. */
+    /**
+     * Bytes received (with the 40 bytes of header on UD), read or written; only meaningful after success of a receive
+     * or READ.
+     */
     public int bytes(int index) {
         return entries.get(JAVA_INT, entry(index) + BYTE_LENGTH);
     }
 
-    /** Whether 32 bits came beside the message. */
+    /** Whether the message carried immediate data. */
     public boolean hasImmediate(int index) {
         return (entries.get(JAVA_INT, entry(index) + FLAGS) & HAS_IMMEDIATE) != 0;
     }
 
-    /** The 32 bits beside the message. */
+    /** The immediate data. */
     public int immediate(int index) {
         return NetworkOrder.toInt(entries.get(JAVA_INT, entry(index) + IMMEDIATE));
     }
@@ -122,7 +125,7 @@ public final class Completions {
         entries.set(JAVA_INT, at + FLAGS, 0);
     }
 
-    /** For a provider in Java: adds the 32 bits to an entry. */
+    /** For a provider in Java: adds immediate data to an entry. */
     public void setImmediate(int index, int immediate) {
         long at = entry(index);
         entries.set(JAVA_INT, at + IMMEDIATE, NetworkOrder.toInt(immediate));

@@ -4,24 +4,24 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * An opened device. All objects made from it must be closed before it; closing with objects left fails with EBUSY and changes nothing.
- * All methods may be called by any thread.
+ * An open device. Close all objects created from it first; closing it with objects left fails with EBUSY and changes
+ * nothing. Any thread may call any method.
  */
 public interface Context extends AutoCloseable {
-    /** The device that was opened. */
+    /** The device. */
     Device device();
 
-    /** What the device can do. */
+    /** The device's capabilities. */
     DeviceAttributes attributes();
 
-    /** State and addresses of a port, counted from 1, as they are now. */
+    /** The current state and addresses of a port. Ports are numbered from 1. */
     PortAttributes port(int port);
 
     /**
-     * Checks that a port is not down, before something is connected over it. Nobody else says so: requests over a port that is down end as those to a peer that is
-     * silent do, when their queue pair has waited long enough.
+     * Checks that a port is not down. Call this before connecting: requests over a port that is down only time out,
+     * like requests to a silent peer.
      *
-     * @throws VerbsException ENETDOWN if it is; the message tells its state and what to do
+     * @throws VerbsException ENETDOWN if the port is down; the message names its state and what to do
      */
     default void requireUp(int port) {
         PortState state = port(port).state();
@@ -36,19 +36,19 @@ public interface Context extends AutoCloseable {
     /** An entry of a port's GID table; {@link Gid#NONE} if unused. */
     Gid gid(int port, int index);
 
-    /** Makes a protection domain. */
+    /** Creates a protection domain. */
     ProtectionDomain allocateProtectionDomain();
 
-    /** Makes a channel on which completion queues of this context announce completions. */
+    /** Creates a channel for notifications of this context's completion queues. */
     CompletionChannel createCompletionChannel();
 
-    /** Makes a completion queue. */
+    /** Creates a completion queue. */
     CompletionQueue createCompletionQueue(CompletionQueueSpec spec);
 
     /**
-     * Takes the next asynchronous event, waiting at most this long.
+     * Returns the next asynchronous event; waits at most this long.
      *
-     * @return empty if none came in time
+     * @return empty if there was none in time
      */
     Optional<AsyncEvent> awaitEvent(Duration atMost);
 

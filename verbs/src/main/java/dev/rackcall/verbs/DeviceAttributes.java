@@ -1,7 +1,7 @@
 package dev.rackcall.verbs;
 
 /**
- * What a device can do (struct ibv_device_attr).
+ * The capabilities of a device (struct ibv_device_attr).
  *
  * @param firmware version text
  * @param maxQueuePairs queue pairs
@@ -12,9 +12,10 @@ package dev.rackcall.verbs;
  * @param maxMemoryRegions memory regions
  * @param maxReadAtomic outstanding READs and atomics that a queue pair can answer
  * @param maxSharedReceiveQueues shared receive queues
- * @param ports number of ports; they are counted from 1
- * @param atomics whether CAS and FETCH_ADD work; they are atomic among themselves, but never rely on them against the processor's own
- * @param dynamicallyConnected whether queue pairs of type DC can be made
+ * @param ports number of ports; they are numbered from 1
+ * @param atomics whether CAS and FETCH_ADD work; they are atomic among themselves, but not with respect to the
+ *     processor's own atomics
+ * @param dynamicallyConnected whether queue pairs of type DC can be created
  */
 public record DeviceAttributes(
         String firmware,

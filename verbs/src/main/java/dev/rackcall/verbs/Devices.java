@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 public final class Devices {
     private Devices() {}
 
-    /** All devices: real ones first, then the software device, which is always there. */
+    /** All devices: real ones first, then the software device, which always exists. */
     public static List<Device> list() {
         List<Device> devices = new ArrayList<>();
         for (VerbsProvider provider : providers()) {
@@ -21,7 +21,7 @@ public final class Devices {
     }
 
     /**
-     * The device of this name. {@code soft:NAME} is made by being asked for.
+     * The device of this name. {@code soft:NAME} needs no preparation.
      *
      * @throws VerbsException if there is none
      */
@@ -38,13 +38,13 @@ public final class Devices {
                 "there are " + list().stream().map(Device::name).collect(Collectors.joining(", ")));
     }
 
-    /** One sentence a provider, for people who look for the reason why a device is missing. */
+    /** One sentence from each provider that explains which devices there are, or why there are none. */
     public static List<String> diagnosis() {
         return providers().stream().map(VerbsProvider::diagnosis).toList();
     }
 
     private static List<VerbsProvider> providers() {
-        // The software device, in this project's own package, comes last: hardware is preferred.
+        // Hardware is preferred: the software device comes last.
         return ServiceLoader.load(VerbsProvider.class, Devices.class.getClassLoader()).stream()
                 .map(ServiceLoader.Provider::get)
                 .sorted(Comparator.comparing(provider -> provider.find("soft:").isPresent()))

@@ -4,12 +4,12 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * What a queue pair needs to become INIT.
+ * The attributes that a queue pair needs for the INIT state.
  *
- * @param port the port it uses
+ * @param port its port
  * @param partitionKeyIndex index into the port's partition keys
- * @param rights what peers may do through it (RC, DC_TARGET); a memory region must allow it, too
- * @param queueKey what a datagram must carry to be taken (UD)
+ * @param rights the rights of peers (RC, DC_TARGET); the memory region must grant them, too
+ * @param queueKey the key that accepted datagrams carry (UD)
  */
 public record InitAttributes(int port, int partitionKeyIndex, Set<Access> rights, int queueKey) {
     /** Copies the set. */

@@ -3,14 +3,15 @@ package dev.rackcall.verbs;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that a device may use. The memory stays the caller's: it must not be unmapped before the region is closed. Closing a region makes
- * its keys worthless at once, or where another process has the device as soon as that has heard of it; requests of peers that come later fail.
+ * Memory that a device may use. The caller keeps ownership and must not unmap the memory before the region is closed.
+ * Closing a region invalidates its keys at once, or, if another process has the device, when that process learns of it;
+ * later requests of peers fail.
  */
 public interface MemoryRegion extends AutoCloseable {
-    /** The memory, as it was registered. */
+    /** The registered memory. */
     MemorySegment memory();
 
-    /** Address of the first byte, as peers name it. */
+    /** Address of the first byte, for requests of peers. */
     long address();
 
     /** Length in bytes. */

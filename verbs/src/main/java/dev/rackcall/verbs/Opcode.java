@@ -1,14 +1,14 @@
 package dev.rackcall.verbs;
 
-/** What a work request asks for (enum ibv_wr_opcode). */
+/** The operation of a work request (enum ibv_wr_opcode). */
 public enum Opcode {
-    /** Write into the peer's memory; the peer's program notices nothing. */
+    /** Write into the peer's memory without involving the peer's program. */
     WRITE,
-    /** WRITE that also consumes a receive request at the peer and delivers 32 bits. */
+    /** WRITE that also consumes a receive request at the peer and delivers 32 bits of immediate data. */
     WRITE_WITH_IMMEDIATE,
     /** Send a message into the peer's next receive request. */
     SEND,
-    /** SEND with 32 bits beside the message. */
+    /** SEND with 32 bits of immediate data. */
     SEND_WITH_IMMEDIATE,
     /** Read the peer's memory. */
     READ,
@@ -29,12 +29,12 @@ public enum Opcode {
         return ALL[code];
     }
 
-    /** Whether the peer answers with data, so that the queue pair's depth of outstanding reads counts. */
+    /** Whether the peer answers with data. The queue pair's limit of outstanding reads applies to these operations. */
     public boolean isReadOrAtomic() {
         return ordinal() >= READ.ordinal();
     }
 
-    /** Whether it changes 8 bytes of the peer and brings back their old value. */
+    /** Whether it changes 8 bytes at the peer and returns their old value. */
     public boolean isAtomic() {
         return ordinal() > READ.ordinal();
     }
@@ -44,7 +44,7 @@ public enum Opcode {
         return this == SEND || this == SEND_WITH_IMMEDIATE || this == WRITE_WITH_IMMEDIATE;
     }
 
-    /** Whether 32 bits travel beside the message. */
+    /** Whether it carries immediate data. */
     public boolean hasImmediate() {
         return this == SEND_WITH_IMMEDIATE || this == WRITE_WITH_IMMEDIATE;
     }

@@ -1,10 +1,10 @@
 package dev.rackcall.verbs;
 
 /**
- * What a port says about itself (struct ibv_port_attr).
+ * The state and limits of a port (struct ibv_port_attr).
  *
  * @param state whether it can carry messages
- * @param activeMtu the largest packet payload it uses now
+ * @param activeMtu its current maximum packet payload
  * @param lid its local address; 0 on Ethernet
  * @param gidTableLength entries of its GID table
  * @param maxMessageBytes the longest message

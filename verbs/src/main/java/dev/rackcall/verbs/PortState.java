@@ -12,24 +12,24 @@ public enum PortState {
     ARMED,
     /** Ready. */
     ACTIVE,
-    /** Active, link lost for a moment. */
+    /** Active, link lost briefly. */
     ACTIVE_DEFER;
 
     private static final PortState[] ALL = values();
 
-    /** Whether it is known that messages do not get through, unless somebody does something about it. */
+    /** Whether messages cannot get through until someone intervenes. */
     boolean isDown() {
         return this == DOWN || this == INIT || this == ARMED;
     }
 
-    /** What to do so that it becomes ACTIVE, as part of a sentence. */
+    /** How to make it ACTIVE, as part of a sentence. */
     public String advice() {
         return this == INIT || this == ARMED
-                ? "its subnet manager has not configured it: wait for that, or start one"
+                ? "its subnet manager has not configured it: wait for it, or start one"
                 : "plug it in, or bring its network interface up";
     }
 
-    /** From libibverbs' number; a number nobody knows is NOP. */
+    /** From libibverbs' number; an unknown one is NOP. */
     public static PortState ofCode(int code) {
         return code >= 0 && code < ALL.length ? ALL[code] : NOP;
     }

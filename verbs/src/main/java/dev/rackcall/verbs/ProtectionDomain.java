@@ -3,30 +3,33 @@ package dev.rackcall.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
-/** What belongs together: a queue pair reaches memory regions of its own protection domain only. Any thread may use it. */
+/**
+ * A group of objects: a queue pair can access only memory regions of its own protection domain. Any thread may use it.
+ */
 public interface ProtectionDomain extends AutoCloseable {
     /**
-     * Registers native memory. All threads must be able to access it: a shared, global or automatic arena, not a confined one.
+     * Registers native memory. All threads must be able to access it: a shared, global or automatic arena, not a
+     * confined one.
      *
-     * @throws VerbsException if the device refuses, for example a right to write remotely without the right to write locally
+     * @throws VerbsException if the device refuses, for example REMOTE_WRITE without LOCAL_WRITE
      */
     MemoryRegion register(MemorySegment memory, Set<Access> rights);
 
-    /** Makes a queue pair in state RESET. */
+    /** Creates a queue pair in state RESET. */
     QueuePair createQueuePair(QueuePairSpec spec);
 
     /**
-     * Makes a queue of receive requests that several queue pairs take from.
+     * Creates a queue of receive requests for several queue pairs.
      *
-     * @param requests receive requests it can hold, at least
-     * @param segments scatter entries of each, at least
+     * @param requests minimum capacity
+     * @param segments minimum number of scatter entries per request
      */
     SharedReceiveQueue createSharedReceiveQueue(int requests, int segments);
 
-    /** Makes a way to a port for UD and DC. */
+    /** Creates the address of a port for UD and DC. */
     AddressHandle createAddressHandle(AddressVector vector);
 
-    /** Closes it; fails with EBUSY while anything made from it is open. */
+    /** Closes it; fails with EBUSY while an object created from it is open. */
     @Override
     void close();
 }

@@ -4,12 +4,12 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What a queue pair shall be. Make one with {@link #of} and change it with the {@code with} methods.
+ * The properties of a new queue pair. Start with {@link #of} and change it with the {@code with} methods.
  *
  * @param type its kind
- * @param sendQueue where sends complete
- * @param receiveQueue where receives complete
- * @param shared where receive requests come from, if not from an own queue
+ * @param sendQueue the completion queue of sends
+ * @param receiveQueue the completion queue of receives
+ * @param shared the shared receive queue, if it has none of its own
  * @param maxSends outstanding send requests
  * @param maxReceives outstanding receive requests
  * @param maxSegments scatter-gather entries of a request
@@ -38,8 +38,7 @@ public record QueuePairSpec(
                     + " bytes inline");
         }
         if (type == QueuePairType.DC_TARGET && shared.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "a DC target takes receive requests from a shared receive queue: give it one by withShared");
+            throw new IllegalArgumentException("a DC target needs a shared receive queue: give it one with withShared");
         }
     }
 
@@ -54,13 +53,13 @@ public record QueuePairSpec(
                 QueuePairType.DC_TARGET, completions, completions, Optional.of(shared), 1, 0, 1, 0, key);
     }
 
-    /** The same with another queue for completed receives. */
+    /** The same with another completion queue for receives. */
     public QueuePairSpec withReceiveQueue(CompletionQueue queue) {
         return new QueuePairSpec(
                 type, sendQueue, queue, shared, maxSends, maxReceives, maxSegments, maxInline, targetKey);
     }
 
-    /** The same with receive requests from a shared queue. */
+    /** The same with a shared receive queue. */
     public QueuePairSpec withShared(SharedReceiveQueue queue) {
         return new QueuePairSpec(
                 type, sendQueue, receiveQueue, Optional.of(queue), maxSends, 0, maxSegments, maxInline, targetKey);
@@ -72,7 +71,7 @@ public record QueuePairSpec(
                 type, sendQueue, receiveQueue, shared, sends, receives, maxSegments, maxInline, targetKey);
     }
 
-    /** The same with this many scatter-gather entries a request. */
+    /** The same with this many scatter-gather entries per request. */
     public QueuePairSpec withSegments(int segments) {
         return new QueuePairSpec(
                 type, sendQueue, receiveQueue, shared, maxSends, maxReceives, segments, maxInline, targetKey);

@@ -1,8 +1,8 @@
 package dev.rackcall.verbs;
 
-/** States of a queue pair (enum ibv_qp_state, in the same order but for SQD, which is not offered). */
+/** States of a queue pair (enum ibv_qp_state, in the same order, without SQD). */
 public enum QueuePairState {
-    /** Just made, or reset: nothing may be posted. */
+    /** New, or reset: nothing may be posted. */
     RESET(0),
     /** Receive requests may be posted; nothing is received yet. */
     INIT(1),
@@ -10,9 +10,12 @@ public enum QueuePairState {
     READY_TO_RECEIVE(2),
     /** Ready to send, too. */
     READY_TO_SEND(3),
-    /** UD only: a send request failed; sends are flushed, receiving goes on. Back with {@link QueuePair#toReadyToSend}. */
+    /**
+     * UD only: a send request failed; sends are flushed, receiving continues. {@link QueuePair#toReadyToSend} recovers
+     * it.
+     */
     SEND_QUEUE_ERROR(5),
-    /** All requests are flushed. Back with {@link QueuePair#toReset}. */
+    /** All requests are flushed. {@link QueuePair#toReset} recovers it. */
     ERROR(6);
 
     private final int code;
@@ -36,7 +39,7 @@ public enum QueuePairState {
         throw new IllegalArgumentException("unknown queue pair state " + code);
     }
 
-    /** Whether a program may lead a queue pair of this kind from this state to that one. */
+    /** Whether a program may change a queue pair of this kind from this state to that one. */
     public boolean leadsTo(QueuePairState next, QueuePairType type) {
         return switch (next) {
             case RESET -> true;
@@ -51,14 +54,14 @@ public enum QueuePairState {
     /**
      * For a provider.
      *
-     * @throws VerbsException if {@link #leadsTo} says no
+     * @throws VerbsException if {@link #leadsTo} returns false
      */
     public void requireLeadsTo(QueuePairState next, QueuePairType type, int number) {
         if (!leadsTo(next, type)) {
             throw new VerbsException(
                     type + " queue pair " + number + " is " + this + " and cannot become " + next,
                     VerbsErrno.EINVAL,
-                    "the way is RESET, INIT, READY_TO_RECEIVE, READY_TO_SEND");
+                    "the order is RESET, INIT, READY_TO_RECEIVE, READY_TO_SEND");
         }
     }
 }

@@ -4,14 +4,17 @@ package dev.rackcall.verbs;
 public enum QueuePairType {
     /** Reliable and connected: ordered, each message arrives once. All operations. */
     RC,
-    /** Unreliable datagrams: SEND only, one packet a message, to any peer by address handle. The receiver sees 40 bytes of header first. */
+    /**
+     * Unreliable datagrams: SEND only, one packet per message, to any peer by address handle. A 40-byte header precedes
+     * the received message.
+     */
     UD,
     /**
-     * Dynamically connected, the sending side: reliable, all operations, the peer's target is named in each work request. Has no receive
-     * queue.
+     * Dynamically connected, sending side: reliable, all operations. Each work request names the peer's target. Has no
+     * receive queue.
      */
     DC_INITIATOR,
-    /** Dynamically connected, the receiving side: takes from any initiator that knows its key; receives from a shared receive queue. */
+    /** Dynamically connected, receiving side: serves any initiator with its key; uses a shared receive queue. */
     DC_TARGET;
 
     /** Whether it has a send queue. */
@@ -29,7 +32,7 @@ public enum QueuePairType {
         return this == UD || this == DC_INITIATOR;
     }
 
-    /** Whether such a queue pair can do this. */
+    /** Whether such a queue pair supports this operation. */
     public boolean allows(Opcode opcode) {
         return switch (this) {
             case RC, DC_INITIATOR -> true;

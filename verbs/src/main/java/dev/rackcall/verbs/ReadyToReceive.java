@@ -4,14 +4,15 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What a queue pair needs to become READY_TO_RECEIVE. Make one with {@link #from} (RC) or {@link #unconnected} (UD, DC).
+ * The attributes that a queue pair needs for the READY_TO_RECEIVE state. Start with {@link #from} (RC) or
+ * {@link #unconnected} (UD, DC).
  *
- * @param path the way to the peer (RC)
- * @param pathMtu packet payload on the way
+ * @param path the address of the peer (RC)
+ * @param pathMtu maximum packet payload
  * @param peer the peer's queue pair number (RC)
- * @param firstPacket number of the first packet that is expected, 24 bits; the peer's {@link ReadyToSend#firstPacket}
- * @param maxReadAtomic READs and atomics of the peer that are served at a time
- * @param rnrTimer code of the pause that a peer makes when no receive request was there (14 is 1.28 ms; see ibv_modify_qp(3))
+ * @param firstPacket number of the first expected packet, 24 bits; the peer's {@link ReadyToSend#firstPacket}
+ * @param maxReadAtomic concurrent READs and atomics that it serves for the peer
+ * @param rnrTimer code of the peer's pause if no receive request was posted (14 is 1.28 ms; see ibv_modify_qp(3))
  */
 public record ReadyToReceive(
         Optional<AddressVector> path, Mtu pathMtu, int peer, int firstPacket, int maxReadAtomic, int rnrTimer) {
@@ -26,12 +27,15 @@ public record ReadyToReceive(
         }
     }
 
-    /** From this queue pair over this path: 1024 bytes a packet, first packet 0, 16 reads at a time, RNR pause 0.64 ms. */
+    /**
+     * From this queue pair over this path: 1024 bytes per packet, first packet 0, 16 concurrent reads, RNR pause 0.64
+     * ms.
+     */
     public static ReadyToReceive from(AddressVector path, int peer) {
         return new ReadyToReceive(Optional.of(path), Mtu.MTU_1024, peer, 0, 16, 12);
     }
 
-    /** From anybody (UD, DC). */
+    /** From any peer (UD, DC). */
     public static ReadyToReceive unconnected() {
         return new ReadyToReceive(Optional.empty(), Mtu.MTU_1024, 0, 0, 16, 12);
     }
@@ -46,7 +50,7 @@ public record ReadyToReceive(
                 "RC queue pair " + number + " has no peer", VerbsErrno.EINVAL, "use ReadyToReceive.from(path, peer)"));
     }
 
-    /** The same with another packet payload. */
+    /** The same with another maximum packet payload. */
     public ReadyToReceive withMtu(Mtu mtu) {
         return new ReadyToReceive(path, mtu, peer, firstPacket, maxReadAtomic, rnrTimer);
     }
@@ -56,7 +60,7 @@ public record ReadyToReceive(
         return new ReadyToReceive(path, pathMtu, peer, number, maxReadAtomic, rnrTimer);
     }
 
-    /** The same with this many READs and atomics at a time. */
+    /** The same with this many concurrent READs and atomics. */
     public ReadyToReceive withMaxReadAtomic(int requests) {
         return new ReadyToReceive(path, pathMtu, peer, firstPacket, requests, rnrTimer);
     }

@@ -1,17 +1,17 @@
 package dev.rackcall.verbs;
 
 /**
- * What a queue pair needs to become READY_TO_SEND. Start with {@link #defaults}.
+ * The attributes that a queue pair needs for the READY_TO_SEND state. Start with {@link #defaults}.
  *
- * @param firstPacket number of its first packet, 24 bits; choose it at random when a queue pair is connected again, or packets of its
- *     former life may be taken for new ones
+ * @param firstPacket number of its first packet, 24 bits; choose it at random for a reconnected queue pair, otherwise
+ *     packets of the old connection may be mistaken for new ones
  * @param timeout code of the time to wait for an answer: 4.096 us * 2^timeout; 14 is 67 ms
- * @param retries tries after the first one when the peer does not answer, 0-6 (7 never ends on some devices)
- * @param rnrRetries tries after the first one when the peer has no receive request, 0-6; 7 never ends
- * @param maxReadAtomic own READs and atomics that are under way at a time
+ * @param retries retries if the peer does not answer, 0-6 (7 never ends on some devices)
+ * @param rnrRetries retries if the peer has no receive request, 0-6; 7 never ends
+ * @param maxReadAtomic concurrent READs and atomics of its own
  */
 public record ReadyToSend(int firstPacket, int timeout, int retries, int rnrRetries, int maxReadAtomic) {
-    /** For {@link #rnrRetries}: wait for ever. */
+    /** For {@link #rnrRetries}: retry without limit. */
     public static final int RNR_FOR_EVER = 7;
 
     /** Checks the ranges. */
@@ -26,7 +26,7 @@ public record ReadyToSend(int firstPacket, int timeout, int retries, int rnrRetr
         }
     }
 
-    /** First packet 0, 67 ms, 6 retries, RNR retries for ever, 16 reads at a time. */
+    /** First packet 0, 67 ms, 6 retries, unlimited RNR retries, 16 concurrent reads. */
     public static ReadyToSend defaults() {
         return new ReadyToSend(0, 14, 6, RNR_FOR_EVER, 16);
     }
@@ -36,17 +36,17 @@ public record ReadyToSend(int firstPacket, int timeout, int retries, int rnrRetr
         return new ReadyToSend(number, timeout, retries, rnrRetries, maxReadAtomic);
     }
 
-    /** The same with this patience for a peer that does not answer. */
+    /** The same with this timeout and this many retries for a peer that does not answer. */
     public ReadyToSend withRetries(int timeoutCode, int tries) {
         return new ReadyToSend(firstPacket, timeoutCode, tries, rnrRetries, maxReadAtomic);
     }
 
-    /** The same with this patience for a peer without receive requests. */
+    /** The same with this many retries for a peer without receive requests. */
     public ReadyToSend withRnrRetries(int tries) {
         return new ReadyToSend(firstPacket, timeout, retries, tries, maxReadAtomic);
     }
 
-    /** The same with this many READs and atomics at a time. */
+    /** The same with this many concurrent READs and atomics. */
     public ReadyToSend withMaxReadAtomic(int requests) {
         return new ReadyToSend(firstPacket, timeout, retries, rnrRetries, requests);
     }

@@ -8,8 +8,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Where a message shall go: a reusable struct ibv_recv_wr with room for its segments. Posting copies it, so one object serves any number of
- * posts. Belongs to one thread at a time.
+ * The memory for a received message: a reusable struct ibv_recv_wr with room for its segments. Posting copies it, so
+ * one object serves any number of posts. Only one thread may use it at a time.
  */
 public final class ReceiveRequest {
     private static final long NEXT = IbvRecvWr.NEXT;
@@ -35,7 +35,10 @@ public final class ReceiveRequest {
         return new ReceiveRequest(maxSegments);
     }
 
-    /** Starts anew: this id, no segments. A receive without segments takes empty messages and WRITEs with immediate. */
+    /**
+     * Resets it to this id and no segments. A receive without segments accepts empty messages and WRITEs with
+     * immediate.
+     */
     public ReceiveRequest start(long id) {
         struct.set(JAVA_LONG, 0, id);
         segments.clear();
@@ -50,14 +53,14 @@ public final class ReceiveRequest {
         return this;
     }
 
-    /** Adds a segment by raw numbers; the device checks them when a message comes. */
+    /** Adds a segment by raw numbers; the device checks them when a message arrives. */
     public ReceiveRequest into(long address, int length, int localKey) {
         segments.add(address, length, localKey);
         struct.set(JAVA_INT, COUNT, segments.count());
         return this;
     }
 
-    /** What its completion will carry. */
+    /** The id of its completion. */
     public long id() {
         return struct.get(JAVA_LONG, 0);
     }

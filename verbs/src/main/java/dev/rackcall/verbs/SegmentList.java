@@ -41,7 +41,7 @@ final class SegmentList {
 
     void add(long address, int length, int key) {
         if (count == capacity) {
-            throw new IllegalStateException("this request was made for " + capacity + " segments; make it for more");
+            throw new IllegalStateException("this request has room for " + capacity + " segments; create it with more");
         }
         long entry = start + count * ENTRY_BYTES;
         struct.set(JAVA_LONG, entry, address);

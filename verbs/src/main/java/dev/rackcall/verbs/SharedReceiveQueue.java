@@ -1,9 +1,9 @@
 package dev.rackcall.verbs;
 
-/** Receive requests that several queue pairs take from. */
+/** Receive requests for several queue pairs. */
 public interface SharedReceiveQueue extends AutoCloseable {
     /**
-     * Adds a receive request; the request object may be used again at once.
+     * Adds a receive request; the request object may be reused at once.
      *
      * @return false if the queue is full
      */

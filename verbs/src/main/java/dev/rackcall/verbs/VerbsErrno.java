@@ -22,7 +22,7 @@ public final class VerbsErrno {
     public static final int ENODEV = 19;
     /** Not a valid value or not a valid state. */
     public static final int EINVAL = 22;
-    /** No system call for it: the kernel has no RDMA. */
+    /** No such system call: the kernel has no RDMA. */
     public static final int ENOSYS = 38;
     /** Not supported by this device. */
     public static final int EOPNOTSUPP = 95;
@@ -32,7 +32,7 @@ public final class VerbsErrno {
     public static final int EADDRNOTAVAIL = 99;
     /** The network is down. */
     public static final int ENETDOWN = 100;
-    /** Too late. */
+    /** Timed out. */
     public static final int ETIMEDOUT = 110;
 
     private static final Map<Integer, String> NAMES = Map.ofEntries(

@@ -10,9 +10,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * A send request: a reusable struct ibv_send_wr with room for its segments and inline bytes. An operation ({@link #send}, {@link #write} and
- * so on) starts it anew; the other methods add to it. Posting copies it, so one object serves any number of posts, and fields may be changed
- * between posts. Belongs to one thread at a time. Allocates nothing after it was made.
+ * A send request: a reusable struct ibv_send_wr with room for its segments and inline bytes. An operation
+ * ({@link #send}, {@link #write} and so on) resets it; the other methods add to it. Posting copies it, so one object
+ * serves any number of posts, and fields may be changed between posts. Only one thread may use it at a time. It
+ * allocates nothing after creation.
  *
  * {@snippet :
  * WorkRequest request = WorkRequest.create(1, 0);
@@ -22,9 +23,9 @@ import java.util.Optional;
  * }
  */
 public final class WorkRequest {
-    /** Flag (enum ibv_send_flags): waits until the READs and atomics before it are done. */
+    /** Flag (enum ibv_send_flags): wait until all earlier READs and atomics are done. */
     public static final int FENCE = VerbsConstants.IBV_SEND_FENCE;
-    /** Flag: makes a completion. */
+    /** Flag: produce a completion. */
     public static final int SIGNALED = VerbsConstants.IBV_SEND_SIGNALED;
     /** Flag: the receiver's completion counts as solicited. */
     public static final int SOLICITED = VerbsConstants.IBV_SEND_SOLICITED;
@@ -76,7 +77,7 @@ public final class WorkRequest {
         return start(Opcode.SEND);
     }
 
-    /** A SEND with 32 bits beside the message. */
+    /** A SEND with immediate data. */
     public WorkRequest sendWithImmediate(int immediate) {
         return start(Opcode.SEND_WITH_IMMEDIATE).immediate(immediate);
     }
@@ -86,83 +87,86 @@ public final class WorkRequest {
         return start(Opcode.WRITE).remote(remoteAddress, remoteKey);
     }
 
-    /** A WRITE that also consumes a receive request at the peer and delivers 32 bits. */
+    /** A WRITE that also consumes a receive request at the peer and delivers immediate data. */
     public WorkRequest writeWithImmediate(long remoteAddress, int remoteKey, int immediate) {
         return start(Opcode.WRITE_WITH_IMMEDIATE)
                 .remote(remoteAddress, remoteKey)
                 .immediate(immediate);
     }
 
-    /** A READ from this address of the peer into the segments, which need the right LOCAL_WRITE. */
+    /** A READ from this address of the peer into the segments, which need the LOCAL_WRITE right. */
     public WorkRequest read(long remoteAddress, int remoteKey) {
         return start(Opcode.READ).remote(remoteAddress, remoteKey);
     }
 
-    /** If the 8 bytes at this aligned address are {@code expected} they become {@code desired}; the old value comes into the segment. */
+    /**
+     * If the 8 bytes at this aligned address equal {@code expected}, replaces them by {@code desired}; the segment
+     * receives the old value.
+     */
     public WorkRequest compareAndSwap(long remoteAddress, int remoteKey, long expected, long desired) {
         return start(Opcode.COMPARE_AND_SWAP).atomic(remoteAddress, remoteKey, expected, desired);
     }
 
-    /** Adds to the 8 bytes at this aligned address; the old value comes into the segment. */
+    /** Adds to the 8 bytes at this aligned address; the segment receives the old value. */
     public WorkRequest fetchAndAdd(long remoteAddress, int remoteKey, long addend) {
         return start(Opcode.FETCH_AND_ADD).atomic(remoteAddress, remoteKey, addend, 0);
     }
 
-    /** Adds a part of a region: what to send or write, or where the result of a READ or an atomic goes. */
+    /** Adds a part of a region: data to send or write, or memory for the result of a READ or an atomic. */
     public WorkRequest from(MemoryRegion region, long offset, int length) {
         segments.add(region, offset, length);
         return counted();
     }
 
-    /** Adds a segment by raw numbers; the device checks them when it works on the request. */
+    /** Adds a segment by raw numbers; the device checks them when it processes the request. */
     public WorkRequest from(long address, int length, int localKey) {
         segments.add(address, length, localKey);
         return counted();
     }
 
-    /** Takes these bytes, of any memory, into the request itself, instead of segments; they are copied now. */
+    /** Copies these bytes, from any memory, into the request now, instead of segments. */
     public WorkRequest inline(MemorySegment memory, long offset, int length) {
         MemorySegment.copy(memory, offset, inline, 0, length);
         return inlined(length);
     }
 
-    /** Takes these 8 bytes in the machine's byte order into the request itself. */
+    /** Copies these 8 bytes in the machine's byte order into the request. */
     public WorkRequest inline(long word) {
         inline.set(JAVA_LONG, 0, word);
         return inlined(Long.BYTES);
     }
 
-    /** The number that the completion carries. */
+    /** Sets the id of the completion. */
     public WorkRequest id(long id) {
         struct.set(JAVA_LONG, 0, id);
         return this;
     }
 
-    /** Makes a completion. Without this flag only a failure makes one. */
+    /** Produces a completion. Without this flag only a failure does. */
     public WorkRequest signaled() {
         return flag(SIGNALED);
     }
 
-    /** Waits until the READs and atomics that were posted before are done. */
+    /** Waits until all READs and atomics posted earlier are done. */
     public WorkRequest fenced() {
         return flag(FENCE);
     }
 
-    /** Lets the receiver's completion count as solicited. */
+    /** Makes the receiver's completion solicited. */
     public WorkRequest solicited() {
         return flag(SOLICITED);
     }
 
-    /** Where it goes: UD, with the receiver's queue key. */
+    /** Sets the destination (UD) with the receiver's queue key. */
     public WorkRequest to(AddressHandle handle, int queuePair, int queueKey) {
         struct.set(JAVA_INT, REMOTE_QP, queuePair);
         struct.set(JAVA_INT, REMOTE_QUEUE_KEY, queueKey);
         return toTarget(handle, queuePair, queueKey);
     }
 
-    /** Where it goes: DC, with the target's key. */
+    /** Sets the destination (DC) with the target's key. */
     public WorkRequest toTarget(AddressHandle handle, int target, long targetKey) {
-        // An Optional a handle would be garbage on the posting path; the same destination again needs none.
+        // Posting must not allocate: the same destination again needs no new Optional.
         if (destination.isEmpty() || destination.get() != handle) {
             destination = Optional.of(handle);
         }
@@ -171,7 +175,7 @@ public final class WorkRequest {
         return this;
     }
 
-    /** What its completion will carry. */
+    /** The id of its completion. */
     public long id() {
         return struct.get(JAVA_LONG, 0);
     }
@@ -181,12 +185,12 @@ public final class WorkRequest {
         return Opcode.ofCode(struct.get(JAVA_INT, OPCODE));
     }
 
-    /** The flags, see the constants of this class. */
+    /** The flags; see the constants of this class. */
     public int flags() {
         return struct.get(JAVA_INT, FLAGS);
     }
 
-    /** The 32 bits beside the message. */
+    /** The immediate data. */
     public int immediate() {
         return NetworkOrder.toInt(struct.get(JAVA_INT, IMMEDIATE));
     }
@@ -231,12 +235,12 @@ public final class WorkRequest {
         return segments.key(index);
     }
 
-    /** The memory of the inline bytes; the first segment says how many are used. */
+    /** The memory of the inline bytes; the length of the first segment is their number. */
     public MemorySegment inlineMemory() {
         return inline;
     }
 
-    /** Where it goes, for UD and DC. */
+    /** The destination, for UD and DC. */
     public Optional<AddressHandle> destination() {
         return destination;
     }
@@ -256,12 +260,12 @@ public final class WorkRequest {
         return struct;
     }
 
-    /** For a provider: its own pointer of a UD destination, which lies where a WRITE has its remote address. */
+    /** For a provider: sets its own pointer for a UD destination, at the offset of a WRITE's remote address. */
     public void nativeDestination(long pointer) {
         struct.set(JAVA_LONG, HANDLE, pointer);
     }
 
-    /** For a provider: the struct of the request that is posted together with this one, after it; 0 for none. */
+    /** For a provider: sets the struct of the next request of a list; 0 for none. */
     public void nativeNext(long pointer) {
         struct.set(JAVA_LONG, NEXT, pointer);
     }
@@ -310,22 +314,23 @@ public final class WorkRequest {
     }
 
     /**
-     * For a provider: what can be said at the moment of posting because it can never work.
+     * For a provider: rejects requests that can never succeed.
      *
-     * @throws VerbsException if the operation, an atomic's alignment, the number of segments or the inline length does not fit
+     * @throws VerbsException if the operation, an atomic's alignment, the number of segments or the inline length does
+     *     not fit
      */
     public void requireFits(QueuePairSpec spec, int maxInline, int queuePair) {
         if (!spec.type().allows(opcode())) {
-            throw misfit(queuePair, "a " + spec.type() + " queue pair cannot do it");
+            throw misfit(queuePair, "a " + spec.type() + " queue pair does not support it");
         }
         boolean carriesBytes = (flags() & INLINE) != 0;
         if (carriesBytes && segmentLength(0) > maxInline) {
             throw misfit(
                     queuePair,
-                    segmentLength(0) + " bytes inline exceed its " + maxInline + ": make it with more (withInline)");
+                    segmentLength(0) + " bytes inline exceed its " + maxInline + ": create it with more (withInline)");
         }
         if (carriesBytes && opcode().isReadOrAtomic()) {
-            throw misfit(queuePair, "its result cannot be inline: give it a segment");
+            throw misfit(queuePair, "its result cannot be inline: add a segment");
         }
         if (opcode().isAtomic() && (remoteAddress() & 7) != 0) {
             throw misfit(queuePair, "address " + Long.toHexString(remoteAddress()) + " is not aligned to 8 bytes");
@@ -333,7 +338,7 @@ public final class WorkRequest {
         if (segments() > spec.maxSegments()) {
             throw misfit(
                     queuePair,
-                    segments() + " segments exceed its " + spec.maxSegments() + ": make it with more (withSegments)");
+                    segments() + " segments exceed its " + spec.maxSegments() + ": create it with more (withSegments)");
         }
         if (spec.type().isAddressedPerRequest() && destination.isEmpty()) {
             throw misfit(queuePair, "name a destination");

@@ -16,10 +16,16 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** One end of a test: an open device with a protection domain, memory and a completion queue. Closes what it made in reverse order. */
+/**
+ * One end of a test: an open device with a protection domain, memory and a completion queue. Closes what it made in
+ * reverse order.
+ */
 public final class Bench implements AutoCloseable {
     public static final long PATIENCE_NANOS = 20_000_000_000L;
-    /** For peers that answer: on a busy machine, a peer may get no processor for longer than the half second of the defaults. Here it is seven. */
+    /**
+     * For peers that answer: on a busy machine, a peer may get no processor for longer than the half second of the
+     * defaults. Here it is seven.
+     */
     public static final ReadyToSend PATIENT = ReadyToSend.defaults().withRetries(18, 6);
 
     public static final int MEMORY_BYTES = 64 << 10;

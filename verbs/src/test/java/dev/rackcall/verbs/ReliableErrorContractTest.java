@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What reliable connected queue pairs do when something is wrong: keys, bounds, rights, missing receives, peers that are gone. */
+/**
+ * What reliable connected queue pairs do when something is wrong: keys, bounds, rights, missing receives, peers that
+ * are gone.
+ */
 @ParameterizedClass(name = "{0}")
 @MethodSource("dev.rackcall.verbs.ContractDevices#all")
 class ReliableErrorContractTest {

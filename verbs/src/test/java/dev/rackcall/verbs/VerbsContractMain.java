@@ -11,8 +11,9 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
- * Runs the contract suite from a plain java command, for machines without Maven: {@code java -cp ... VerbsContractMain [device [ports]]}; with {@code ports} the
- * network interface of a real device is taken down and brought up again. Ends with status 0 and a line VERBS CONTRACT OK, or with 1 and the failures.
+ * Runs the contract suite from a plain java command, for machines without Maven:
+ * {@code java -cp ... VerbsContractMain [device [ports]]}; with {@code ports} the network interface of a real device is
+ * taken down and brought up again. Ends with status 0 and a line VERBS CONTRACT OK, or with 1 and the failures.
  */
 public final class VerbsContractMain {
     private VerbsContractMain() {}

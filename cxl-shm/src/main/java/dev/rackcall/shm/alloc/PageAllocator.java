@@ -3,43 +3,46 @@ package dev.rackcall.shm.alloc;
 import java.util.function.LongSupplier;
 
 /**
- * Hands out runs of pages to one participant. In front of the {@link PageRuns} that all participants share is a cache of runs that this process has
- * freed, so that the common case costs the same whatever the table looks like; the others can take those when they need them. The cache is
- * guarded by a Java lock, which dies with the process; nothing else holds a lock. Thread-safe.
+ * Hands out runs of pages to one participant. All participants share the {@link PageRuns}; in front of them, each
+ * process caches runs that it has freed, so that the common case has a constant cost. Other participants can take
+ * cached runs when memory is short. A Java lock guards the cache and dies with the process; there is no lock in shared
+ * memory. Thread-safe.
  */
 public final class PageAllocator {
-    /** A process may keep an eighth of the arena in its cache, but always a few pages. */
+    /** A process may cache an eighth of the arena, and always a few pages. */
     private static final int CACHE_SHARE = 8;
 
     private static final int MIN_CACHE_PAGES = 16;
 
-    /** Looks at an arena that seems full, as long as each meets somebody who is just claiming or freeing. */
+    /** How often to sweep an arena that seems full, while other participants are claiming or freeing pages. */
     private static final int MAX_SWEEPS = 32;
 
     /** No page. */
     public static final int NONE = PageRuns.NONE;
 
-    /** Who is told with which generation Refs into a run are to be followed from now on. */
+    /** Learns the current generation of each run's Refs. */
     public interface Observer {
-        /** Of those who see the page table themselves. */
+        /** For participants that see the page table themselves. */
         Observer NONE = (page, pages, generation) -> {};
 
-        /** Before the run is handed out, or after its Refs have gone stale and before it can be handed out again. */
+        /**
+         * Called before the run is handed out, and after its Refs became stale but before it can be handed out again.
+         */
         void changed(int page, int pages, int generation);
     }
 
     private final PageRuns runs;
     /** Pages that are backed by memory now. */
     private final LongSupplier usablePages;
-    /** Whether others allocate from the same table, and may take what is in the cache. */
+    /** Whether other participants allocate from the table and may take cached runs. */
     private final boolean isShared;
 
     private final Observer observer;
 
     private final RunCache cache = new RunCache();
-    /** Where the next search begins; only the lowest free page that this process knows of, no promise. */
+    /** Where the next search begins: the lowest free page that this process knows of. Only a hint. */
     private int hint;
-    /** Somebody was faster during the last search. */
+    /** Whether another participant won a race during the last search. */
     private boolean lostRace;
 
     private PageAllocator(PageTable table, int owner, LongSupplier usablePages, boolean isShared, Observer observer) {
@@ -49,19 +52,21 @@ public final class PageAllocator {
         this.isShared = isShared;
     }
 
-    /** For a table that others allocate from too. */
+    /** For a table from which other participants allocate too. */
     public static PageAllocator sharing(PageTable table, int owner, LongSupplier usablePages) {
         return new PageAllocator(table, owner, usablePages, true, Observer.NONE);
     }
 
-    /** For a table that is this process's alone. */
+    /** For a table that only this process uses. */
     public static PageAllocator alone(PageTable table, int owner, LongSupplier usablePages, Observer observer) {
         return new PageAllocator(table, owner, usablePages, false, observer);
     }
 
     // ---- allocating
 
-    /** The {@link PageRun} of {@code length} pages, or {@link PageRun#NONE} if there seems to be none among the usable pages. */
+    /**
+     * Allocates a {@link PageRun} of {@code length} pages; {@link PageRun#NONE} if the usable pages seem to have none.
+     */
     public synchronized long allocate(int length) {
         long run = takeCached(length);
         if (run == PageRun.NONE) {
@@ -82,7 +87,7 @@ public final class PageAllocator {
     }
 
     /**
-     * As {@link #allocate(int)}, of pages that begin at {@code first} or some multiple of {@code step} behind it.
+     * As {@link #allocate(int)}, for pages that begin at {@code first} or a multiple of {@code step} behind it.
      *
      * @param length more than the cache keeps
      */
@@ -109,8 +114,8 @@ public final class PageAllocator {
     }
 
     /**
-     * As {@link #allocate}, when that found nothing: also takes what others have freed and keep, waits for those who are just claiming or freeing,
-     * and looks at the whole table for that.
+     * Allocates after {@link #allocate} found nothing. Takes runs that other participants have cached, waits for those
+     * that are just being claimed or freed, and scans the whole table.
      */
     public synchronized long allocateFromOthers(int length) {
         for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
@@ -128,7 +133,7 @@ public final class PageAllocator {
 
     private long takeCached(int length) {
         long run = cache.pop(length);
-        // It may be somebody else's by now, or this process was taken for dead.
+        // Another participant may have taken the run, or reclaimed it because it took this process for dead.
         while (run != PageRun.NONE && !(isShared ? runs.revive(run, length) : runs.isUntouched(run, length))) {
             run = cache.pop(length);
         }
@@ -142,7 +147,7 @@ public final class PageAllocator {
         return run == PageRun.NONE && from > 0 ? claimWithin(0, Math.min(pages, from + length - 1), length) : run;
     }
 
-    /** Passes over each page once: a run that somebody else got first is looked for behind what he has. */
+    /** Passes over each page once: after a lost race the search continues behind the other participant's run. */
     private long claimWithin(int from, int to, int length) {
         int page = runs.find(from, to, length);
         while (page >= 0) {
@@ -159,12 +164,12 @@ public final class PageAllocator {
 
     // ---- freeing
 
-    /** Frees the run at {@code head} if it still is this process's, and of that generation; returns whether it was. */
+    /** Frees the run at {@code head} if this process still owns it in that generation. Returns whether it did. */
     public boolean free(int head, int generation) {
         return free(head, runs.mine(head, generation));
     }
 
-    /** As {@link #free(int, int)}, if it also is of that epoch. */
+    /** As {@link #free(int, int)}, if the epoch matches too. */
     public boolean free(int head, int generation, int epoch) {
         return free(head, mine(head, generation, epoch));
     }
@@ -183,7 +188,7 @@ public final class PageAllocator {
                 && length > 0
                 && length <= runs.pages() - head
                 && cache.hasRoom(length, Math.max(MIN_CACHE_PAGES, usable() / CACHE_SHARE));
-        // From here on nobody can adopt the run, and Refs into it are stale.
+        // From here on the run cannot be adopted, and Refs into it are stale.
         long retired = keep && isShared ? runs.retire(head, entry) : runs.renew(head, entry);
         if (retired == 0) {
             return false;
@@ -203,8 +208,9 @@ public final class PageAllocator {
     }
 
     /**
-     * Makes Refs into a run stale; the {@link PageRun} that takes its place, of the same pages. NONE if it is not this process's; blocked, with its pages freed, if they had to be claimed
-     * anew and somebody else was faster.
+     * Makes Refs into a run stale and returns the {@link PageRun} that replaces it, on the same pages. Returns NONE if
+     * this process does not own the run. Returns a blocked run, with the pages freed, if they had to be claimed anew
+     * and another participant got one.
      */
     public long renew(int head, int generation, int epoch) {
         long entry = mine(head, generation, epoch);
@@ -223,7 +229,7 @@ public final class PageAllocator {
         return PageRun.isBlocked(run) ? run : handOut(run, length);
     }
 
-    /** Gives cached runs back to the table, for whoever needs their pages in another shape. */
+    /** Returns cached runs to the table, so that their pages can form other runs. */
     synchronized void flush() {
         for (int length = 1; length <= RunCache.MAX_LENGTH; length++) {
             for (long run = takeCached(length); run != PageRun.NONE; run = takeCached(length)) {
@@ -249,8 +255,8 @@ public final class PageAllocator {
     }
 
     /**
-     * Frees every run of a participant that is dead for good; returns how many. May be killed, repeated, and run by several at once: each run
-     * becomes this participant's before it is freed. Looks at the whole table once.
+     * Frees every run of a dead participant and returns how many. May be killed, repeated, and called by several
+     * processes at once: each run first becomes this participant's own. Scans the whole table.
      */
     public int reclaim(int dead) {
         int freed = 0;
@@ -259,10 +265,11 @@ public final class PageAllocator {
         while (page < pages) {
             int held = runs.isHeadOf(page, dead) ? reclaim(page, dead) : 0;
             if (held == 0) {
-                // The dead may have freed a page and not said so.
+                // The dead process may have freed a page without updating the hint.
                 runs.unhide(page++);
             } else {
-                // Behind it, whatever stands there now: who writes into the table must not make this go on and on.
+                // Continue behind the run, whatever the entries say now. A participant that writes into the table must
+                // not prolong the scan.
                 page += held;
                 freed++;
             }
@@ -291,7 +298,7 @@ public final class PageAllocator {
         return runs.length(head);
     }
 
-    /** Pages that nobody uses, also those that somebody keeps for his next allocation. Looks at the whole table. */
+    /** Pages that are not in use, including those cached by any participant. Scans the whole table. */
     public synchronized long freePages() {
         return (isShared ? 0L : cache.pages()) + runs.unusedPages(usable());
     }

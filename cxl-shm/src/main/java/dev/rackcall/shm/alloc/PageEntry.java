@@ -1,7 +1,7 @@
 package dev.rackcall.shm.alloc;
 
 /**
- * One entry of an arena's page table: who has the page.
+ * One entry of an arena's page table: which participant owns the page.
  *
  * <pre>
  *  63 62 61        50 49              32 31        24 23                      0
@@ -10,13 +10,18 @@ package dev.rackcall.shm.alloc;
  * +-----+------------+------------------+------------+------------------------+
  * </pre>
  *
- * FREE: nobody's; epoch and generation are above those of the last run that held the page. HEAD: first page of a run of {@code length} pages
- * of participant {@code owner}; Refs into the run carry its generation. TAIL: a further page, {@code distance} pages behind its head; owner
- * and generation are 0. IDLE: a HEAD whose run its owner has freed and keeps for its next allocation, unless somebody else takes it first.
+ * <ul>
+ *   <li>FREE: has no owner. Epoch and generation are above those of the last run that held the page.
+ *   <li>HEAD: the first page of a run of {@code length} pages of participant {@code owner}. Refs into the run carry its
+ *       generation.
+ *   <li>TAIL: a further page, {@code distance} pages behind its head. Owner and generation are 0.
+ *   <li>IDLE: a HEAD whose run its owner has freed and caches. Other participants may take it.
+ * </ul>
  *
- * <p>The epoch is the run's from its claim to its end, so that it says which of the runs with the same head a TAIL belongs to. The generation
- * also rises when the run's Refs are made stale, up to the last one, with which the run ends. So no two uses of a page have the same epoch and generation until
- * the epoch has wrapped around, and whoever compares and sets an entry that he has seen before knows that nothing happened in between.
+ * <p>The epoch stays the same from a run's claim to its end. It tells to which of several runs with the same head a
+ * TAIL belongs. The generation also rises when the run's Refs are made stale; the run ends with the last generation. No
+ * two uses of a page therefore have the same epoch and generation until the epoch wraps around. A successful
+ * compare-and-set from an entry read earlier proves that the page was not reused in between.
  */
 public final class PageEntry {
     public static final int FREE = 0;
@@ -25,7 +30,7 @@ public final class PageEntry {
     public static final int IDLE = 3;
     public static final int MAX_OWNER = 0xfff;
     public static final int MAX_LENGTH = 0xffffff;
-    /** The generation of a run that is on its way out: no Ref has it. */
+    /** The generation of a run that is being freed; no Ref has it. */
     public static final int LAST_GENERATION = 0xff;
 
     private static final int STATE_SHIFT = 62;
@@ -60,22 +65,25 @@ public final class PageEntry {
 
     // ---- what becomes of a HEAD
 
-    /** Of a generation that no Ref has yet. */
+    /** The same run in its next generation, which no Ref has yet. */
     public static long renewed(long head) {
         return head(owner(head), epoch(head), Math.min(generation(head) + 1, LAST_GENERATION), length(head));
     }
 
-    /** Whether one more run of these pages, of the next generation, would be one too many: they must be freed first, which raises their epoch. */
+    /**
+     * Whether the run has used its last generation. Its pages must be freed before their next use, which raises the
+     * epoch.
+     */
     public static boolean isLastUse(long head) {
         return generation(head) + 1 >= LAST_GENERATION;
     }
 
-    /** The same run in other hands, and in use. */
+    /** The same run, in use by another owner. */
     public static long owned(long head, int owner) {
         return head(owner, epoch(head), generation(head), length(head));
     }
 
-    /** The same run, which anybody may take. */
+    /** The same run, cached; every participant may take it. */
     public static long idle(long head) {
         return head | (long) IDLE << STATE_SHIFT;
     }
@@ -99,7 +107,7 @@ public final class PageEntry {
         return (int) (entry >>> EPOCH_SHIFT) & EPOCH_MASK;
     }
 
-    /** By how much the epoch of one entry is ahead of another's, on the circle that epochs are on; negative: behind. */
+    /** By how much the epoch of one entry is ahead of another's, modulo 2^18; negative if it is behind. */
     public static int epochLead(long entry, long other) {
         int unused = Integer.SIZE - EPOCH_BITS;
         return (epoch(entry) - epoch(other)) << unused >> unused;
@@ -122,7 +130,7 @@ public final class PageEntry {
         return state(entry) == HEAD && owner(entry) == owner;
     }
 
-    /** Whether {@code owner} has the run, in use or not. */
+    /** Whether {@code owner} has the run, in use or idle. */
     public static boolean belongsTo(long entry, int owner) {
         return (state(entry) == HEAD || state(entry) == IDLE) && owner(entry) == owner;
     }

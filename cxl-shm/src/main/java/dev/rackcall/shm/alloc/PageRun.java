@@ -1,6 +1,6 @@
 package dev.rackcall.shm.alloc;
 
-/** A run of pages as it was handed out, in one non-negative {@code long}: its first page, its epoch and its generation. */
+/** An allocated run of pages in one non-negative {@code long}: its first page, its epoch and its generation. */
 public final class PageRun {
     /** No run. */
     public static final long NONE = Long.MIN_VALUE;
@@ -26,14 +26,14 @@ public final class PageRun {
         return (int) run & GENERATION_MASK;
     }
 
-    /** What the table must hold for it as long as {@code owner} uses it. */
+    /** The entry that the table holds while {@code owner} uses the run. */
     static long head(long run, int owner, int length) {
         return PageEntry.head(owner, (int) run >>> EPOCH_SHIFT, generation(run), length);
     }
 
-    // ---- what stands in the way of a run
+    // ---- what blocked a claim
 
-    /** No run, because somebody else has {@code page}. */
+    /** No run, because another participant has {@code page}. */
     static long blockedAt(int page) {
         return -1L - page;
     }

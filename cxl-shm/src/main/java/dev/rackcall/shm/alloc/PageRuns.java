@@ -1,24 +1,28 @@
 package dev.rackcall.shm.alloc;
 
 /**
- * What one participant may do with runs of pages, in steps of one compare-and-set each in a {@link PageTable}, so that a process which is
- * killed in between leaves only pages behind that a head with its number leads to; {@link #reclaim} frees them.
+ * The operations of one participant on runs of pages. Each step is one compare-and-set in a {@link PageTable}. A
+ * process that is killed between two steps leaves only pages that a head with its number leads to; {@link #reclaim}
+ * frees them.
  *
- * <p>What makes that safe for any number of processes:
+ * <p>Why this is safe for any number of processes:
  *
  * <ul>
- *   <li>Only the participant that a HEAD names touches the run's tails. Whoever wants a run, to free it, to adopt it, to reclaim it from the
- *       dead or to take it from somebody who has no use for it, first changes its head in one step, which of several can succeed for one only.
- *   <li>That step raises the generation, unless the run stays in use: so a late comer with an old Ref or an old entry fails.
- *   <li>Tails are claimed in ascending and freed in descending order, so those of a half-claimed or half-freed run follow its head without a gap.
- *   <li>Epoch and generation together do not come round: a run whose generations are used up is freed, not kept. So the entry that a step expects was there all the
- *       time since it was read.
- *   <li>All tails have the epoch of their run, and freed pages one above it, which a later run's is not below. So even a participant that
- *       was taken for dead while it lived, and goes on, frees no tail of a later run.
+ *   <li>Only the participant that a HEAD names touches the run's tails. To free, adopt, reclaim or take a run, a
+ *       participant first changes its head in one step, which only one of several can win.
+ *   <li>That step raises the generation, unless the run stays in use. A late participant with an old Ref or an old
+ *       entry therefore fails.
+ *   <li>Tails are claimed in ascending and freed in descending order. The tails of a half-claimed or half-freed run
+ *       follow its head without a gap.
+ *   <li>Epoch and generation together do not repeat, since a run that has used up its generations is freed and not
+ *       cached. The entry that a step expects was therefore there all the time since it was read.
+ *   <li>All tails have the epoch of their run, and freed pages one above it. A later run's epoch is not below that. A
+ *       participant that was taken for dead while it lived, and continues, therefore frees no tail of a later run.
  * </ul>
  *
- * <p>Whatever the entries hold, no method looks outside the table, or at more entries than there are. {@link #claim}, {@link #release},
- * {@link #reclaim} and {@link #sweep} are called under the lock of the {@link PageAllocator}, the others by any thread.
+ * <p>Whatever the entries hold, no method accesses anything outside the table, or more entries than it has. {@link
+ * #claim}, {@link #release}, {@link #reclaim} and {@link #sweep} are called under the lock of the {@link
+ * PageAllocator}, the others by any thread.
  */
 final class PageRuns {
     /** No page. */
@@ -40,7 +44,7 @@ final class PageRuns {
 
     // ---- claiming
 
-    /** The {@link PageRun} of these pages, or what blocks it. */
+    /** Claims these pages; returns the {@link PageRun}, or which page blocked it. */
     long claim(int head, int length) {
         long first = table.get(head);
         int base = PageEntry.generation(first);
@@ -61,8 +65,8 @@ final class PageRuns {
         }
         for (int i = 1; i < length; i++) {
             long entry = table.get(head + i);
-            // A page that somebody used since the first look might be too young: a Ref from that use could pass for one
-            // into this run.
+            // A page that was used since the first look may be too young: a Ref from that use could pass for one into
+            // this run.
             boolean fits = PageEntry.isFree(entry)
                     && PageEntry.epochLead(entry, first) <= epochLead
                     && lead(entry, base) <= lead;
@@ -72,8 +76,7 @@ final class PageRuns {
             }
         }
         if (table.get(head) != claimed) {
-            // Somebody took this process for dead meanwhile, and has freed what was claimed by then; the rest is still
-            // there.
+            // Another participant took this process for dead and freed the pages claimed by then. Free the rest.
             release(head, claimed, length);
             return blocked(head);
         }
@@ -86,12 +89,12 @@ final class PageRuns {
         return PageRun.blockedAt(page);
     }
 
-    /** Or the next, if that is no Ref's. */
+    /** The generation, or the next one if no Ref may have it. */
     private static int usable(int generation) {
         return (generation & PageEntry.LAST_GENERATION) == PageEntry.LAST_GENERATION ? 0 : generation;
     }
 
-    /** By how much a page's generation is ahead of {@code base}, on a circle of 256. */
+    /** By how much a page's generation is ahead of {@code base}, modulo 256. */
     private static int lead(long entry, int base) {
         return (byte) (PageEntry.generation(entry) - base);
     }
@@ -103,18 +106,18 @@ final class PageRuns {
         return heldBy(owner, head, generation);
     }
 
-    /** As {@link #mine}, of any participant. */
+    /** As {@link #mine}, for any participant. */
     long heldBy(int participant, int head, int generation) {
         long entry = table.get(head);
         return PageEntry.isHeadOf(entry, participant) && PageEntry.generation(entry) == generation ? entry : 0;
     }
 
-    /** Makes Refs into the run stale whose HEAD is {@code entry}; 0 if that has changed meanwhile, else what it is now. */
+    /** Makes Refs into the run with HEAD {@code entry} stale. Returns the new entry, or 0 if the entry has changed. */
     long renew(int head, long entry) {
         return exchange(head, entry, PageEntry.renewed(entry));
     }
 
-    /** As {@link #renew}, and lets anybody take the run. */
+    /** As {@link #renew}, and makes the run IDLE. */
     long retire(int head, long entry) {
         return exchange(head, entry, PageEntry.idle(PageEntry.renewed(entry)));
     }
@@ -123,19 +126,20 @@ final class PageRuns {
         return table.compareAndSet(head, entry, next) ? next : 0;
     }
 
-    /** Whether {@code run} now is in this participant's use again, having been {@link #retire}d. */
+    /** Puts a run that was {@link #retire}d back into use. Returns whether this participant still had it. */
     boolean revive(long run, int length) {
         long head = PageRun.head(run, owner, length);
         return table.compareAndSet(PageRun.page(run), PageEntry.idle(head), head);
     }
 
-    /** Whether {@code run} still is what was handed out. */
+    /** Whether the entry of {@code run} is unchanged. */
     boolean isUntouched(long run, int length) {
         return table.get(PageRun.page(run)) == PageRun.head(run, owner, length);
     }
 
     /**
-     * Frees the pages of the run whose HEAD is {@code headEntry}: this participant's, and of a generation that no Ref has.
+     * Frees the pages of the run with HEAD {@code headEntry}, which must be this participant's and of a generation that
+     * no Ref has.
      *
      * @return how many there were; fewer than its length if it was claimed or freed in part
      */
@@ -147,7 +151,7 @@ final class PageRuns {
         long freed = PageEntry.freed(headEntry);
         int epoch = PageEntry.epoch(headEntry);
         for (int i = pages - 1; i > 0; i--) {
-            // Exactly this run's tail, since it may be another's by now if this process was taken for dead.
+            // Free only this run's tail. If this process was taken for dead, the page may belong to another run by now.
             table.compareAndSet(head + i, PageEntry.tail(epoch, i), freed);
         }
         table.compareAndSet(head, headEntry, freed);
@@ -166,7 +170,7 @@ final class PageRuns {
 
     // ---- other participants
 
-    /** Takes the run whose HEAD still is {@code entry}: one step, before which it is another's and after which it is this participant's. */
+    /** Takes over the run whose HEAD still is {@code entry}, in one step. */
     boolean takeOver(int head, long entry) {
         return entry != 0 && table.compareAndSet(head, entry, PageEntry.owned(entry, owner));
     }
@@ -176,7 +180,7 @@ final class PageRuns {
         return PageEntry.belongsTo(table.get(page), participant);
     }
 
-    /** Frees the run at {@code head} if it is {@code dead}'s; returns how many pages it had, 0 if it is not. */
+    /** Frees the run at {@code head} if {@code dead} owns it. Returns how many pages it had, or 0. */
     int reclaim(int head, int dead) {
         long entry = table.get(head);
         return PageEntry.belongsTo(entry, dead) ? take(head, entry) : 0;
@@ -188,9 +192,9 @@ final class PageRuns {
     }
 
     /**
-     * Frees all runs that nobody uses, and corrects hints that hide free pages.
+     * Frees all idle runs and corrects hints that hide free pages.
      *
-     * @return whether there were runs that somebody is just claiming or freeing
+     * @return whether any run is just being claimed or freed
      */
     boolean sweep(int pages) {
         boolean moving = false;
@@ -226,7 +230,7 @@ final class PageRuns {
         return taken.find(from, to, length);
     }
 
-    /** The head of the run in use that {@code page} belongs to, or {@link #NONE}; whatever the entries hold. */
+    /** The head of the run in use that {@code page} belongs to, or {@link #NONE}. */
     int headOf(int page) {
         long entry = table.get(page);
         int state = PageEntry.state(entry);
@@ -253,12 +257,12 @@ final class PageRuns {
         return lengthAt(head, table.get(head));
     }
 
-    /** Never beyond the table, whatever the entry says. */
+    /** Limited to the table, whatever the entry says. */
     int lengthAt(int head, long entry) {
         return Math.clamp(PageEntry.length(entry), 1, table.pages() - head);
     }
 
-    /** Pages among the first that nobody uses. */
+    /** How many of the first {@code pages} are free or idle. */
     int unusedPages(int pages) {
         int unused = 0;
         int page = 0;

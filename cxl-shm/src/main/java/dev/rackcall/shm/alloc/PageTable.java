@@ -6,10 +6,11 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The entries of an arena's pages. Every change is one compare-and-set, so that a process may die between any two of them. Beside them
- * are words of hints for {@link TakenMap}: one for each group of 64 pages, and one for each block of 64 groups.
+ * The entries of an arena's pages. Every change is one compare-and-set, so a process may die between any two of them.
+ * Beside the entries there are hints for {@link TakenMap}: one word for each group of 64 pages, and one for each block
+ * of 64 groups.
  *
- * <p>All accesses are volatile: an entry that says whose a page is must be seen before what is stored in the page, on both sides.
+ * <p>All accesses are volatile: the entry that names a page's owner must become visible before the data in the page.
  */
 public interface PageTable {
     int GROUP_SHIFT = 6;
@@ -27,7 +28,7 @@ public interface PageTable {
     /** A bit for each page of a group. */
     long group(int group);
 
-    /** Sets bits; returns the word after that. */
+    /** Sets bits; returns the new word. */
     long markGroup(int group, long bits);
 
     void unmarkGroup(int group, long bits);
@@ -40,7 +41,7 @@ public interface PageTable {
 
     void unmarkFull(int group);
 
-    /** A table that every process which maps {@code memory} sees; {@link #bytes} long. */
+    /** A table that all processes see that map {@code memory}, which is {@link #bytes} long. */
     static PageTable shared(MemorySegment memory, int pages) {
         return new Shared(memory, pages);
     }
@@ -55,14 +56,14 @@ public interface PageTable {
         return entryOffset(pages);
     }
 
-    /** Where a page's entry lies in a shared table; all that belongs to the pages before lies before. */
+    /** Offset of a page's entry in a shared table. Everything for the pages before it lies before this offset. */
     static long entryOffset(long page) {
         return (page + (page >>> GROUP_SHIFT) + (page >>> BLOCK_SHIFT) + 2) * Long.BYTES;
     }
 
     /**
-     * In the arena's own memory: for each block its word, then for each of its groups the group's word and its 64 entries. So it can be backed with
-     * memory from its start, as far as there are pages.
+     * In the arena's own memory: for each block its word, then for each of its groups the group's word and its 64
+     * entries. The table can therefore be backed with memory from its start, as far as there are pages.
      */
     final class Shared implements PageTable {
         private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
@@ -129,7 +130,7 @@ public interface PageTable {
         }
     }
 
-    /** In chunks of heap arrays that appear as the arena grows, so that a large quota costs nothing. */
+    /** In chunks of heap arrays that are created as the arena grows, so a large quota costs nothing. */
     final class InHeap implements PageTable {
         private static final int CHUNK_SHIFT = 8;
         private static final int CHUNK = 1 << CHUNK_SHIFT;

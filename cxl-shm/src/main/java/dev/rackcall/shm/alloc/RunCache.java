@@ -1,8 +1,9 @@
 package dev.rackcall.shm.alloc;
 
 /**
- * Runs that a process has freed and keeps for its next allocations, by length, last in first out. In the page table they still are its own, so
- * that they are reclaimed with everything else when it dies. Guarded by the lock of its {@link PageAllocator}.
+ * Runs that this process has freed and keeps for its next allocations: by length, last in first out. The page table
+ * still lists them as its own, so they are reclaimed with everything else when it dies. Guarded by the lock of its
+ * {@link PageAllocator}.
  */
 final class RunCache {
     static final int MAX_LENGTH = 64;
@@ -12,7 +13,10 @@ final class RunCache {
     private final int[] counts = new int[MAX_LENGTH + 1];
     private int pages;
 
-    /** Whether it would keep one more run: not if that is long, or enough of its kind are here, or all would hold more than {@code maxPages}. */
+    /**
+     * Whether it would keep one more run. It refuses long runs, a full list of that length, and more than {@code
+     * maxPages} in all.
+     */
     boolean hasRoom(int length, int maxPages) {
         return length <= MAX_LENGTH && counts[length] < MAX_PER_LENGTH && pages + length <= maxPages;
     }
@@ -35,7 +39,7 @@ final class RunCache {
         return runs[length][--counts[length]];
     }
 
-    /** Pages of all runs, as far as nobody has taken them. */
+    /** Pages of all cached runs. Other participants may have taken some of them. */
     int pages() {
         return pages;
     }

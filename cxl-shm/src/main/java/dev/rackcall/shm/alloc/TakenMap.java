@@ -1,12 +1,14 @@
 package dev.rackcall.shm.alloc;
 
 /**
- * Finds pages that are probably free in few steps: a bit for each page that is set if the page is taken, and a bit for each group of 64 that is set
- * if all of them are. Only a hint: what counts is the {@link PageTable}'s entry, and a process may die before it has brought the hint up to date.
+ * Finds pages that are probably free in few steps. Each page has a bit that is set if the page is taken. Each group of
+ * 64 pages has a bit that is set if all of them are. The bits are hints, since a process may die before it updates
+ * them; the {@link PageTable}'s entry decides.
  *
- * <p>A bit that is wrongly clear costs a searcher a look at an entry, after which it sets the bit. A bit that is wrongly set hides a free page.
- * So whoever sets a bit looks once more afterwards whether that was right, and whoever frees clears the bit after the entry: one of the two sees the
- * other's step. What the dead have left hidden is found by {@link PageRuns#sweep}.
+ * <p>A bit that is wrongly clear costs a search one look at an entry, after which it sets the bit. A bit that is
+ * wrongly set hides a free page. To avoid that, a claimer checks the entry again after setting the bit, and the other
+ * side clears the bit after freeing the entry, so one of the two sees the other's step. {@link PageRuns#sweep} finds
+ * pages that dead processes left hidden.
  */
 final class TakenMap {
     private static final int GROUP_SHIFT = 6;
@@ -19,9 +21,9 @@ final class TakenMap {
         this.table = table;
     }
 
-    // ---- keeping it
+    // ---- updating
 
-    /** These pages were claimed. */
+    /** Marks pages that were claimed. */
     void mark(int from, int length) {
         int to = from + length;
         for (int page = from; page < to; page = endOfGroup(page)) {
@@ -35,7 +37,7 @@ final class TakenMap {
         }
     }
 
-    /** These pages were freed. */
+    /** Unmarks pages that were freed. */
     void unmark(int from, int length) {
         int to = from + length;
         for (int page = from; page < to; page = endOfGroup(page)) {
@@ -47,7 +49,7 @@ final class TakenMap {
         }
     }
 
-    /** Sets the bits of those that are not free. */
+    /** Sets the bits of those pages that are not free. */
     void markTaken(int from, int length) {
         for (int page = from; page < from + length; page++) {
             if (!PageEntry.isFree(table.get(page))) {
@@ -75,14 +77,17 @@ final class TakenMap {
         return (page | (GROUP - 1)) + 1;
     }
 
-    /** From one page up to another of the same group, or the first of the next. */
+    /** Bits from one page up to another of the same group, or up to the first of the next. */
     private static long bits(int from, int to) {
         return ALL >>> (GROUP - (to - from)) << from;
     }
 
     // ---- searching
 
-    /** The first of {@code length} pages in a row, all from {@code from} on and before {@code to}, that seem free; -1 if there are none. */
+    /**
+     * The first of {@code length} consecutive pages within {@code from} and {@code to} that seem free; -1 if there are
+     * none.
+     */
     int find(int from, int to, int length) {
         int row = 0;
         int group = from >>> GROUP_SHIFT;
@@ -115,14 +120,14 @@ final class TakenMap {
         return -1;
     }
 
-    /** Bits of the group at {@code first} that lie not between {@code from} and {@code to}. */
+    /** Bits of the group at {@code first} that do not lie between {@code from} and {@code to}. */
     private static long outside(int first, int from, int to) {
         long before = from > first ? ~(ALL << from) : 0;
         long behind = to - first < GROUP ? ALL << to : 0;
         return before | behind;
     }
 
-    /** The lowest bit from which on {@code length} bits are set; -1 if there is none. */
+    /** The lowest bit from which {@code length} bits are set; -1 if there is none. */
     private static int firstRow(long bits, int length) {
         if (length > GROUP) {
             return -1;

@@ -13,9 +13,9 @@ import java.time.ZoneOffset;
 import java.util.UUID;
 
 /**
- * Encodes values of the JDK that are no primitives. As everywhere in this package, what a reader gets is not trusted: a date that does
- * not exist is a {@link PayloadException}. The numbers inside are passed on as they are: a {@link BigDecimal} may have a scale of two
- * thousand millions, and rounding it to an integer is then expensive.
+ * Encodes JDK values other than primitives. As everywhere in this package, the reader does not trust its input: an
+ * invalid date is a {@link PayloadException}. Numbers are passed on as they are. A {@link BigDecimal} may have a scale
+ * of 2^31 - 1, which makes rounding it to an integer expensive.
  *
  * <table>
  * <caption>What lies in memory</caption>

@@ -1,6 +1,6 @@
 package dev.rackcall.shm.codec;
 
-/** Refuses every object. */
+/** Rejects every object. */
 final class NoObjects implements ObjectCodec {
     static final NoObjects INSTANCE = new NoObjects();
 
@@ -9,7 +9,7 @@ final class NoObjects implements ObjectCodec {
     @Override
     public void write(Object value, PayloadWriter out) {
         throw new PayloadException("class " + value.getClass().getName()
-                + " cannot travel: this service registers no classes; list it in @RpcService(registered = ...)");
+                + " cannot be sent: this service registers no classes; list it in @RpcService(registered = ...)");
     }
 
     @Override

@@ -1,8 +1,8 @@
 package dev.rackcall.shm.codec;
 
 /**
- * Encodes objects of classes that generated code does not know, in a format of its own. Used by every call of a service, from many threads
- * at a time: implementations are thread-safe.
+ * Encodes objects of registered classes, which generated code does not know, in its own format. All calls of a service
+ * share it, from many threads. Implementations are thread-safe.
  */
 public interface ObjectCodec {
     /**
@@ -13,12 +13,12 @@ public interface ObjectCodec {
     void write(Object value, PayloadWriter out);
 
     /**
-     * Reads what {@link #write} appended. The bytes are not trusted: whatever they hold, the answer is an object of a registered class or a
-     * {@link PayloadException}, and nothing outside the reader's range is touched.
+     * Reads what {@link #write} appended. The bytes are not trusted. Whatever they hold, the result is an object of a
+     * registered class or a {@link PayloadException}, and nothing outside the reader's range is accessed.
      */
     Object read(PayloadReader in);
 
-    /** The codec of a service that registers no class: refuses everything. */
+    /** The codec of a service that registers no class; rejects everything. */
     static ObjectCodec none() {
         return NoObjects.INSTANCE;
     }

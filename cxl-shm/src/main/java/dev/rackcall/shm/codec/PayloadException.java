@@ -1,8 +1,8 @@
 package dev.rackcall.shm.codec;
 
 /**
- * A value that cannot travel (null where null is not allowed, text that is no Unicode, a class that nobody registered), or bytes
- * that no honest peer writes. The message names the value and says what to do. The call that it belongs to fails; nothing else does.
+ * A value that cannot be sent (null where null is not allowed, invalid Unicode, an unregistered class), or bytes that
+ * no correct peer writes. The message names the value and says what to do. Only the call that it belongs to fails.
  */
 public final class PayloadException extends RuntimeException {
     private static final long serialVersionUID = 1L;

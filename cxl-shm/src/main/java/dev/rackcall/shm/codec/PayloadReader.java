@@ -7,15 +7,16 @@ import java.util.Objects;
 import net.openhft.chronicle.bytes.PointerBytesStore;
 
 /**
- * Decodes what {@link PayloadWriter} encoded, without trust: a peer may have written anything and may go on writing while this reads.
- * Every byte is fetched from memory once; lengths and counts are compared with what remains before anything is allocated for them; no read
- * leaves the range given to {@link #begin}. What does not fit is a {@link PayloadException}.
+ * Decodes what {@link PayloadWriter} encoded, without trust. A peer may have written anything and may still be writing.
+ * Every byte is fetched from memory once. Lengths and counts are compared with the remaining bytes before anything is
+ * allocated for them. No read leaves the range given to {@link #begin}. Invalid input is a {@link PayloadException}.
  *
- * <p><b>Memory.</b> The reader borrows the segment. Memory access is unchecked below this class: whoever calls {@code begin}
- * guarantees that the segment stays mapped until the last read. Values that were read are copies and outlive it.
+ * <p><b>Memory.</b> The reader borrows the segment. Memory access is unchecked below this class, so the caller of
+ * {@code begin} guarantees that the segment stays mapped until the last read. Values that were read are copies and
+ * outlive it.
  *
- * <p><b>Threads.</b> One at a time; reused from call to call. Nothing is allocated but the values that are returned (text above 4 KiB
- * takes a temporary array).
+ * <p><b>Threads.</b> One at a time; reused from call to call. Only the returned values are allocated; text above 4 KiB
+ * also takes a temporary array.
  */
 public final class PayloadReader {
     private static final int KEPT_SCRATCH = 4 * 1024;
@@ -32,13 +33,13 @@ public final class PayloadReader {
 
     private PayloadReader() {}
 
-    /** A reader over no memory yet. */
+    /** Creates a reader without memory. */
     public static PayloadReader create() {
         PayloadWriter.requireLittleEndian();
         return new PayloadReader();
     }
 
-    /** Sets what {@link #readObject} uses from now on; {@link ObjectCodec#none()} at first. */
+    /** Sets the codec for {@link #readObject}; initially {@link ObjectCodec#none()}. */
     public PayloadReader objects(ObjectCodec codec) {
         objects = Objects.requireNonNull(codec, "codec");
         return this;
@@ -48,7 +49,7 @@ public final class PayloadReader {
      * Starts to read {@code length} bytes at {@code offset} of {@code segment}.
      *
      * @param segment native memory that stays mapped until the last read
-     * @throws IndexOutOfBoundsException if that range lies outside the segment: the caller checks what a peer told it
+     * @throws IndexOutOfBoundsException if that range lies outside the segment; the caller checks values from a peer
      * @throws IllegalArgumentException if it is heap memory
      */
     public void begin(MemorySegment segment, long offset, long length) {
@@ -65,7 +66,7 @@ public final class PayloadReader {
         depth = 0;
     }
 
-    /** Starts to read a payload of no bytes, which needs no memory. */
+    /** Starts to read an empty payload, which needs no memory. */
     public void beginEmpty() {
         position = 0;
         limit = 0;
@@ -123,7 +124,7 @@ public final class PayloadReader {
         return memory.readDouble(at);
     }
 
-    /** A Ref as {@link dev.rackcall.shm.Ref#bits()}; where it leads is for a {@link dev.rackcall.shm.RefSpace} to check. */
+    /** A Ref as {@link dev.rackcall.shm.Ref#bits()}. A {@link dev.rackcall.shm.RefSpace} checks where it leads. */
     public long readRef() {
         return readLong();
     }
@@ -131,8 +132,8 @@ public final class PayloadReader {
     /**
      * The number of elements that follow.
      *
-     * @param minBytesPerElement the fewest bytes that an element takes, at least 1: so a count is at most the bytes that remain, and
-     *     allocating by it is safe
+     * @param minBytesPerElement the fewest bytes of an element, at least 1. The count is therefore at most the
+     *     remaining bytes, and allocating that many elements is safe
      */
     public int readCount(int minBytesPerElement) {
         int count = readInt();
@@ -154,14 +155,13 @@ public final class PayloadReader {
     }
 
     /**
-     * The text of the first {@code length} bytes, which are private memory and never a peer's. Unlike {@code new String(byte[])},
-     * this refuses bytes that are no UTF-8.
+     * The text of the first {@code length} bytes, which must be private memory. Unlike {@code new String(byte[])}, this
+     * rejects bytes that are no UTF-8.
      */
     private static String decode(byte[] bytes, int length) {
         String text = new String(bytes, 0, length, StandardCharsets.UTF_8);
-        // The decoder replaces bad bytes by U+FFFD. If the text has that character, it may also have been sent as such:
-        // then,
-        // and only then, encoding gives the same bytes again. The search costs nothing for Latin-1 text.
+        // The decoder replaces bad bytes by U+FFFD, but that character may also have been sent. Only if it was sent
+        // does encoding give the same bytes again. The search is free for Latin-1 text.
         if (text.indexOf(REPLACEMENT) >= 0) {
             byte[] again = text.getBytes(StandardCharsets.UTF_8);
             if (!Arrays.equals(again, 0, again.length, bytes, 0, length)) {
@@ -218,7 +218,7 @@ public final class PayloadReader {
         }
     }
 
-    /** Leaves what {@link #enter} entered; not needed after an exception, because {@link #begin} starts anew. */
+    /** Leaves what {@link #enter} entered. Not needed after an exception, since {@link #begin} resets the depth. */
     public void leave() {
         depth--;
     }
@@ -250,12 +250,12 @@ public final class PayloadReader {
         return scratch;
     }
 
-    /** The memory that positions index. */
+    /** The memory that offsets refer to. */
     MemorySegment buffer() {
         return buffer;
     }
 
-    /** Moves on by that many bytes, if they are there; returns where they start. */
+    /** Skips that many bytes if they are there; returns the offset of the first. */
     long claim(long bytes) {
         long at = position;
         long end = at + bytes;

@@ -6,7 +6,8 @@ import java.util.Objects;
 import net.openhft.chronicle.bytes.PointerBytesStore;
 
 /**
- * Encodes ordinary Java values into a call's memory. There is no padding and no alignment; integers and floats are little-endian.
+ * Encodes ordinary Java values into a call's memory, without padding or alignment. Integers and floats are
+ * little-endian.
  *
  * <table>
  * <caption>What lies in memory</caption>
@@ -20,30 +21,32 @@ import net.openhft.chronicle.bytes.PointerBytesStore;
  * <td>4 for the number of elements, then the elements</td></tr>
  * </table>
  *
- * <p><b>Memory.</b> The writer borrows the segment given to {@link #begin} and never frees it. When a value does not fit, it asks its
- * {@link Growth} for a larger segment and goes on there, so a write never overflows. Memory access is unchecked below this class:
- * whoever calls {@code begin} guarantees that the segment stays mapped until the last write; a write after its arena was closed is a
- * wild write.
+ * <p><b>Memory.</b> The writer borrows the segment given to {@link #begin} and never frees it. When a value does not
+ * fit, it asks its {@link Growth} for a larger segment and continues there, so a write never overflows. Memory access
+ * is unchecked below this class, so the caller of {@code begin} guarantees that the segment stays mapped until the last
+ * write.
  *
  * <p><b>Threads.</b> One at a time; reused from call to call. Nothing is allocated per call or per value.
  *
- * <p><b>Errors.</b> A value that cannot travel is a {@link PayloadException}; what was written so far is then worthless.
+ * <p><b>Errors.</b> A value that cannot be sent is a {@link PayloadException}. The payload written so far is then
+ * useless.
  */
 public final class PayloadWriter {
     /**
-     * How deep records may nest in themselves; more is taken for an attack or an endless structure. Decoding could go deeper, but what a
-     * handler then does with the record, if only {@code hashCode}, needs kilobytes of stack per level.
+     * The maximum nesting depth of records; more is taken for an attack or an endless structure. Decoding could go
+     * deeper, but a handler's use of the record, even {@code hashCode}, needs kilobytes of stack for each level.
      */
     public static final int MAX_DEPTH = 128;
 
-    /** Finds room when a payload outgrows its memory. */
+    /** Provides memory when a payload does not fit. */
     @FunctionalInterface
     public interface Growth {
         /**
-         * Returns a native segment of at least {@code needed} bytes that starts with the first {@code used} bytes of {@code old}; the
-         * implementation copies them. Grow by factors, not by steps: this is called once per value that does not fit.
+         * Returns a native segment of at least {@code needed} bytes that starts with a copy of the first {@code used}
+         * bytes of {@code old}. Grow by factors, not by steps, since this is called once for each value that does not
+         * fit.
          *
-         * @throws RuntimeException if there is no such memory; it passes through the write to its caller
+         * @throws RuntimeException if there is no such memory; the write passes it on to its caller
          */
         MemorySegment grow(MemorySegment old, long used, long needed);
     }
@@ -54,7 +57,7 @@ public final class PayloadWriter {
     private final Growth growth;
     private ObjectCodec objects = ObjectCodec.none();
     private MemorySegment buffer = MemorySegment.NULL;
-    private TextEncoder encoder; // made for the first text that needs it: there are many writers, most without
+    private TextEncoder encoder; // created for the first text that needs it, since most of the many writers have none
     private long limit;
     private long position;
     private int depth;
@@ -63,7 +66,7 @@ public final class PayloadWriter {
         this.growth = Objects.requireNonNull(growth, "growth");
     }
 
-    /** A writer over no memory yet. */
+    /** Creates a writer without memory. */
     public static PayloadWriter create(Growth growth) {
         requireLittleEndian();
         return new PayloadWriter(growth);
@@ -77,7 +80,7 @@ public final class PayloadWriter {
         }
     }
 
-    /** Sets what {@link #writeObject} uses from now on; {@link ObjectCodec#none()} at first. */
+    /** Sets the codec for {@link #writeObject}; initially {@link ObjectCodec#none()}. */
     public PayloadWriter objects(ObjectCodec codec) {
         objects = Objects.requireNonNull(codec, "codec");
         return this;
@@ -86,7 +89,8 @@ public final class PayloadWriter {
     /**
      * Starts a payload at the first byte of {@code buffer}.
      *
-     * @param buffer native memory that stays mapped until the last write; may be {@link MemorySegment#NULL}, then the first write grows
+     * @param buffer native memory that stays mapped until the last write, or {@link MemorySegment#NULL} to grow at the
+     *     first write
      * @throws IllegalArgumentException if it is heap memory
      */
     public void begin(MemorySegment buffer) {
@@ -112,7 +116,7 @@ public final class PayloadWriter {
         return position;
     }
 
-    /** Where the payload lies: the segment given to {@link #begin}, or the one that {@link Growth} returned last. */
+    /** The payload's memory: the segment given to {@link #begin}, or the last one from {@link Growth}. */
     public MemorySegment buffer() {
         return buffer;
     }
@@ -166,12 +170,12 @@ public final class PayloadWriter {
         writeInt(count);
     }
 
-    /** Makes room for the number of elements that follow when it is known only behind them; returns where, for {@link #setCount}. */
+    /** Reserves room for a count that is known only after its elements; returns its position for {@link #setCount}. */
     public long reserveCount() {
         return claim(Integer.BYTES);
     }
 
-    /** Fills in what {@link #reserveCount} made room for. */
+    /** Fills in a count reserved by {@link #reserveCount}. */
     public void setCount(long at, int count) {
         if (at < 0 || at + Integer.BYTES > position) {
             throw new IllegalArgumentException(
@@ -183,7 +187,7 @@ public final class PayloadWriter {
     /**
      * Text as UTF-8.
      *
-     * @param name what the value is to the user, for the message
+     * @param name what the value is to the user, for messages
      * @throws PayloadException if it is null or holds half a surrogate pair, which UTF-8 cannot express
      */
     public void writeString(String value, String name) {
@@ -195,7 +199,7 @@ public final class PayloadWriter {
         }
     }
 
-    /** Most names and keys, in place; false, and nothing written, if there is more than ASCII. */
+    /** The fast path for short names and keys. Returns false, and writes nothing, if the text is not all ASCII. */
     private boolean writeShortAscii(String value) {
         int chars = value.length();
         long start = claim((long) Integer.BYTES + chars);
@@ -225,7 +229,7 @@ public final class PayloadWriter {
         writeBytes(required(value, name), 0, value.length);
     }
 
-    /** The same bytes in memory as {@link #writeBytes(byte[], String)} of a copy of that range. */
+    /** Writes the same bytes as {@link #writeBytes(byte[], String)} of a copy of that range. */
     public void writeBytes(byte[] value, int offset, int length) {
         Objects.checkFromIndexSize(offset, length, value.length);
         long at = claim((long) Integer.BYTES + length);
@@ -246,13 +250,13 @@ public final class PayloadWriter {
         }
     }
 
-    /** Leaves what {@link #enter} entered; not needed after an exception, because {@link #begin} starts anew. */
+    /** Leaves what {@link #enter} entered. Not needed after an exception, since {@link #begin} resets the depth. */
     public void leave() {
         depth--;
     }
 
     /**
-     * {@code value}, unless it is null.
+     * Returns {@code value}.
      *
      * @param name what the value is to the user, for example a parameter's name
      * @throws PayloadException if it is null
@@ -261,13 +265,13 @@ public final class PayloadWriter {
         if (value == null) {
             throw new PayloadException(
                     "'" + name
-                            + "' is null, and null does not travel: pass a value, or declare it as Optional if it may be absent");
+                            + "' is null, and null cannot be sent: pass a value, or declare it as Optional if it may be absent");
         }
         return value;
     }
 
     /**
-     * {@code part}, unless it is null.
+     * Returns {@code part}.
      *
      * @param role what the part is to the whole, for example {@code an element}
      * @param name what the whole is to the user
@@ -277,12 +281,12 @@ public final class PayloadWriter {
         if (part == null) {
             throw new PayloadException(
                     role + " of '" + name
-                            + "' is null, and null does not travel: leave it out, or declare the type as Optional if it may be absent");
+                            + "' is null, and null cannot be sent: leave it out, or declare the type as Optional if it may be absent");
         }
         return part;
     }
 
-    /** Appends all that another writer has written, as it is. */
+    /** Appends everything that another writer has written. */
     public void append(PayloadWriter other) {
         long length = other.position;
         if (length > 0) {
@@ -297,7 +301,9 @@ public final class PayloadWriter {
         memory.write(at, bytes, 0, length);
     }
 
-    /** Appends the count of an array and makes room for its elements; returns where in {@link #buffer} they start. */
+    /**
+     * Appends the count of an array and reserves room for its elements; returns where in {@link #buffer} they start.
+     */
     long claimArray(int elements, int elementBytes) {
         long at = claim(Integer.BYTES + (long) elements * elementBytes);
         memory.writeInt(at, elements);

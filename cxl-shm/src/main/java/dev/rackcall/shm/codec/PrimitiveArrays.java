@@ -3,7 +3,10 @@ package dev.rackcall.shm.codec;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Encodes arrays of primitives other than bytes: 4 bytes for the number of elements, then the elements, copied in one go. */
+/**
+ * Encodes arrays of primitives other than bytes: 4 bytes for the number of elements, then the elements in one bulk
+ * copy.
+ */
 public final class PrimitiveArrays {
     private PrimitiveArrays() {}
 

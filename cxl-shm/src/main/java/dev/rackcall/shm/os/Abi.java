@@ -19,14 +19,14 @@ public record Abi(
         long pkeyAlloc,
         long pkeyFree,
         int epollEventBytes) {
-    /** System calls younger than Linux 5.1 have one number everywhere. */
+    /** System calls added since Linux 5.1 have the same number on every architecture. */
     public static final long SYS_EPOLL_PWAIT2 = 441;
 
     public static final long SYS_MSEAL = 462;
 
     private static final Abi CURRENT = forArchitecture(System.getProperty("os.arch"));
 
-    /** This processor's. */
+    /** The numbers of this processor's architecture. */
     public static Abi current() {
         return CURRENT;
     }

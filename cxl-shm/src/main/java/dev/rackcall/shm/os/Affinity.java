@@ -9,16 +9,16 @@ import java.util.BitSet;
 
 /** Which processors the calling thread may run on (sched_setaffinity(2)). */
 public final class Affinity {
-    /** Room for 8192 processors, the most that Linux is built for. */
+    /** Room for 8192 processors, the maximum of Linux. */
     private static final int MASK_BYTES = 1024;
 
     private Affinity() {}
 
     /**
-     * Ties the calling platform thread to one processor.
+     * Pins the calling platform thread to one processor.
      *
      * @throws OsException if that processor is offline or not allowed to this process
-     * @throws IllegalStateException on a virtual thread, whose carrier would stay tied
+     * @throws IllegalStateException on a virtual thread, whose carrier would stay pinned
      */
     public static void pin(int cpu) {
         if (Thread.currentThread().isVirtual()) {
@@ -42,14 +42,14 @@ public final class Affinity {
     }
 
     /**
-     * Lets the calling platform thread run wherever its process was allowed to when it started. A thread inherits the processors of the thread
-     * that starts it, so a helper that is started by a pinned thread would compete with just that one.
+     * Lets the calling platform thread run on all processors that its process was started with. A thread inherits the
+     * processors of its parent, so a helper thread of a pinned thread would otherwise compete with it.
      */
     public static void asProcess() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment mask = arena.allocate(MASK_BYTES, Long.BYTES);
             CallState state = CallState.current();
-            // The process's first thread only waits for the JVM to end: nobody pins it.
+            // The process's first thread only waits for the JVM to end and is never pinned.
             int firstThread = (int) ProcessHandle.current().pid();
             if (LibcProcess.schedGetaffinity(state.errnoSegment(), firstThread, MASK_BYTES, mask) < 0
                     || LibcProcess.schedSetaffinity(state.errnoSegment(), 0, MASK_BYTES, mask) != 0) {

@@ -2,7 +2,7 @@ package dev.rackcall.shm.os;
 
 import java.util.Locale;
 
-/** A number of bytes for people. */
+/** Formats a number of bytes for people. */
 public final class ByteSize {
     private static final String[] UNITS = {"KiB", "MiB", "GiB", "TiB", "PiB"};
 

@@ -9,9 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.VarHandle;
 
-/** One thread's errno and a few bytes for small C arguments, so that a call allocates nothing. */
+/** A thread's errno and a few bytes for small C arguments, so that a downcall allocates nothing. */
 public final class CallState {
-    /** Bytes of {@link #scratch()}: room for a struct flock, a timespec, a word, a struct rusage. */
+    /** Size of {@link #scratch()}: room for a struct flock, a timespec, a word, a struct rusage. */
     public static final int SCRATCH_BYTES = 144;
 
     private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
@@ -22,13 +22,13 @@ public final class CallState {
     private final MemorySegment scratch;
 
     private CallState() {
-        // Freed by the collector with its thread: an automatic arena needs no atomic per downcall either.
+        // The collector frees it with its thread. An automatic arena also needs no atomic operation per downcall.
         Arena arena = Arena.ofAuto();
         errno = arena.allocate(LAYOUT);
         scratch = arena.allocate(SCRATCH_BYTES, JAVA_LONG.byteAlignment());
     }
 
-    /** The calling thread's. */
+    /** The calling thread's state. */
     public static CallState current() {
         return CURRENT.get();
     }
@@ -38,7 +38,7 @@ public final class CallState {
         return errno;
     }
 
-    /** Contents are whatever the last call left. */
+    /** Holds whatever the last call left. */
     public MemorySegment scratch() {
         return scratch;
     }
@@ -48,7 +48,7 @@ public final class CallState {
         return (int) ERRNO.get(errno, 0L);
     }
 
-    /** What to throw after a call that failed. */
+    /** The exception to throw after a failed call. */
     public OsException failure(String what) {
         return new OsException(what, errno());
     }

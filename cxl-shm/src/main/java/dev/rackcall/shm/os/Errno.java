@@ -4,7 +4,7 @@ import java.lang.reflect.Field;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The errno values that this project judges or names (Linux, all 64-bit architectures; errno(3)). */
+/** The errno values that this project handles or names (Linux, all 64-bit architectures; errno(3)). */
 public final class Errno {
     public static final int EPERM = 1;
     public static final int ENOENT = 2;
@@ -45,7 +45,7 @@ public final class Errno {
 
     private Errno() {}
 
-    /** The C name, or "errno" if this class does not know it. */
+    /** The C name, or "errno" for an unknown value. */
     public static String name(int errno) {
         return NAMES.getOrDefault(errno, "errno");
     }

@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
- * Sleeping on a 32-bit word of shared memory, across processes (futex(2), not FUTEX_PRIVATE). Both calls allocate nothing. They
- * block the carrier of a virtual thread: let those park instead.
+ * Sleeps on a 32-bit word of shared memory, across processes (futex(2), not FUTEX_PRIVATE). Neither method allocates.
+ * Both block the carrier of a virtual thread, so let virtual threads park instead.
  */
 public final class Futex {
     private static final VarHandle WORD = JAVA_INT.varHandle();
@@ -17,18 +17,18 @@ public final class Futex {
     private Futex() {}
 
     /**
-     * Sleeps while the word holds {@code expected}, at most {@code timeoutNanos}. It may return early for no reason: read the word again.
+     * Sleeps while the word holds {@code expected}, at most {@code timeoutNanos}. May return early without a reason, so
+     * read the word again.
      *
      * @param offset byte offset of the word, a multiple of 4
-     * @return false if the time ran out; true if the word differs, somebody woke this thread, or a signal came
+     * @return false if the time ran out; true if the word differs, another thread woke this one, or a signal came
      * @throws IllegalStateException if the memory is unmapped
      */
     public static boolean await(MemorySegment memory, long offset, int expected, long timeoutNanos) {
         if (timeoutNanos < 0) {
             throw new IllegalArgumentException("a wait must have a bound: " + timeoutNanos + " ns");
         }
-        // Also the check of bounds and lifetime. Pairs with the release store of whoever changes the word before
-        // wake().
+        // Also checks bounds and lifetime. Acquire: pairs with the release store to the word before wake().
         if ((int) WORD.getAcquire(memory, offset) != expected) {
             return true;
         }
@@ -47,9 +47,9 @@ public final class Futex {
         };
     }
 
-    /** Wakes at most {@code count} sleepers on the word; returns how many there were. */
+    /** Wakes at most {@code count} threads that sleep on the word; returns how many there were. */
     public static int wake(MemorySegment memory, long offset, int count) {
-        // Only for the check of bounds and lifetime.
+        // Only checks bounds and lifetime.
         WORD.getOpaque(memory, offset);
         CallState state = CallState.current();
         long word = memory.address() + offset;
@@ -62,7 +62,7 @@ public final class Futex {
 
     private static RuntimeException unexpected(MemorySegment memory, long offset, CallState state) {
         OsException failure = state.failure("futex at offset " + offset);
-        // Unmapped between the check and the call: the access says so itself.
+        // If the memory was unmapped between the check and the call, this access throws the right exception.
         WORD.getOpaque(memory, offset);
         return failure;
     }

@@ -10,13 +10,14 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Finds C functions. Every handle takes the caller's {@link CallState#errnoSegment()} first, so that errno is the caller's own and never
- * another thread's. For the packages that mirror C functions, each for its library; nobody else links.
+ * Finds C functions, for the packages that mirror C. Every handle first takes the caller's {@link
+ * CallState#errnoSegment()}, so that threads do not share errno.
  *
- * <p>A function of at most six whole numbers and addresses is linked by its name alone, and called with {@link #call}. All those share one shape, of six
- * {@code long}s: the JVM makes code for each shape when it is first used, which takes 10 ms to 20 ms, and a first call needs some 30 functions. This
- * is sound on the architectures that {@link Abi} knows, where such arguments and results travel in registers of 64 bits, a callee looks at as
- * many of these, and as many of their bits, as it declares, and a variadic function gets its arguments in the same places.
+ * <p>A function of at most six integers and addresses is linked by its name alone and called with {@link #call}. All of
+ * them share one signature of six {@code long}s, because the JVM needs 10 to 20 ms to generate code for each new
+ * signature, and a first call needs some 30 functions. This is sound on the architectures of {@link Abi}: such
+ * arguments and results are in 64-bit registers, a function reads only the registers and bits that it declares, and a
+ * variadic function gets its arguments in the same places.
  */
 public final class Linkage {
     private static final Linker LINKER = Linker.nativeLinker();
@@ -41,7 +42,8 @@ public final class Linkage {
     }
 
     /**
-     * Native memory as an argument. Unlike a segment argument it keeps nothing open: the caller holds on to the memory until the call has returned.
+     * Native memory as an argument. Unlike a segment argument, it does not keep the memory alive; the caller must do so
+     * until the call returns.
      *
      * @throws IllegalArgumentException if it is heap memory
      */
@@ -52,37 +54,37 @@ public final class Linkage {
         return memory.address();
     }
 
-    /** Calls a function without arguments. A result that is an {@code int} in C is in the lower half, and the rest means nothing. */
+    /** Calls a function without arguments. If the result is an {@code int} in C, only its lower half is defined. */
     public static long call(MethodHandle function, MemorySegment errno) {
         return call(function, errno, 0, 0, 0, 0, 0, 0);
     }
 
-    /** As {@link #call(MethodHandle, MemorySegment)}, with one argument. */
+    /** With one argument; see {@link #call(MethodHandle, MemorySegment)}. */
     public static long call(MethodHandle function, MemorySegment errno, long a) {
         return call(function, errno, a, 0, 0, 0, 0, 0);
     }
 
-    /** As {@link #call(MethodHandle, MemorySegment)}, with two arguments. */
+    /** With two arguments; see {@link #call(MethodHandle, MemorySegment)}. */
     public static long call(MethodHandle function, MemorySegment errno, long a, long b) {
         return call(function, errno, a, b, 0, 0, 0, 0);
     }
 
-    /** As {@link #call(MethodHandle, MemorySegment)}, with three arguments. */
+    /** With three arguments; see {@link #call(MethodHandle, MemorySegment)}. */
     public static long call(MethodHandle function, MemorySegment errno, long a, long b, long c) {
         return call(function, errno, a, b, c, 0, 0, 0);
     }
 
-    /** As {@link #call(MethodHandle, MemorySegment)}, with four arguments. */
+    /** With four arguments; see {@link #call(MethodHandle, MemorySegment)}. */
     public static long call(MethodHandle function, MemorySegment errno, long a, long b, long c, long d) {
         return call(function, errno, a, b, c, d, 0, 0);
     }
 
-    /** As {@link #call(MethodHandle, MemorySegment)}, with five arguments. */
+    /** With five arguments; see {@link #call(MethodHandle, MemorySegment)}. */
     public static long call(MethodHandle function, MemorySegment errno, long a, long b, long c, long d, long e) {
         return call(function, errno, a, b, c, d, e, 0);
     }
 
-    /** As {@link #call(MethodHandle, MemorySegment)}, with six arguments. */
+    /** With six arguments; see {@link #call(MethodHandle, MemorySegment)}. */
     public static long call(
             MethodHandle function, MemorySegment errno, long a, long b, long c, long d, long e, long f) {
         try {
@@ -92,12 +94,14 @@ public final class Linkage {
         }
     }
 
-    /** A system call that libc has no function for, with arguments that are numbers or addresses; -1 means that errno was set. */
+    /**
+     * Makes a system call that has no libc function. Arguments are numbers or addresses; -1 means that errno was set.
+     */
     public static long syscall(MemorySegment errno, long number, long a, long b, long c, long d, long e) {
         return call(SYSCALL, errno, number, a, b, c, d, e);
     }
 
-    // ---- other shapes
+    // ---- other signatures
 
     /** A libc function of fixed arity. */
     public static MethodHandle libc(String name, MemoryLayout result, MemoryLayout... arguments) {
@@ -120,14 +124,14 @@ public final class Linkage {
     }
 
     /**
-     * A function of nanoseconds that never blocks, sets no errno and calls nobody back: called without leaving the Java state, so it costs about
-     * as much as a Java call.
+     * A function that takes nanoseconds, never blocks, sets no errno and calls no Java code. The thread stays in the
+     * Java state, so it costs about as much as a Java call.
      */
     public static MethodHandle critical(SymbolLookup library, String name, FunctionDescriptor signature) {
         return LINKER.downcallHandle(library.findOrThrow(name), signature, Linker.Option.critical(false));
     }
 
-    /** A downcall throws nothing of its own: whatever arrives is an error of the VM or a wrong descriptor here. */
+    /** A downcall throws no exception of its own, so {@code thrown} is an error of the VM or a wrong signature. */
     public static AssertionError impossible(Throwable thrown) {
         if (thrown instanceof Error error) {
             throw error;

@@ -1,6 +1,9 @@
 package dev.rackcall.shm.os;
 
-/** The operating system refused something. The message says what, with which values, errno by name and number, and what to do. */
+/**
+ * The operating system refused an operation. The message says what, with which values, errno by name and number, and
+ * what to do.
+ */
 public final class OsException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 
-/** How often threads have met pages that the kernel had to do something about first (getrusage(2)). */
+/** Counts page faults of threads (getrusage(2)). */
 public final class PageFaults {
     static final long RUSAGE_BYTES = 144;
     private static final long MINFLT = 64;
@@ -12,8 +12,8 @@ public final class PageFaults {
     private PageFaults() {}
 
     /**
-     * Page faults of the calling thread since it began that took no device, as the first store to a page that was write-protected. Of a virtual thread: those of
-     * its carrier. Takes a system call and allocates nothing.
+     * Minor page faults of the calling thread so far, for example first stores to write-protected pages. For a virtual
+     * thread, those of its carrier. Makes a system call and allocates nothing.
      */
     public static long ofThisThread() {
         CallState state = CallState.current();

@@ -1,6 +1,6 @@
 package dev.rackcall.shm.os;
 
-/** The user that this process acts as. */
+/** The user that this process runs as. */
 public final class Uid {
     private Uid() {}
 

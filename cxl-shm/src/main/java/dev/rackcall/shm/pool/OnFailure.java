@@ -2,11 +2,11 @@ package dev.rackcall.shm.pool;
 
 import java.util.function.Supplier;
 
-/** For what opens something and hands it on. */
+/** Closes a resource when the code that was to hand it on fails. */
 final class OnFailure {
     private OnFailure() {}
 
-    /** What {@code action} returns; if it throws, {@code resource} is closed first. */
+    /** Returns the result of {@code action}; if it throws, closes {@code resource} first. */
     static <R> R close(AutoCloseable resource, Supplier<R> action) {
         try {
             return action.get();

@@ -8,8 +8,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
 
 /**
- * Who uses a pool. Each has a number and, as long as it lives, the kernel's lock on that number's byte (an open-file-description lock, which
- * ends with its process, however that ends). Whoever gets the lock of a number therefore knows that nobody else uses it.
+ * The participants of a pool. Each has a number and holds the kernel's lock on that number's byte. It is an
+ * open-file-description lock, which ends with its process, however that ends. Getting the lock of a number therefore
+ * proves that no other process uses the number.
  */
 final class Participants {
     private static final long GATE_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -20,12 +21,15 @@ final class Participants {
     private final int first;
     private final int last;
 
-    /** Of a pool that only one host uses. */
+    /** For a pool that only one host uses. */
     Participants(SharedFile file, MemorySegment memory) {
         this(file, memory, 1, ArenaSpec.MAX_PARTICIPANT);
     }
 
-    /** Of a pool that several hosts use: those of one host, who are the only ones that its kernel knows. They have the numbers {@code first} to {@code last}. */
+    /**
+     * For a pool that several hosts use: the participants of one host, the only ones that its kernel knows. They have
+     * the numbers {@code first} to {@code last}.
+     */
     Participants(SharedFile file, MemorySegment memory, int first, int last) {
         this.file = file;
         this.memory = memory;
@@ -33,7 +37,10 @@ final class Participants {
         this.last = last;
     }
 
-    /** Keeps all others from coming and going until {@link #openGate}; false if somebody held it for 5 s. */
+    /**
+     * Keeps other processes from joining and leaving until {@link #openGate}. Returns false if another process held the
+     * gate for 5 s.
+     */
     boolean closeGate() {
         long deadline = System.nanoTime() + GATE_NANOS;
         while (!file.tryLock(PoolLayout.LOCKS)) {
@@ -48,12 +55,12 @@ final class Participants {
     /**
      * As {@link #closeGate}.
      *
-     * @throws PoolException if somebody held it for 5 s
+     * @throws PoolException if another process held the gate for 5 s
      */
     void requireGate() {
         if (!closeGate()) {
             throw new PoolException("pool " + file
-                    + " is being opened or closed by a process that does not go on; end that process (see fuser)");
+                    + " is being opened or closed by a process that makes no progress; end that process (see fuser)");
         }
     }
 
@@ -61,7 +68,7 @@ final class Participants {
         file.unlock(PoolLayout.LOCKS);
     }
 
-    /** Takes a number that nobody has; 0 if there is none. Behind the gate. */
+    /** Takes a free number; 0 if there is none. Call it with the gate closed. */
     int join() {
         for (int number = first; number <= last; number++) {
             if (file.tryLock(PoolLayout.LOCKS + number)) {
@@ -72,12 +79,12 @@ final class Participants {
         return 0;
     }
 
-    /** How many there can be. */
+    /** The maximum number of participants. */
     int most() {
         return last - first + 1;
     }
 
-    /** Whether they are those of {@code host} in a pool of several hosts. */
+    /** Whether these are the participants of {@code host} in a pool of several hosts. */
     boolean isOf(int host) {
         return last == PoolHosts.last(host);
     }
@@ -86,7 +93,7 @@ final class Participants {
         return Math.min(last, PoolLayout.participants(memory));
     }
 
-    /** How many live besides this one. */
+    /** How many are alive besides this one. */
     int others() {
         int others = 0;
         for (int number = first; number <= highest(); number++) {
@@ -95,7 +102,10 @@ final class Participants {
         return others;
     }
 
-    /** Calls {@code action} with each number but {@code self} whose owner is dead; nobody can get that number meanwhile. */
+    /**
+     * Calls {@code action} with each number but {@code self} whose owner is dead. No process can take the number
+     * meanwhile.
+     */
     void forEachDead(int self, IntConsumer action) {
         for (int number = first; number <= highest(); number++) {
             if (number != self && file.tryLock(PoolLayout.LOCKS + number)) {

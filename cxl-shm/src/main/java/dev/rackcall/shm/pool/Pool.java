@@ -12,35 +12,36 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Memory that several processes map and allocate in, with one {@link Arena} over all of it. Three kinds:
+ * Memory that several processes map and allocate in, with one {@link Arena} over all of it. There are three kinds:
  *
  * <ul>
- *   <li>{@link #memfd}: has no name; others get its descriptor over a Unix socket and {@link #join}. It grows as it is used and is gone with
- *       its last user. The usual choice on one host.
- *   <li>{@link #file}: a name on tmpfs or hugetlbfs, that others {@link #open}. All its memory is reserved when it is made. The last user
- *       who closes it removes the name.
+ *   <li>{@link #memfd}: has no name. Other processes receive its descriptor over a Unix socket and {@link #join}. It
+ *       grows as it is used and ends with its last user. The usual choice on one host.
+ *   <li>{@link #file}: has a name on tmpfs or hugetlbfs, which other processes {@link #open}. All its memory is
+ *       reserved at the start. The last user that closes it removes the name.
  *   <li>{@link #dax}: a device of CXL or persistent memory.
  * </ul>
  *
- * <p>Each pool object is a participant of its own: what it allocated and did not give away is freed when it is closed, or when its process has
- * died and somebody opens the pool or calls {@link #reclaimDead}. Life is proven by a lock that the kernel holds, so a stopped process is not
- * taken for dead. These locks reach as far as the host: several hosts on one device each say their number ({@link #dax(Path, int)}), and what a host had that is
- * gone is freed by {@link #reclaimHost}.
+ * <p>Each pool object is a participant. What it allocated and did not hand over is freed when it is closed. If its
+ * process dies, the next process that opens the pool or calls {@link #reclaimDead} frees it. A lock that the kernel
+ * holds proves that a process is alive, so a stopped process is not taken for dead. These locks work within one host.
+ * Several hosts on one device each give their number ({@link #dax(Path, int)}), and {@link #reclaimHost} frees what a
+ * dead host had.
  *
- * <p>Thread-safe. After {@link #close} every access to the memory is an {@link IllegalStateException}. All failures of the methods here are
- * {@link PoolException}s.
+ * <p>Thread-safe. After {@link #close} every access to the memory throws an {@link IllegalStateException}. All failures
+ * of the methods here are {@link PoolException}s.
  */
 public final class Pool implements AutoCloseable {
     private final SharedFile file;
     private final Mapping mapping;
     private final Participants participants;
     private final Arena arena;
-    /** Only of several hosts. */
+    /** Only in a pool of several hosts. */
     private final Optional<PoolCommons> commons;
 
     private boolean closed;
 
-    /** Of memory that is mapped, locks that are held, and an arena that is attached. */
+    /** From mapped memory, held locks and an attached arena. */
     Pool(SharedFile file, Mapping mapping, Participants participants, Arena arena) {
         this(file, mapping, participants, arena, Optional.empty());
     }
@@ -54,7 +55,7 @@ public final class Pool implements AutoCloseable {
         this.commons = commons;
     }
 
-    /** The same, as one of several hosts has it. */
+    /** The same pool with what one of several hosts needs. */
     Pool withCommons(int host, BootId boot) {
         Arena asHost = Arena.attach(PoolJoiner.spec(file, mapping, arena.id(), PoolHosts.itself(host), 0));
         Arena asPool = Arena.attach(PoolJoiner.spec(file, mapping, arena.id(), PoolHosts.POOL, 0));
@@ -68,32 +69,33 @@ public final class Pool implements AutoCloseable {
 
     // ---- making
 
-    /** As {@link #memfd(String, long, PoolOptions)}, with no wishes. */
+    /** As {@link #memfd(String, long, PoolOptions)}, without options. */
     public static Pool memfd(String name, long bytes) {
         return memfd(name, bytes, PoolOptions.create());
     }
 
     /**
-     * Makes a pool without a name.
+     * Creates a pool without a name.
      *
-     * @param name for people who look at {@code /proc/PID/maps}
-     * @param bytes its quota; memory is taken only as it is needed
+     * @param name shown in {@code /proc/PID/maps}
+     * @param bytes its quota; memory is reserved only as it is needed
      * @throws PoolException if the host refuses, or lacks what {@code options} require
      */
     public static Pool memfd(String name, long bytes, PoolOptions options) {
         return explained("pool " + name, () -> PoolMaker.memfd(name, bytes, options));
     }
 
-    /** As {@link #file(Path, long, PoolOptions)}, with no wishes. */
+    /** As {@link #file(Path, long, PoolOptions)}, without options. */
     public static Pool file(Path path, long bytes) {
         return file(path, bytes, PoolOptions.create());
     }
 
     /**
-     * Makes a pool with a name, mode 0600, all its memory reserved. A pool of that name whose users are all dead is replaced.
+     * Creates a pool with a name, mode 0600, and all its memory reserved. It replaces a pool of that name whose users
+     * are all dead.
      *
-     * @throws PoolException if somebody uses that pool, if the name belongs to something else, if there is not enough memory, or not of the kind
-     *     that {@code options} require
+     * @throws PoolException if that pool is in use, the name belongs to something else, or the host lacks memory of the
+     *     required kind
      */
     public static Pool file(Path path, long bytes, PoolOptions options) {
         return explained("pool " + path, () -> PoolMaker.file(path, bytes, options));
@@ -102,18 +104,18 @@ public final class Pool implements AutoCloseable {
     // ---- joining
 
     /**
-     * Joins a pool that {@link #file} made. If nobody of those who used it is alive, it is empty then.
+     * Joins a pool that {@link #file} created. If all its former users are dead, it is empty then.
      *
-     * @throws PoolException if there is none, if it is damaged, of another layout version, or another user's
+     * @throws PoolException if it is missing, damaged, of another layout version, or owned by another user
      */
     public static Pool open(Path path) {
         return explained("pool " + path, () -> PoolJoiner.open(path));
     }
 
     /**
-     * Joins a pool of {@link #memfd} whose descriptor a peer sent.
+     * Joins a {@link #memfd} pool whose descriptor a peer sent.
      *
-     * @param received what {@link SharedFile#adopt} made of it; closed here, in any case
+     * @param received the result of {@link SharedFile#adopt}; always closed here
      * @throws PoolException if it is no pool, or its length could change
      */
     public static Pool join(SharedFile received) {
@@ -121,7 +123,7 @@ public final class Pool implements AutoCloseable {
     }
 
     /**
-     * Joins the pool on a device-dax device, or makes one if the device was never used.
+     * Joins the pool on a device-dax device, or creates one on a device that was never used.
      *
      * @throws PoolException if it is no such device, is misaligned, or holds something else
      */
@@ -133,9 +135,10 @@ public final class Pool implements AutoCloseable {
     }
 
     /**
-     * As {@link #dax(Path)}, of a device that several hosts map. All of them say their number; the first to come makes the pool.
+     * As {@link #dax(Path)}, for a device that several hosts map. Each host gives its number; the first one creates the
+     * pool.
      *
-     * @param host this host's number, from 0 to 63, which no other host of the device has
+     * @param host this host's number, from 0 to 63; no other host of the device may have it
      * @throws PoolException also if another boot has that number
      */
     public static Pool dax(Path path, int host) {
@@ -145,7 +148,7 @@ public final class Pool implements AutoCloseable {
         });
     }
 
-    /** The pool of several hosts in {@code file}, which is as long as it will be and not closed here. */
+    /** The pool of several hosts in {@code file}, which has its final length and is not closed here. */
     static Pool ofHost(SharedFile file, int host, BootId boot) {
         return PoolDevice.ofHost(file, host, boot);
     }
@@ -154,7 +157,7 @@ public final class Pool implements AutoCloseable {
         try {
             return action.get();
         } catch (OsException | OutOfArenaException e) {
-            throw new PoolException(what + " cannot be had: " + e.getMessage(), e);
+            throw new PoolException(what + " is not available: " + e.getMessage(), e);
         }
     }
 
@@ -165,14 +168,14 @@ public final class Pool implements AutoCloseable {
         return arena;
     }
 
-    /** What hosts need of it beyond scopes; empty unless it is a pool of several hosts. */
+    /** What several hosts need beyond scopes; empty in a pool of one host. */
     public Optional<PoolCommons> commons() {
         return commons;
     }
 
     /**
-     * The file behind it, for example to send its descriptor to a peer; belongs to the pool. Whoever keeps a copy of that descriptor keeps this
-     * participant's lock too: {@link #join} does not.
+     * The file behind it, for example to send its descriptor to a peer. It belongs to the pool. A copy of that
+     * descriptor also keeps this participant's lock; a pool from {@link #join} does not.
      */
     public SharedFile file() {
         return file;
@@ -183,22 +186,22 @@ public final class Pool implements AutoCloseable {
         return file.bytes();
     }
 
-    /** Changes whenever the pool was opened and nobody was alive of those who used it before. */
+    /** A random number that changes when the pool is opened after all its users died. */
     public long instanceId() {
         return PoolLayout.instance(mapping.memory());
     }
 
-    /** Whether nobody has closed this pool object yet. Others may do so at any time. */
+    /** Whether this pool object is still open. Another thread may close it at any time. */
     public boolean isOpen() {
         return mapping.memory().scope().isAlive();
     }
 
-    /** How many others have the pool open now; of a pool of several hosts, how many on this host. */
+    /** How many other participants have the pool open now; in a pool of several hosts, only those on this host. */
     public int others() {
         return participants.others();
     }
 
-    /** Frees what dead participants (of this host) had and nobody took over. Returns how many page runs that was. */
+    /** Frees what dead participants of this host had. Returns the number of page runs. */
     public synchronized int reclaimDead() {
         int[] runs = new int[1];
         if (!closed) {
@@ -208,13 +211,14 @@ public final class Pool implements AutoCloseable {
     }
 
     /**
-     * Frees what all participants of another host had and nobody took over. The host may use the pool under that number again afterwards, as if for
-     * the first time. Only in a pool of several hosts. What others still use of it, such as a connection to one of its servers, is freed too: they must have noticed its
-     * end, which calls do within 5 s.
+     * Frees what all participants of another host had. That host may then use the pool again under the same number.
+     * Only in a pool of several hosts. Memory that other hosts still use, such as a connection to one of its servers,
+     * is freed too. They must have noticed the host's end, which calls do within 5 s.
      *
-     * @param host of which the caller knows that it has ended, or was cut off from this memory, and that none of its stores can still come: nothing here could find
-     *     that out, and a host that is taken for dead while it goes on damages what others allocate
-     * @return how many page runs that was
+     * @param host a host that has ended or was cut off from this memory, so that none of its stores can still arrive.
+     *     The caller must know this, since nothing here can detect it. A host that continues afterwards damages what others
+     *     allocate
+     * @return the number of page runs
      * @throws IllegalArgumentException if that is this host
      */
     public synchronized int reclaimHost(int host) {
@@ -234,19 +238,19 @@ public final class Pool implements AutoCloseable {
         return runs;
     }
 
-    /** Unmaps the memory of a pool that nobody is to get after all; whoever opened the file closes it. */
+    /** Unmaps the memory of a pool that is not returned to the user. The caller closes the file. */
     void abandon() {
         mapping.close();
     }
 
-    /** Frees what this participant has, unmaps the memory, and removes the name if nobody else uses the pool. Idempotent. */
+    /** Frees what this participant has and unmaps the memory. The last user also removes the name. Idempotent. */
     @Override
     public synchronized void close() {
         if (closed) {
             return;
         }
         closed = true;
-        // Closing the file also gives the locks back, so it happens whatever fails before.
+        // Closing the file also releases the locks, so it must happen whatever fails before.
         try (file;
                 mapping) {
             arena.reclaim(arena.participant());

@@ -9,9 +9,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What several hosts need of a pool beyond scopes: roots by which they find each other, and memory that belongs to a host, or to the pool itself, and not to one
- * process: it is not freed when that process ends, since others may still use it. Places are told as bytes from the pool's start, the same on every
- * host. Thread-safe; usable as long as the pool is open.
+ * What several hosts need of a pool beyond scopes: roots by which they find each other, and memory that belongs to a
+ * host or to the pool itself. Such memory is not freed when a process ends, since others may still use it. Places are
+ * bytes from the pool's start, the same on every host. Thread-safe; usable as long as the pool is open.
  */
 public final class PoolCommons {
     private final SharedFile file;
@@ -20,7 +20,7 @@ public final class PoolCommons {
     private final BootId boot;
     private final Arena asHost;
     private final Arena asPool;
-    /** Runs by their places, of what this process has taken. */
+    /** The runs that this process has allocated, by place. */
     private final Map<Long, Run> taken = new ConcurrentHashMap<>();
 
     private record Run(Arena owner, long ref) {}
@@ -44,7 +44,7 @@ public final class PoolCommons {
         return boot;
     }
 
-    /** Whether that boot of that host may still use the pool: nobody has called {@link Pool#reclaimHost} for it since. */
+    /** Whether that boot of that host may still use the pool: {@link Pool#reclaimHost} was not called for it. */
     public boolean isThere(int otherHost, long otherBoot) {
         return otherHost >= 0 && otherHost < PoolLayout.HOSTS && PoolLayout.boot(memory, otherHost) == otherBoot;
     }
@@ -54,32 +54,36 @@ public final class PoolCommons {
         return memory;
     }
 
-    /** Words that were 0 when the pool was made, and mean what those agree on who use them. */
+    /** Words that are 0 in a new pool. Their users agree on the meaning. */
     public MemorySegment roots() {
         return memory.asSlice(PoolLayout.ROOTS, PoolLayout.ROOTS_BYTES);
     }
 
     /**
-     * Memory that is this host's until somebody gives it back or {@link Pool#reclaimHost} frees it; whatever was there is in it.
+     * Allocates memory for this host, which it keeps until {@link #give} or {@link Pool#reclaimHost}. The memory is not
+     * zeroed.
      *
-     * @return where it begins, on a border of 4096 bytes
+     * @return its place, a multiple of 4096 bytes
      * @throws OutOfArenaException if the pool is full
      */
     public long takeForHost(long bytes) {
         return remember(asHost, asHost.allocateRun(bytes), Arena.PAGE_BYTES);
     }
 
-    /** As {@link #takeForHost}, of memory that is nobody's and stays as long as the pool, unless who took it gives it back. */
+    /**
+     * As {@link #takeForHost}, for memory that belongs to the pool and stays as long as it does, unless it is given
+     * back.
+     */
     public long takeForPool(long bytes) {
         return remember(asPool, asPool.allocateRun(bytes), Arena.PAGE_BYTES);
     }
 
-    /** As {@link #takeForHost}, of memory that can be mapped by itself: whole pages of the device. */
+    /** As {@link #takeForHost}, for memory that can be mapped separately: whole pages of the device. */
     public long takeWindow(long bytes) {
         return remember(asHost, asHost.allocateRun(windowBytes(bytes) + file.pageBytes()), file.pageBytes());
     }
 
-    /** What a window of {@code bytes} takes: whole pages of the device. */
+    /** Length of a window for {@code bytes}: whole pages of the device. */
     public long windowBytes(long bytes) {
         return (bytes + file.pageBytes() - 1) & -file.pageBytes();
     }
@@ -90,7 +94,7 @@ public final class PoolCommons {
         return place;
     }
 
-    /** Gives back what this process has taken; nobody may use it any more. */
+    /** Gives back what this process has allocated. It must not be in use any more. */
     public void give(long place) {
         Run run = taken.remove(place);
         if (run == null) {
@@ -100,9 +104,9 @@ public final class PoolCommons {
     }
 
     /**
-     * What lies at a window's place, as a file to map. Belongs to the caller.
+     * The memory of a window as a file to map. The caller closes it.
      *
-     * @throws IllegalArgumentException if it does not lie in the pool, on borders of its pages
+     * @throws IllegalArgumentException if it does not lie in the pool, on whole pages
      */
     public SharedFile window(long place, long bytes) {
         return file.window(place, bytes);

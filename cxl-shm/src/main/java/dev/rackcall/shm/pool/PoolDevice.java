@@ -4,15 +4,19 @@ import dev.rackcall.shm.os.BootId;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
 
-/** Pools on a device, or in any file of a length that stays, which is not closed here. Whoever comes first makes the pool in place. */
+/**
+ * Pools on a device, or in any file of fixed length, which is not closed here. The first user creates the pool in
+ * place.
+ */
 final class PoolDevice {
     private PoolDevice() {}
 
-    /** Of one host. */
+    /** For one host. */
     static Pool ofOneHost(SharedFile file) {
         try (Mapping mapping = file.map()) {
             Participants participants = new Participants(file, mapping.memory());
-            // Of several that find it blank one makes the pool; of one that is killed meanwhile another makes it anew.
+            // Of several processes that find it blank, one creates the pool. If it is killed meanwhile, the next one
+            // creates it.
             participants.requireGate();
             try {
                 if (PoolLayout.isUnmade(mapping.memory())) {
@@ -25,7 +29,7 @@ final class PoolDevice {
         return PoolJoiner.join(file);
     }
 
-    /** Of several. */
+    /** For several hosts. */
     static Pool ofHost(SharedFile file, int host, BootId boot) {
         PoolHosts.checked(host);
         try (Mapping mapping = file.map()) {

@@ -1,6 +1,9 @@
 package dev.rackcall.shm.pool;
 
-/** A pool cannot be made, joined or used. The message says which one, why, with which values, and what to do next. */
+/**
+ * A pool cannot be created, joined or used. The message names the pool, the reason with its values, and what to do
+ * next.
+ */
 public final class PoolException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

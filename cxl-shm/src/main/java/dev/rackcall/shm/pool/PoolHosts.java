@@ -8,12 +8,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The hosts that share a pool. No kernel knows whether a process of another host lives, so each host has participant numbers of its own and its kernel's locks on
- * them; what a whole host had is freed by others only when somebody who knows that it is gone says so. A host's number belongs to one boot of it, so that two
- * hosts that were given one number by mistake are noticed, and do not take each other's participants for dead.
+ * The hosts that share a pool. A kernel cannot tell whether a process of another host is alive. Each host therefore has
+ * its own participant numbers, locked on its own kernel. What a whole host had is freed only on request, when the
+ * caller knows that the host has ended. A host number belongs to one boot of one host. Two hosts that were given the
+ * same number by mistake are therefore noticed, and do not take each other's participants for dead.
  */
 final class PoolHosts {
-    /** The number for what is the pool's and no host's. */
+    /** The participant number of the pool itself. */
     static final int POOL = ArenaSpec.MAX_PARTICIPANT;
 
     private static final int NUMBERS = ArenaSpec.MAX_PARTICIPANT / PoolLayout.HOSTS;
@@ -30,12 +31,14 @@ final class PoolHosts {
         return host;
     }
 
-    /** Those of one host that its processes have. */
+    /** The participants that are processes of one host. */
     static Participants participants(SharedFile file, MemorySegment memory, int host) {
         return new Participants(file, memory, itself(host) + 1, last(host));
     }
 
-    /** The number for what is the host's and no process's: nobody locks it, and only {@link Pool#reclaimHost} frees what it has. */
+    /**
+     * The participant number of the host itself. It is never locked; only {@link Pool#reclaimHost} frees what it has.
+     */
     static int itself(int host) {
         return 1 + host * NUMBERS;
     }
@@ -46,9 +49,9 @@ final class PoolHosts {
     }
 
     /**
-     * Whether this host is to make the pool. If another one is about to, waits until it has.
+     * Whether this host must create the pool. If another host is doing so, waits until it has.
      *
-     * @param memory of a device that is blank but for its maker, or holds a pool
+     * @param memory a device that holds a pool, or is blank except for the maker's number
      */
     static boolean mustMake(MemorySegment memory, int host, Object name) {
         if (PoolLayout.isBlank(memory) && PoolLayout.becomeMaker(memory, host)) {
@@ -57,8 +60,8 @@ final class PoolHosts {
         long end = System.nanoTime() + MAKING_NANOS;
         while (!PoolLayout.isMade(memory) && PoolLayout.maker(memory) >= 0) {
             if (System.nanoTime() - end > 0) {
-                throw new PoolException("pool " + name + " was begun by host " + PoolLayout.maker(memory)
-                        + " and never made; when no host uses the device, clear its first page");
+                throw new PoolException("host " + PoolLayout.maker(memory) + " began to create pool " + name
+                        + " and did not finish; when no host uses the device, clear its first page");
             }
             LockSupport.parkNanos(PAUSE_NANOS);
         }
@@ -69,8 +72,8 @@ final class PoolHosts {
     static void enter(MemorySegment memory, int host, BootId boot, Object name) {
         if (!PoolLayout.isSharedByHosts(memory)) {
             throw new PoolException(
-                    "pool " + name + " was made for one host; open it there with Pool.dax(path), or, when nobody"
-                            + " uses it, clear its first page to share it");
+                    "pool " + name + " was created for one host; open it there with Pool.dax(path), or clear"
+                            + " its first page while it is unused, to share it");
         }
         long present = PoolLayout.takeHost(memory, host, boot.bits());
         if (present != boot.bits()) {
@@ -81,7 +84,7 @@ final class PoolHosts {
         }
     }
 
-    /** Refuses a pool whose other hosts this one would not notice. */
+    /** Rejects a pool of several hosts, which this host would not notice. */
     static void requireAlone(MemorySegment memory, Object name) {
         if (PoolLayout.isSharedByHosts(memory)) {
             throw new PoolException(

@@ -11,9 +11,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Joins pools that are there, and frees what the dead among their users have left. Nothing in a file is believed before it was looked at. */
+/** Joins existing pools, and frees what dead participants left. It checks everything in a file before it uses it. */
 final class PoolJoiner {
-    /** Each attempt that fails here has met a pool that was just going away. */
+    /** Each failed attempt has met a pool that was just being removed. */
     private static final int MAX_ATTEMPTS = 16;
 
     private PoolJoiner() {}
@@ -30,7 +30,7 @@ final class PoolJoiner {
             }
             file.close();
         }
-        throw new PoolException("pool " + path + " is made and removed again and again; try once more");
+        throw new PoolException("pool " + path + " is being created and removed repeatedly; try again");
     }
 
     private static Optional<Pool> joinUnlessGone(SharedFile file) {
@@ -54,7 +54,7 @@ final class PoolJoiner {
         }
     }
 
-    /** Joins what is in the file, which the caller closes if that fails. */
+    /** Joins the pool in the file. On failure, the caller closes the file. */
     static Pool join(SharedFile file) {
         Mapping mapping = mapPool(file);
         return OnFailure.close(mapping, () -> {
@@ -67,7 +67,7 @@ final class PoolJoiner {
         return OnFailure.close(mapping, () -> {
             participants.requireGate();
             try {
-                // Of several hosts nobody knows whether the others' processes live.
+                // In a pool of several hosts, other hosts' processes may be alive.
                 boolean abandoned = participants.others() == 0 && !PoolLayout.isSharedByHosts(mapping.memory());
                 int number = participants.join();
                 if (number == 0) {
@@ -75,7 +75,7 @@ final class PoolJoiner {
                             + " participants that it can have; close some of them");
                 }
                 Arena arena = attach(file, mapping, number);
-                // Whoever had this number is dead.
+                // The former owner of this number is dead.
                 arena.reclaim(number);
                 participants.forEachDead(number, arena::reclaim);
                 if (abandoned) {
@@ -96,7 +96,7 @@ final class PoolJoiner {
         }
     }
 
-    /** Maps a file that should be a pool, having looked at its length and its header. */
+    /** Maps a file that should be a pool, after checking its length and its header. */
     static Mapping mapPool(SharedFile file) {
         if (file.bytes() < PoolLayout.MIN_BYTES || file.bytes() % Arena.PAGE_BYTES != 0) {
             throw new PoolException("pool " + file + " cannot be used: " + file.bytes()
@@ -117,7 +117,7 @@ final class PoolJoiner {
         return new ArenaSpec(arenaId, region, file, PoolLayout.ARENA, TableHome.SHARED, participant, initialBytes);
     }
 
-    /** Of what was not made by {@link PoolMaker}: a device, or a file of whatever length. */
+    /** For files that {@link PoolMaker} did not create: a device, or a file of any length. */
     static void requireReachable(SharedFile file) {
         if (file.bytes() > PoolLayout.MAX_BYTES) {
             throw new PoolException("pool " + file + " cannot be used: Refs reach 1 TiB; "

@@ -16,16 +16,16 @@ import java.util.concurrent.ThreadLocalRandom;
  *   0  magic       "RKPOOL01"                   written last
  *   8  version, arena id                        two ints
  *  16  bytes       of the pool, this page included
- *  24  instance    a new random number whenever nobody was left of those who used it
- *  32  participants  the highest number that anybody had; only grows
+ *  24  instance    a new random number each time the pool is opened after all its users died
+ *  32  participants  the highest number ever used; only grows
  *  36  sharing     0: one host uses it; 1: several
- *  40  maker       1 + number of the host that makes it, if several are to use it
+ *  40  maker       1 + number of the host that creates it, if several are to use it
  *  64  boots       for each of 64 hosts the boot that uses it, 0: none
- * 1024 roots       for those who find each other by the pool
+ * 1024 roots       words by which users of the pool find each other
  * </pre>
  *
- * Participant n holds a lock on the byte {@code LOCKS + n} of the file, far behind its end; byte {@code LOCKS} is the gate through which
- * they come and go.
+ * Participant n holds a lock on the byte {@code LOCKS + n} of the file, far behind its end. Byte {@code LOCKS} is the
+ * gate, which is locked while a process joins or leaves.
  */
 final class PoolLayout {
     static final int VERSION = 2;
@@ -62,16 +62,16 @@ final class PoolLayout {
         memory.set(ValueLayout.JAVA_INT, ARENA_ID_OFFSET, arenaId);
         memory.set(ValueLayout.JAVA_LONG, BYTES_OFFSET, memory.byteSize());
         memory.set(ValueLayout.JAVA_LONG, INSTANCE_OFFSET, instance);
-        // Release: pairs with the acquire in complaint; a header with this word is whole.
+        // Release: pairs with the acquire in complaint. A header with this word is complete.
         LONG.setRelease(memory, MAGIC_OFFSET, MAGIC);
     }
 
-    /** Whether there is nothing at all, as on a device that was never used. */
+    /** Whether the page is all zero, as on a device that was never used. */
     static boolean isBlank(MemorySegment memory) {
         return memory.asSlice(0, ARENA).mismatch(MemorySegment.ofArray(new byte[(int) ARENA])) < 0;
     }
 
-    /** As {@link #isBlank}, or what a maker of one host left who was killed before it was whole. Behind the gate. */
+    /** As {@link #isBlank}, or incomplete because a maker on one host was killed. Call it with the gate closed. */
     static boolean isUnmade(MemorySegment memory) {
         byte[] page = memory.asSlice(0, ARENA).toArray(ValueLayout.JAVA_BYTE);
         Arrays.fill(page, (int) VERSION_OFFSET, (int) SHARING_OFFSET, (byte) 0);
@@ -82,7 +82,7 @@ final class PoolLayout {
         return ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     }
 
-    /** What is wrong with the header and what to do, or null if nothing is. */
+    /** What is wrong with the header and what to do; null if nothing is. */
     static String complaint(MemorySegment memory) {
         // Acquire: pairs with the release in initialise.
         if ((long) LONG.getAcquire(memory, MAGIC_OFFSET) != MAGIC) {
@@ -115,12 +115,12 @@ final class PoolLayout {
         LONG.setRelease(memory, INSTANCE_OFFSET, instance);
     }
 
-    /** Pairs with the release in {@link #raiseParticipants}; whatever stands there, it is a possible number. */
+    /** Pairs with the release in {@link #raiseParticipants}. Limited to valid numbers, whatever the word holds. */
     static int participants(MemorySegment memory) {
         return Math.clamp((int) INT.getAcquire(memory, PARTICIPANTS_OFFSET), 0, ArenaSpec.MAX_PARTICIPANT);
     }
 
-    /** By compare-and-set, since the gate keeps out others of this host only. */
+    /** By compare-and-set, since the gate excludes only processes of this host. */
     static void raiseParticipants(MemorySegment memory, int number) {
         int seen = (int) INT.getVolatile(memory, PARTICIPANTS_OFFSET);
         while (seen < number && !INT.compareAndSet(memory, PARTICIPANTS_OFFSET, seen, number)) {
@@ -140,23 +140,23 @@ final class PoolLayout {
         return memory.get(ValueLayout.JAVA_INT, SHARING_OFFSET) != 0;
     }
 
-    /** Whether {@code host} is the one that makes the pool, which is nobody's yet. */
+    /** Whether {@code host} now is the one that creates the pool. */
     static boolean becomeMaker(MemorySegment memory, int host) {
         return INT.compareAndSet(memory, MAKER_OFFSET, 0, host + 1);
     }
 
-    /** The host that makes or made it; negative: none. */
+    /** The host that creates or created it; negative if there is none. */
     static int maker(MemorySegment memory) {
         return (int) INT.getVolatile(memory, MAKER_OFFSET) - 1;
     }
 
-    /** Whether the pool is whole. */
+    /** Whether the pool is complete. */
     static boolean isMade(MemorySegment memory) {
         // Acquire: pairs with the release in initialise.
         return (long) LONG.getAcquire(memory, MAGIC_OFFSET) == MAGIC;
     }
 
-    /** The boot that has the number of {@code host} now, after this one has tried to take it if it was free. */
+    /** Takes the number of {@code host} for {@code boot} if it is free. Returns the boot that has it now. */
     static long takeHost(MemorySegment memory, int host, long boot) {
         long present = (long) LONG.compareAndExchange(memory, bootOffset(host), 0L, boot);
         return present == 0 ? boot : present;
@@ -167,7 +167,7 @@ final class PoolLayout {
         return (long) LONG.getVolatile(memory, bootOffset(host));
     }
 
-    /** Its participants have nothing any more. */
+    /** Releases the host's number; its participants have no memory any more. */
     static void freeHost(MemorySegment memory, int host) {
         LONG.setVolatile(memory, bootOffset(host), 0L);
     }

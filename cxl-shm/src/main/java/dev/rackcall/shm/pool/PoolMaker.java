@@ -17,7 +17,7 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes pools. Whoever is killed meanwhile leaves nothing: what has no name goes with its maker, and a file gets its name last. */
+/** Creates pools. A maker that is killed leaves nothing behind: a memfd ends with it, and a file gets its name last. */
 final class PoolMaker {
     private static final Logger LOG = LoggerFactory.getLogger(Pool.class);
     private static final Set<String> MEMORY_FILE_SYSTEMS = Set.of("tmpfs", "hugetlbfs", "ramfs");
@@ -35,7 +35,8 @@ final class PoolMaker {
         try {
             return SharedFile.hugeMemfd(name, bytes);
         } catch (OsException e) {
-            PoolOptions.lacking(options.requiresHugePages(), "pool " + name + " cannot be had: " + e.getMessage(), e);
+            PoolOptions.lacking(
+                    options.requiresHugePages(), "pool " + name + " is not available: " + e.getMessage(), e);
             return SharedFile.memfd(name, bytes);
         }
     }
@@ -52,7 +53,7 @@ final class PoolMaker {
                 return pool;
             }
             pool.abandon();
-            throw new PoolException("pool " + path + " was made by somebody else just now; open it");
+            throw new PoolException("pool " + path + " was just created by another process; open it");
         });
     }
 
@@ -73,7 +74,7 @@ final class PoolMaker {
                         type);
             }
         } catch (IOException e) {
-            // Creating the file says what is wrong with the directory.
+            // Creating the file reports what is wrong with the directory.
             LOG.debug("file system of {}", path, e);
         }
     }
@@ -95,9 +96,12 @@ final class PoolMaker {
         }
     }
 
-    // ---- in a file that is there
+    // ---- in an existing file
 
-    /** In all of a file of which nothing is known but that its first page is blank: behind that may be what an earlier pool, or somebody else, has left. */
+    /**
+     * Creates a pool in a whole file whose first page is blank. Behind that page, the file may hold remains of an
+     * earlier pool or anything else.
+     */
     static Pool createInPlace(SharedFile file, Function<MemorySegment, Participants> who) {
         PoolJoiner.requireReachable(file);
         try (Mapping mapping = file.map()) {

@@ -11,19 +11,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Wishes about the memory of a new {@link Pool}: on which memory node it lies, and whether it consists of huge pages. They hold for all who join the
- * pool. What the host lacks is either done without ({@link Wish#PREFER}) or an error ({@link Wish#REQUIRE}). Immutable.
+ * Options for the memory of a new {@link Pool}: its memory node, and huge pages. They apply to all users of the pool.
+ * If the host lacks something, the pool does without it ({@link Wish#PREFER}) or is not created ({@link Wish#REQUIRE}).
+ * Immutable.
  *
  * {@snippet :
  * Pool.memfd("orders", 1L << 30, PoolOptions.create().hugePages(Wish.PREFER).numaNode(1, Wish.REQUIRE));
  * }
  */
 public final class PoolOptions {
-    /** How strongly something is wished. */
+    /** What to do if the host lacks something. */
     public enum Wish {
-        /** If the host has it; a line in the log says if not. */
+        /** Do without; a log line says so. */
         PREFER,
-        /** Or no pool: making it fails with a {@link PoolException} that says what is missing. */
+        /** Fail with a {@link PoolException} that says what is missing. */
         REQUIRE
     }
 
@@ -40,24 +41,24 @@ public final class PoolOptions {
         this.nodeWish = nodeWish;
     }
 
-    /** No wishes: small pages, on whatever node. */
+    /** No options: small pages on any node. */
     public static PoolOptions create() {
         return new PoolOptions(Optional.empty(), OptionalInt.empty(), Wish.PREFER);
     }
 
     /**
-     * Huge pages: of 2 MiB for a memfd, of whatever size its file system has for a named file, which must lie on a hugetlbfs.
+     * Asks for huge pages: of 2 MiB for a memfd; for a named file, of the size of its hugetlbfs.
      *
-     * <p>They are taken from those that the host has reserved ({@code vm.nr_hugepages}). A memfd that only prefers them asks for transparent ones
-     * ({@code shmem_enabled}) if there are none.
+     * <p>They come from those that the host has reserved ({@code vm.nr_hugepages}). If there are none, a memfd that
+     * only prefers them asks for transparent huge pages ({@code shmem_enabled}).
      */
     public PoolOptions hugePages(Wish wish) {
         return new PoolOptions(Optional.of(wish), node, nodeWish);
     }
 
     /**
-     * A memory node, from 0. If it is required, its being full counts as the pool's being full; otherwise other nodes help out. Needs libnuma. The first
-     * page of a memfd of huge pages is excepted.
+     * Asks for a memory node, from 0. If the node is required and full, the pool counts as full; otherwise other nodes
+     * are used. Needs libnuma. Does not apply to the first page of a memfd of huge pages.
      */
     public PoolOptions numaNode(int number, Wish wish) {
         return new PoolOptions(hugePages, OptionalInt.of(number), wish);
@@ -71,7 +72,7 @@ public final class PoolOptions {
         return hugePages.filter(Wish.REQUIRE::equals).isPresent();
     }
 
-    /** For a named file, whose pages are those of its file system. */
+    /** Checks a named file, whose page size is that of its file system. */
     void checkPages(SharedFile file) {
         if (wantsHugePages() && file.pageBytes() < HUGE_PAGE_BYTES) {
             lacking(
@@ -82,7 +83,7 @@ public final class PoolOptions {
         }
     }
 
-    /** Before any of the memory is reserved. */
+    /** Applies the options. Call it before any memory is reserved. */
     void place(MemorySegment memory, SharedFile.Kind kind) {
         place(memory, kind, Numa.available());
     }
@@ -114,12 +115,12 @@ public final class PoolOptions {
         }
     }
 
-    /** What the host lacks of what was wished. */
+    /** Reports something that the host lacks. */
     static void lacking(boolean isRequired, String sentence, RuntimeException cause) {
         if (isRequired) {
             throw new PoolException(sentence + "; or only prefer it", cause);
         }
-        LOG.info("a pool is not as wished: {}", sentence);
+        LOG.info("a pool does without an option: {}", sentence);
     }
 
     @Override

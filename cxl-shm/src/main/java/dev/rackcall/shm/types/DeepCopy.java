@@ -3,13 +3,14 @@ package dev.rackcall.shm.types;
 import dev.rackcall.shm.Scope;
 
 /**
- * Copies whole graphs of shared objects from one scope to another, also to one in another arena. Objects that are reached in several ways
- * are copied once and cycles stay cycles. No recursion: a list of any length can be copied.
+ * Copies whole graphs of shared objects from one scope to another, possibly in another arena. An object that is
+ * reachable in several ways is copied once, and cycles stay cycles. The copy does not recurse, so lists may have any
+ * length.
  *
- * <p>The limits bound what a graph built by a peer can cost. When one is exceeded, or a reference leads nowhere, the copy ends
- * with an exception; what was copied until then stays in the target scope until that is closed or reset.
+ * <p>The limits bound what a graph built by a peer can cost. If one is exceeded, or a reference leads nowhere, the copy
+ * ends with an exception. What was copied so far stays in the target scope until that is closed or reset.
  *
- * @param maxObjects the most objects that one copy may have; containers have two or more
+ * @param maxObjects the most objects that one copy may have; a container counts as two or more
  * @param maxBytes the most bytes that one copy may have
  */
 public record DeepCopy(long maxObjects, long maxBytes) {
@@ -31,8 +32,8 @@ public record DeepCopy(long maxObjects, long maxBytes) {
     /**
      * Copies an object and everything that it can reach.
      *
-     * @param root a shared object; not a part of another ({@link Inline})
-     * @param target the scope of all copies; used by its own thread
+     * @param root a shared object that is not part of another one ({@link Inline})
+     * @param target the scope of all copies, used by its own thread
      * @return a flyweight on the copy of the root, which allocates in {@code target}
      * @throws RefException if a reference in the graph leads nowhere
      * @throws SharedDataException if the graph exceeds a limit

@@ -7,8 +7,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * On a {@code String} getter of a {@link Shared} interface: the text lies inside the record, as UTF-8 of at most {@link #value} bytes.
- * A longer value is an {@link IllegalArgumentException} of the setter. Setting it allocates no arena memory.
+ * For a {@code String} getter of a {@link Shared} interface: the text lies inside the record, as UTF-8 of at most
+ * {@link #value} bytes. The setter rejects longer text with an {@link IllegalArgumentException} and allocates no arena
+ * memory.
  */
 @Documented
 @Target(ElementType.METHOD)

@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * One run of a {@code DeepCopy}. An object is copied whole when the first reference to it is seen, and put on a stack of copies whose
- * own references still lead to the originals. References are read from the copies, so a peer that changes the originals
- * meanwhile changes nothing that was checked.
+ * One run of a {@code DeepCopy}. An object is copied whole at the first reference to it. The copy goes onto a stack,
+ * since its own references still lead to originals. References are read from the copies, so a peer that changes the
+ * originals meanwhile cannot change what was checked.
  */
 final class GraphCopy {
     private static final int FIRST_CAPACITY = 64;
@@ -33,7 +33,7 @@ final class GraphCopy {
         this.maxBytes = maxBytes;
     }
 
-    /** Copies everything that can be reached from an object; returns the Ref of its copy. */
+    /** Copies everything reachable from an object; returns the Ref of its copy. */
     long run(SharedType<?> rootType, long root) {
         long copy = copyOf(rootType, root);
         while (open > 0) {
@@ -43,7 +43,7 @@ final class GraphCopy {
         return copy;
     }
 
-    /** Replaces one reference in a copy by a reference to the copy of what it leads to. */
+    /** Replaces a reference in a copy by a reference to the copy of its target. */
     void forward(MemorySegment memory, long at, SharedType<?> type) {
         long original = memory.get(ObjectLayout.LONG, at);
         if (original != Ref.NULL) {

@@ -7,8 +7,8 @@ import java.util.Objects;
 /**
  * What all lists share: a size, and an array of elements that is replaced by one of twice its length when it is full.
  *
- * <p>Size and array are read from memory each time, so that all flyweights onto one list agree. The array is checked when its Ref
- * changes; the size is checked against the array's length, which the flyweight keeps in the Java heap.
+ * <p>Size and array are read from memory each time, so that all flyweights on one list agree. The array is checked when
+ * its Ref changes. The size is checked against the array's length, which the flyweight keeps in the Java heap.
  *
  * <pre>
  *   0               8          12         16                  24
@@ -67,7 +67,7 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         size(size - 1);
     }
 
-    /** Forgets all elements; the list keeps its room. */
+    /** Removes all elements; the list keeps its array. */
     public final void clear() {
         size(0);
     }
@@ -77,13 +77,13 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         elementsRef = Ref.NULL;
     }
 
-    /** The array, with that element known to be inside the list. */
+    /** The array, after checking that the element is inside the list. */
     final A elementsUpTo(int index) {
         Objects.checkIndex(index, size());
         return elements;
     }
 
-    /** Makes room at the end and counts it; returns the index that the caller fills. */
+    /** Adds room at the end; returns the index, which the caller fills. */
     final int append() {
         int size = size();
         reserve(size);
@@ -91,7 +91,7 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         return size;
     }
 
-    /** Makes room before {@code index} and counts it; the caller fills it. */
+    /** Adds room before {@code index}, which the caller fills. */
     final void insert(int index) {
         int size = size();
         Objects.checkIndex(index, size + 1);
@@ -100,7 +100,10 @@ abstract class GrowableList<A extends SharedSequence> extends SharedObject {
         size(size + 1);
     }
 
-    /** The array as {@link #size}, {@link #append} or {@link #insert} last saw it: a peer cannot change it under an operation. */
+    /**
+     * The array as {@link #size}, {@link #append} or {@link #insert} last read it. A peer cannot change it during an
+     * operation.
+     */
     final A elements() {
         return elements;
     }

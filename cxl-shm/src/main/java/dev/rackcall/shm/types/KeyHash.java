@@ -8,8 +8,8 @@ import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Hashes of map keys, eight bytes at a time by 128-bit multiplication, as in wyhash. Each map has a seed, so that whoever only sends
- * keys cannot choose ones that collide.
+ * Hashes map keys, eight bytes at a time, by 128-bit multiplication as in wyhash. Each map has a random seed, so that a
+ * peer that only sends keys cannot make them collide.
  */
 final class KeyHash {
     private static final VarHandle WORD = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -59,7 +59,7 @@ final class KeyHash {
         return Math.unsignedMultiplyHigh(mixed, WORD_FACTOR) ^ (mixed * WORD_FACTOR);
     }
 
-    /** The finalizer of MurmurHash3: one to one, so that equal results mean equal arguments. */
+    /** The finalizer of MurmurHash3. It is one-to-one, so equal results mean equal arguments. */
     static long mix(long value) {
         long mixed = (value ^ (value >>> 33)) * 0xff51afd7ed558ccdL;
         mixed = (mixed ^ (mixed >>> 33)) * 0xc4ceb9fe1a85ec53L;

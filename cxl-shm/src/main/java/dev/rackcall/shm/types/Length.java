@@ -7,9 +7,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * On a getter of a {@link Shared} interface that returns {@link SharedBytes} or one of the {@code Shared...Array} types: the elements lie
- * in this record. The getter returns a flyweight onto them, through which they are changed; there is no setter. What lies in
- * place has no Ref of its own.
+ * For a getter of a {@link Shared} interface that returns {@link SharedBytes} or one of the {@code Shared...Array}
+ * types: the elements lie in this record. The getter returns a flyweight on them; there is no setter. An embedded array
+ * has no Ref of its own.
  */
 @Documented
 @Target(ElementType.METHOD)

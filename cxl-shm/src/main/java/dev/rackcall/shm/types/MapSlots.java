@@ -4,8 +4,8 @@ import dev.rackcall.shm.Ref;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The table of a map. It is an object of its own, a power of two of slots, which a larger one replaces
- * when three quarters of it are taken. A slot whose value is the null Ref is free. Collisions go to the next slot; removal moves
+ * The table of a map: an object of its own with a power of two of slots. A table of twice the size replaces it when
+ * three quarters are taken. A slot whose value is the null Ref is free. Collisions go to the next slot. Removal moves
  * later slots back, so there are no tombstones.
  *
  * <pre>
@@ -20,7 +20,7 @@ import java.lang.foreign.MemorySegment;
  *  +---------------+--------------------------+---------------+
  * </pre>
  *
- * Slots of maps with {@code long} keys end after the key.
+ * A slot of a map with {@code long} keys ends after the key.
  */
 final class MapSlots extends SharedSequence {
     /** Offsets in the head of the map. */
@@ -68,7 +68,7 @@ final class MapSlots extends SharedSequence {
         writable().set(ObjectLayout.LONG, at(slot) + SLOT_KEY, key);
     }
 
-    /** Only where keys are text. */
+    /** Only for text keys. */
     long hash(int slot) {
         return memory().get(ObjectLayout.LONG, at(slot) + SLOT_HASH);
     }

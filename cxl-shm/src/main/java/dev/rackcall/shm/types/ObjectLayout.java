@@ -14,8 +14,8 @@ import java.nio.charset.StandardCharsets;
  *  +---------------+---------------+------------------------------+
  * </pre>
  *
- * The type id is a hash of the layout and never 0; bytes count the header and are not rounded up. Fields are aligned by their
- * layout, but no access insists on it: a Ref that a hostile peer made up must not reach code that assumes alignment.
+ * The type id is a hash of the layout and never 0. Bytes include the header and are not rounded up. Fields are aligned,
+ * but no access relies on that, since a Ref forged by a hostile peer may lead to any offset.
  */
 final class ObjectLayout {
     static final int HEADER_BYTES = 8;
@@ -55,7 +55,7 @@ final class ObjectLayout {
         return hash;
     }
 
-    /** 32 bits of the same hash, never 0: memory that nobody wrote must not look like an object. */
+    /** 32 bits of the same hash, never 0, so that unused memory does not look like an object. */
     static int typeId(String layout) {
         long hash = fingerprint(layout);
         int folded = (int) (hash ^ (hash >>> 32));

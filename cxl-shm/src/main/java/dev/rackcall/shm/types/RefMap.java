@@ -3,14 +3,16 @@ package dev.rackcall.shm.types;
 import dev.rackcall.shm.Ref;
 import java.security.SecureRandom;
 
-/** A map from Refs to Refs on the Java heap: open addressing, no removal, null Refs as free places. */
+/** A map from Ref to Ref on the Java heap: open addressing, no removal, null Refs mark free slots. */
 final class RefMap {
     private static final int FIRST_CAPACITY = 64;
 
-    /** Seeds of maps in shared memory are there for all to see, and the next ones follow from them. */
+    /**
+     * The seeds of maps in shared memory are visible to peers, and the next seeds follow from them. This one is not.
+     */
     private static final long SECRET = new SecureRandom().nextLong();
 
-    /** Refs come from a peer, who must not be able to choose ones that collide. */
+    /** Refs come from a peer, which must not be able to make them collide. */
     private final long seed = KeyHash.newSeed() ^ SECRET;
 
     private long[] keys = new long[FIRST_CAPACITY];
@@ -22,7 +24,7 @@ final class RefMap {
         return values[slot(keys, key)];
     }
 
-    /** Adds a key that is not there. Neither key nor value is null. */
+    /** Adds an absent key. Neither key nor value is null. */
     void put(long key, long value) {
         if (2 * (size + 1) > keys.length) {
             grow();

@@ -2,7 +2,7 @@ package dev.rackcall.shm.types;
 
 import java.util.Arrays;
 
-/** Collects the reference fields of a type. Generated code tells it; users have no use for it. */
+/** Collects the reference fields of a type, for generated code only. */
 public final class ReferenceFields {
     private int[] offsets = new int[4];
     private SharedType<?>[] types = new SharedType<?>[4];
@@ -20,7 +20,7 @@ public final class ReferenceFields {
         types[count++] = type;
     }
 
-    /** The fields of a type that lies in this record without its header. */
+    /** The fields of a type that is embedded in this record without its header. */
     public void embedded(long offset, SharedType<?> type) {
         ReferenceFields inner = type.references();
         for (int i = 0; i < inner.count(); i++) {
@@ -28,7 +28,7 @@ public final class ReferenceFields {
         }
     }
 
-    /** An array of references that lies in this record without its header. */
+    /** An array of references that is embedded in this record without its header. */
     public <T> void array(long offset, int length, SharedType<SharedArray<T>> type) {
         SharedType<T> elements = SharedArray.elementType(type);
         for (int i = 0; i < length; i++) {
@@ -40,7 +40,7 @@ public final class ReferenceFields {
         return count;
     }
 
-    /** From the start of the record. */
+    /** Offset from the start of the record. */
     int offset(int field) {
         return offsets[field];
     }

@@ -6,7 +6,7 @@ import dev.rackcall.shm.Scope;
 import java.lang.foreign.MemorySegment;
 
 /**
- * References to shared objects in an arena, fixed in number; null at first. Not thread-safe.
+ * A fixed number of references to shared objects in an arena, null at first. Not thread-safe.
  *
  * @param <T> a shared type or container
  */
@@ -18,7 +18,7 @@ public final class SharedArray<T> extends SharedSequence {
         this.elementType = type.elementType;
     }
 
-    /** The type of arrays of that. Set-up only; keep the result. */
+    /** The type of arrays of {@code elementType}. Set-up only; keep the result. */
     public static <T> SharedType<SharedArray<T>> typeOf(SharedType<T> elementType) {
         return arrayTypeOf(elementType);
     }
@@ -27,7 +27,7 @@ public final class SharedArray<T> extends SharedSequence {
         return new ArrayType<>(elementType);
     }
 
-    /** {@code length} null references in a scope. */
+    /** Creates an array of {@code length} null references. */
     public static <T> SharedArray<T> create(Scope scope, SharedType<T> elementType, int length) {
         return new ArrayType<>(elementType).createOf(scope, length);
     }
@@ -50,7 +50,7 @@ public final class SharedArray<T> extends SharedSequence {
     }
 
     /**
-     * Puts a flyweight onto an element, allocating nothing.
+     * Moves a flyweight to an element, allocating nothing.
      *
      * @return false if the element is null; the flyweight stays where it was
      * @throws RefException if the element leads nowhere

@@ -3,7 +3,7 @@ package dev.rackcall.shm.types;
 import dev.rackcall.shm.Scope;
 import java.lang.foreign.MemorySegment;
 
-/** Bytes in an arena, fixed in number; zero at first. Not thread-safe. */
+/** A fixed number of bytes in an arena, zero at first. Not thread-safe. */
 public final class SharedBytes extends PrimitiveArray<byte[]> {
     private static final Type<SharedBytes, byte[]> BYTES_TYPE = new Type<>(SharedBytes.class, ObjectLayout.BYTE) {
         @Override
@@ -17,12 +17,12 @@ public final class SharedBytes extends PrimitiveArray<byte[]> {
         super(BYTES_TYPE);
     }
 
-    /** {@code length} zero bytes in a scope. */
+    /** Creates {@code length} zero bytes. */
     public static SharedBytes create(Scope scope, int length) {
         return BYTES_TYPE.createOf(scope, length);
     }
 
-    /** A copy of those bytes in a scope. */
+    /** Copies the bytes into a scope. */
     public static SharedBytes copyOf(Scope scope, byte[] bytes) {
         return BYTES_TYPE.copyOf(scope, bytes, bytes.length);
     }
@@ -36,8 +36,8 @@ public final class SharedBytes extends PrimitiveArray<byte[]> {
     }
 
     /**
-     * The bytes in place, for bulk operations; valid as long as the scope that holds them. Do not store there while a call has the scope sealed: such a store
-     * changes nothing and ends in an {@link InternalError}.
+     * The bytes in place, for bulk operations; valid as long as their scope. Do not store there while a call has the
+     * scope sealed: the store changes nothing and throws an {@link InternalError}.
      */
     public MemorySegment segment() {
         Scope owner = scope();

@@ -2,7 +2,7 @@ package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Scope;
 
-/** {@code double} values in an arena, fixed in number; zero at first. Not thread-safe. */
+/** A fixed number of {@code double} values in an arena, zero at first. Not thread-safe. */
 public final class SharedDoubleArray extends PrimitiveArray<double[]> {
     static final Type<SharedDoubleArray, double[]> ARRAY_TYPE =
             new Type<>(SharedDoubleArray.class, ObjectLayout.DOUBLE) {
@@ -17,12 +17,12 @@ public final class SharedDoubleArray extends PrimitiveArray<double[]> {
         super(ARRAY_TYPE);
     }
 
-    /** {@code length} zeros in a scope. */
+    /** Creates {@code length} zeros. */
     public static SharedDoubleArray create(Scope scope, int length) {
         return ARRAY_TYPE.createOf(scope, length);
     }
 
-    /** A copy of those values in a scope. */
+    /** Copies the values into a scope. */
     public static SharedDoubleArray copyOf(Scope scope, double... values) {
         return ARRAY_TYPE.copyOf(scope, values, values.length);
     }

@@ -2,7 +2,7 @@ package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Scope;
 
-/** A growing list of {@code double} in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries. */
+/** A growing list of {@code double} in an arena. It grows in the flyweight's scope. Not thread-safe. */
 public final class SharedDoubleList extends GrowableList<SharedDoubleArray> {
     private static final Type<SharedDoubleList, SharedDoubleArray> LIST_TYPE =
             new Type<>(SharedDoubleList.class, "SharedDoubleList", SharedDoubleArray.ARRAY_TYPE) {
@@ -17,7 +17,7 @@ public final class SharedDoubleList extends GrowableList<SharedDoubleArray> {
         super(LIST_TYPE);
     }
 
-    /** An empty list in a scope. */
+    /** Creates an empty list. */
     public static SharedDoubleList create(Scope scope) {
         return TYPE.create(scope);
     }

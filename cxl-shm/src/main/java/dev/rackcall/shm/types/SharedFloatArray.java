@@ -2,7 +2,7 @@ package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Scope;
 
-/** {@code float} values in an arena, fixed in number; zero at first. Not thread-safe. */
+/** A fixed number of {@code float} values in an arena, zero at first. Not thread-safe. */
 public final class SharedFloatArray extends PrimitiveArray<float[]> {
     static final Type<SharedFloatArray, float[]> ARRAY_TYPE = new Type<>(SharedFloatArray.class, ObjectLayout.FLOAT) {
         @Override
@@ -16,12 +16,12 @@ public final class SharedFloatArray extends PrimitiveArray<float[]> {
         super(ARRAY_TYPE);
     }
 
-    /** {@code length} zeros in a scope. */
+    /** Creates {@code length} zeros. */
     public static SharedFloatArray create(Scope scope, int length) {
         return ARRAY_TYPE.createOf(scope, length);
     }
 
-    /** A copy of those values in a scope. */
+    /** Copies the values into a scope. */
     public static SharedFloatArray copyOf(Scope scope, float... values) {
         return ARRAY_TYPE.copyOf(scope, values, values.length);
     }

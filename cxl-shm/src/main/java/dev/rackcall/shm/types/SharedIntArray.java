@@ -2,7 +2,7 @@ package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Scope;
 
-/** {@code int} values in an arena, fixed in number; zero at first. Not thread-safe. */
+/** A fixed number of {@code int} values in an arena, zero at first. Not thread-safe. */
 public final class SharedIntArray extends PrimitiveArray<int[]> {
     static final Type<SharedIntArray, int[]> ARRAY_TYPE = new Type<>(SharedIntArray.class, ObjectLayout.INT) {
         @Override
@@ -16,12 +16,12 @@ public final class SharedIntArray extends PrimitiveArray<int[]> {
         super(ARRAY_TYPE);
     }
 
-    /** {@code length} zeros in a scope. */
+    /** Creates {@code length} zeros. */
     public static SharedIntArray create(Scope scope, int length) {
         return ARRAY_TYPE.createOf(scope, length);
     }
 
-    /** A copy of those values in a scope. */
+    /** Copies the values into a scope. */
     public static SharedIntArray copyOf(Scope scope, int... values) {
         return ARRAY_TYPE.copyOf(scope, values, values.length);
     }

@@ -2,7 +2,7 @@ package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Scope;
 
-/** A growing list of {@code int} in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries. */
+/** A growing list of {@code int} in an arena. It grows in the flyweight's scope. Not thread-safe. */
 public final class SharedIntList extends GrowableList<SharedIntArray> {
     private static final Type<SharedIntList, SharedIntArray> LIST_TYPE =
             new Type<>(SharedIntList.class, "SharedIntList", SharedIntArray.ARRAY_TYPE) {
@@ -17,7 +17,7 @@ public final class SharedIntList extends GrowableList<SharedIntArray> {
         super(LIST_TYPE);
     }
 
-    /** An empty list in a scope. */
+    /** Creates an empty list. */
     public static SharedIntList create(Scope scope) {
         return TYPE.create(scope);
     }

@@ -7,7 +7,7 @@ import java.util.Iterator;
 import java.util.NoSuchElementException;
 
 /**
- * A growing list of references to shared objects in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries.
+ * A growing list of references to shared objects in an arena. It grows in the flyweight's scope. Not thread-safe.
  *
  * <p>To walk it without allocating, reuse one flyweight:
  *
@@ -16,8 +16,7 @@ import java.util.NoSuchElementException;
  * for (int i = 0, n = list.size(); i < n; i++) {
  *     list.get(i, document);
  *     ...
- * }
- * }</pre>
+ * } }</pre>
  *
  * @param <T> a shared type or container
  */
@@ -29,17 +28,17 @@ public final class SharedList<T> extends GrowableList<SharedArray<T>> implements
         this.elementType = type.elementType;
     }
 
-    /** The type of lists of that. Set-up only; keep the result. */
+    /** The type of lists of {@code elementType}. Set-up only; keep the result. */
     public static <T> SharedType<SharedList<T>> typeOf(SharedType<T> elementType) {
         return new ListType<>(elementType);
     }
 
-    /** As {@link #create(Scope, SharedType)}, of a {@link Shared} interface. */
+    /** As {@link #create(Scope, SharedType)}, for a {@link Shared} interface. */
     public static <T> SharedList<T> create(Scope scope, Class<T> elements) {
         return create(scope, SharedType.of(elements));
     }
 
-    /** An empty list in a scope. */
+    /** Creates an empty list. */
     public static <T> SharedList<T> create(Scope scope, SharedType<T> elementType) {
         return new ListType<>(elementType).create(scope);
     }
@@ -56,7 +55,7 @@ public final class SharedList<T> extends GrowableList<SharedArray<T>> implements
     }
 
     /**
-     * Puts a flyweight onto an element, allocating nothing.
+     * Moves a flyweight to an element, allocating nothing.
      *
      * @throws IndexOutOfBoundsException unless {@code 0 <= index < size()}
      * @throws RefException if the element leads nowhere
@@ -93,7 +92,7 @@ public final class SharedList<T> extends GrowableList<SharedArray<T>> implements
         return refOf(elementType.checked(value, "element"));
     }
 
-    /** A new flyweight for each element, which may be kept. */
+    /** Returns a new flyweight for each element, which the caller may keep. */
     @Override
     public Iterator<T> iterator() {
         return new Iterator<>() {

@@ -2,7 +2,7 @@ package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Scope;
 
-/** {@code long} values in an arena, fixed in number; zero at first. Not thread-safe. */
+/** A fixed number of {@code long} values in an arena, zero at first. Not thread-safe. */
 public final class SharedLongArray extends PrimitiveArray<long[]> {
     static final Type<SharedLongArray, long[]> ARRAY_TYPE = new Type<>(SharedLongArray.class, ObjectLayout.LONG) {
         @Override
@@ -16,12 +16,12 @@ public final class SharedLongArray extends PrimitiveArray<long[]> {
         super(ARRAY_TYPE);
     }
 
-    /** {@code length} zeros in a scope. */
+    /** Creates {@code length} zeros. */
     public static SharedLongArray create(Scope scope, int length) {
         return ARRAY_TYPE.createOf(scope, length);
     }
 
-    /** A copy of those values in a scope. */
+    /** Copies the values into a scope. */
     public static SharedLongArray copyOf(Scope scope, long... values) {
         return ARRAY_TYPE.copyOf(scope, values, values.length);
     }

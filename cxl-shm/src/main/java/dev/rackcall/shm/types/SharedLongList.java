@@ -2,7 +2,7 @@ package dev.rackcall.shm.types;
 
 import dev.rackcall.shm.Scope;
 
-/** A growing list of {@code long} in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries. */
+/** A growing list of {@code long} in an arena. It grows in the flyweight's scope. Not thread-safe. */
 public final class SharedLongList extends GrowableList<SharedLongArray> {
     private static final Type<SharedLongList, SharedLongArray> LIST_TYPE =
             new Type<>(SharedLongList.class, "SharedLongList", SharedLongArray.ARRAY_TYPE) {
@@ -17,7 +17,7 @@ public final class SharedLongList extends GrowableList<SharedLongArray> {
         super(LIST_TYPE);
     }
 
-    /** An empty list in a scope. */
+    /** Creates an empty list. */
     public static SharedLongList create(Scope scope) {
         return TYPE.create(scope);
     }

@@ -4,7 +4,7 @@ import dev.rackcall.shm.Scope;
 import java.util.Optional;
 
 /**
- * A map from {@code long} to shared objects in an arena. Not thread-safe; growing allocates in the scope that the flyweight carries.
+ * A map from {@code long} to shared objects in an arena. It grows in the flyweight's scope. Not thread-safe.
  *
  * @param <V> a shared type or container
  */
@@ -19,17 +19,17 @@ public final class SharedLongMap<V> extends SharedMap<V> {
         super(type);
     }
 
-    /** The type of maps to that. Set-up only; keep the result. */
+    /** The type of maps to {@code valueType}. Set-up only; keep the result. */
     public static <V> SharedType<SharedLongMap<V>> typeOf(SharedType<V> valueType) {
         return new MapType<>(valueType);
     }
 
-    /** As {@link #create(Scope, SharedType)}, of a {@link Shared} interface. */
+    /** As {@link #create(Scope, SharedType)}, for a {@link Shared} interface. */
     public static <V> SharedLongMap<V> create(Scope scope, Class<V> values) {
         return create(scope, SharedType.of(values));
     }
 
-    /** An empty map in a scope. */
+    /** Creates an empty map. */
     public static <V> SharedLongMap<V> create(Scope scope, SharedType<V> valueType) {
         return new MapType<>(valueType).create(scope);
     }
@@ -45,7 +45,7 @@ public final class SharedLongMap<V> extends SharedMap<V> {
     }
 
     /**
-     * Puts a flyweight onto the value of a key, allocating nothing.
+     * Moves a flyweight to the value of a key, allocating nothing.
      *
      * @return false if the key is absent; the flyweight stays where it was
      */
@@ -58,7 +58,7 @@ public final class SharedLongMap<V> extends SharedMap<V> {
     }
 
     /**
-     * Adds or replaces.
+     * Adds or replaces an entry.
      *
      * @return whether the key is new
      */
@@ -82,12 +82,12 @@ public final class SharedLongMap<V> extends SharedMap<V> {
         return remove(hash(key), null);
     }
 
-    /** A walk over the entries, in no particular order. The map must not change meanwhile. */
+    /** Walks over the entries in no particular order. Do not change the map meanwhile. */
     public Cursor<V> cursor() {
         return new Cursor<>(this);
     }
 
-    /** Calls {@code action} for each entry, with a new flyweight that it may keep. The map must not change meanwhile. */
+    /** Calls {@code action} for each entry with a new flyweight, which it may keep. Do not change the map meanwhile. */
     public void forEach(EntryConsumer<? super V> action) {
         for (Cursor<V> cursor = cursor(); cursor.next(); ) {
             action.accept(cursor.key(), cursor.value());
@@ -102,7 +102,7 @@ public final class SharedLongMap<V> extends SharedMap<V> {
         return KeyHash.mix(key ^ seed());
     }
 
-    /** Hashes of two keys are equal only if the keys are, so they are all there is to compare. */
+    /** Different keys have different hashes, so comparing hashes is enough. */
     @Override
     boolean matches(int slot, long hash, Object key) {
         return hashAt(slots(), slot) == hash;

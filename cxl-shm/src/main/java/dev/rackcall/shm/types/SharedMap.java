@@ -9,17 +9,18 @@ import java.util.NoSuchElementException;
 import java.util.Optional;
 
 /**
- * What {@link SharedStringMap} and {@link SharedLongMap} share: a hash table with linear probing in an arena. Fields are declared as
- * one of those two. Not thread-safe; growing allocates in the scope that the flyweight carries.
+ * What {@link SharedStringMap} and {@link SharedLongMap} share: a hash table with linear probing in an arena. Declare
+ * fields as one of those two. It grows in the flyweight's scope. Not thread-safe.
  *
- * <p>Every search ends: it visits at most {@value #MAX_PROBES} slots, which seeded hashes never need, and then reports a damaged map.
+ * <p>A search visits at most {@value #MAX_PROBES} slots, which seeded hashes never need. Beyond that, it reports a
+ * damaged map.
  *
  * @param <V> a shared type or container
  */
 public abstract class SharedMap<V> extends SharedObject {
     /**
-     * At three quarters full, linear probing over n slots has runs of up to about ln(n) / 0.038 slots: 540 for a billion.
-     * (Knuth, The Art of Computer Programming 3, 6.4.)
+     * At three quarters full, linear probing over n slots has sequences of up to about ln(n) / 0.038 slots: 540 for a
+     * billion (Knuth, The Art of Computer Programming 3, 6.4).
      */
     static final int MAX_PROBES = 4096;
 
@@ -87,7 +88,7 @@ public abstract class SharedMap<V> extends SharedObject {
         return type.valueType;
     }
 
-    /** The table as {@link #size} last saw it: a peer cannot change it under an operation. */
+    /** The table as {@link #size} last read it. A peer cannot change it during an operation. */
     final MapSlots slots() {
         return slots;
     }
@@ -97,7 +98,7 @@ public abstract class SharedMap<V> extends SharedObject {
         return slotsRef == Ref.NULL ? 0 : slots.length();
     }
 
-    /** The slot that holds the key, or the complement of a free one where it belongs. Call {@link #size} first. */
+    /** The slot that holds the key, or the complement of the free slot where it belongs. Call {@link #size} first. */
     final int find(long hash, Object key) {
         int capacity = capacity();
         if (capacity == 0) {
@@ -116,7 +117,7 @@ public abstract class SharedMap<V> extends SharedObject {
         throw tooManyProbes();
     }
 
-    /** A free slot for a key that is not in the map, which is counted as taken. The caller fills it. */
+    /** Counts a new entry and returns its slot, which the caller fills. */
     final int take(long hash, int notFound, int size) {
         int slot = ~notFound;
         if ((size + 1) * 4L > capacity() * 3L) {
@@ -139,7 +140,7 @@ public abstract class SharedMap<V> extends SharedObject {
         return true;
     }
 
-    /** Frees a slot and moves back those behind it that are not where they belong (Knuth's Algorithm 6.4 R). */
+    /** Frees a slot, and moves back later slots that are not in their place (Knuth's Algorithm 6.4 R). */
     private void free(int slot) {
         int mask = capacity() - 1;
         int hole = slot;
@@ -205,14 +206,14 @@ public abstract class SharedMap<V> extends SharedObject {
         writable().set(ObjectLayout.INT, base() + MapSlots.MAP_SIZE, size);
     }
 
-    /** A new flyweight on the value in a slot that {@link #find} returned; empty if that is none. */
+    /** A new flyweight on the value in a slot found by {@link #find}; empty if there is none. */
     final Optional<V> valueAt(int slot) {
         return slot < 0
                 ? Optional.empty()
                 : Optional.of(type.valueType.attach(attachedSpace(), scope(), slots.value(slot)));
     }
 
-    /** Puts a flyweight onto the value in a slot that {@link #find} returned; false if that is none. */
+    /** Moves a flyweight to the value in a slot found by {@link #find}; false if there is none. */
     final boolean valueAt(int slot, V into) {
         return slot >= 0 && type.valueType.move(into, attachedSpace(), scope(), slots.value(slot));
     }
@@ -257,7 +258,7 @@ public abstract class SharedMap<V> extends SharedObject {
         }
 
         /**
-         * Puts a flyweight onto this entry's value.
+         * Moves a flyweight to this entry's value.
          *
          * @throws RefException if the entry was removed meanwhile, or the value leads nowhere
          */

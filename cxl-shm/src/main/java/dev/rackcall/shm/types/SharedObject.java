@@ -8,14 +8,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * A flyweight: a place in an arena that was checked to hold a whole object of its type. Base of the containers and, through
- * {@link SharedRecord}, of the classes that the annotation processor writes.
+ * A flyweight: a place in an arena, checked to hold a whole object of its type. Base class of the containers and,
+ * through {@link SharedRecord}, of generated classes.
  *
- * <p>What users ask of any shared object is static here, so that interfaces are free in the names of their fields. Two flyweights are
- * equal when they are on the same object; a flyweight that moves changes its hash code. Not thread-safe.
+ * <p>Methods for users are static here, so that interfaces are free to use any field names. Two flyweights are equal if
+ * they are on the same object. The hash code changes when a flyweight moves. Not thread-safe.
  */
 public abstract class SharedObject {
-    /** No Ref: arenas have no number 0. */
+    /** Not a valid Ref, since no arena has id 0. */
     private static final long GIVEN_AWAY = 1;
 
     private final SharedType<?> type;
@@ -23,15 +23,15 @@ public abstract class SharedObject {
     private MemorySegment memory;
     private Scope scope;
 
-    /** The object under this flyweight, or the one that it lies in; 0 or {@link #GIVEN_AWAY} if it is on none. */
+    /** The object under this flyweight, or the object that contains it; 0 or {@link #GIVEN_AWAY} if there is none. */
     private long ref;
 
     private long base;
 
-    /** Where a part without header lies in its object; 0 for a whole object. */
+    /** Offset of an embedded part in its object; 0 for a whole object. */
     private long inside;
 
-    /** A flyweight on no object yet. */
+    /** Creates a flyweight that is on no object yet. */
     SharedObject(SharedType<?> type) {
         this.type = type;
     }
@@ -39,7 +39,8 @@ public abstract class SharedObject {
     /**
      * The Ref of a shared object.
      *
-     * @throws IllegalArgumentException if it is no shared object, is on no object yet, or lies inside another one ({@link Inline})
+     * @throws IllegalArgumentException if it is no shared object, is on no object yet, or is embedded in another one
+     *     ({@link Inline})
      */
     public static long refOf(Object sharedObject) {
         SharedObject object = of(sharedObject);
@@ -58,7 +59,8 @@ public abstract class SharedObject {
     }
 
     /**
-     * The Ref of a shared object whose scope is still open. For whoever passes the Ref to somebody who cannot tell.
+     * The Ref of a shared object, after checking that its scope is still open. Use it when the receiver cannot check
+     * that.
      *
      * @throws IllegalArgumentException as {@link #refOf}
      * @throws RefException if its scope was closed or reset
@@ -70,8 +72,8 @@ public abstract class SharedObject {
     }
 
     /**
-     * Takes a flyweight off its object, whose memory was given away: from now on every access is an {@link IllegalStateException}, until the flyweight is moved. Other
-     * flyweights on the same object stay there.
+     * Takes a flyweight off its object, whose memory was given away. From now on every access throws an {@link
+     * IllegalStateException} until the flyweight is moved. Other flyweights stay on the object.
      */
     public static void leave(Object sharedObject) {
         SharedObject object = of(sharedObject);
@@ -81,18 +83,20 @@ public abstract class SharedObject {
         object.ref = GIVEN_AWAY;
     }
 
-    /** Whether {@link #leave} was the last that happened to it. */
+    /** Whether {@link #leave} was called since its last move. */
     public static boolean hasLeft(Object sharedObject) {
         SharedObject object = of(sharedObject);
         return object.memory == null && object.ref == GIVEN_AWAY;
     }
 
-    /** Where the Refs of a shared object are followed. */
+    /** The space that follows the Refs of a shared object. */
     public static RefSpace spaceOf(Object sharedObject) {
         return of(sharedObject).attachedSpace();
     }
 
-    /** The scope that a shared object was created in, or is attached with; what is allocated for the object goes there. */
+    /**
+     * The scope of a shared object: the one that created it, or that it was attached with. Its setters allocate there.
+     */
     public static Optional<Scope> scopeOf(Object sharedObject) {
         Scope scope = of(sharedObject).scope;
         return scope == null ? Optional.empty() : scope.present();
@@ -114,7 +118,7 @@ public abstract class SharedObject {
 
     // Attaching
 
-    /** Puts this flyweight onto a checked object, or leaves it as it is and throws. */
+    /** Moves this flyweight to an object after checking it. On failure it stays where it was. */
     final void bind(RefSpace newSpace, Scope newScope, long newRef) {
         RefSpace.Window window = newSpace.follow(newRef);
         long newBase = window.at(newRef);
@@ -122,7 +126,7 @@ public abstract class SharedObject {
         place(newSpace, newScope, window.memory(), newRef, newBase, 0, bytes);
     }
 
-    /** Writes the header of a new object and puts this flyweight onto it. */
+    /** Writes the header of a new object and moves this flyweight to it. */
     final void create(Scope owner, long newRef, int bytes) {
         MemorySegment newMemory = owner.arena().memory();
         long newBase = Ref.offset(newRef);
@@ -131,7 +135,7 @@ public abstract class SharedObject {
         place(owner.space(), owner, newMemory, newRef, newBase, 0, bytes);
     }
 
-    /** Puts this flyweight onto a part of {@code owner} that has no header. */
+    /** Moves this flyweight to an embedded part of {@code owner}, which has no header. */
     final void embed(SharedObject owner, long offset, int bytes) {
         long shift = offset - ObjectLayout.HEADER_BYTES;
         place(
@@ -153,7 +157,7 @@ public abstract class SharedObject {
             long newBase,
             long newInside,
             int bytes) {
-        // Storing a reference costs a garbage collector's barrier, and most moves are to a neighbour.
+        // Storing a reference costs a garbage collector's barrier, and most moves stay in the same arena.
         if (space != newSpace) {
             space = newSpace;
         }
@@ -191,7 +195,7 @@ public abstract class SharedObject {
         return space;
     }
 
-    /** The arena under this flyweight. Compiled code gets the null check for nothing. */
+    /** The arena under this flyweight. Compiled code does the null check for free. */
     final MemorySegment memory() {
         MemorySegment attached = memory;
         if (attached == null) {
@@ -202,8 +206,8 @@ public abstract class SharedObject {
     }
 
     /**
-     * The arena, for a store. A store that gets past this to a sealed scope, since another thread seals it just now, meets write-protected
-     * pages; this check is there for an exception at the right place.
+     * The arena, for a store. If another thread seals the scope after this check, the store meets write-protected
+     * pages. The check only provides a clear exception.
      *
      * @throws SealedScopeException if a call has the object's scope sealed
      */
@@ -215,7 +219,7 @@ public abstract class SharedObject {
         return memory();
     }
 
-    /** Of the object under this flyweight, or the one that it lies in; as its header says. */
+    /** Length of the object under this flyweight, or of the object that contains it, by its header. */
     private long objectBytes() {
         long header = inside == 0 ? base : base - inside + ObjectLayout.HEADER_BYTES;
         return ObjectLayout.bytes(memory().get(ObjectLayout.LONG, header));

@@ -8,13 +8,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * Base of the flyweights that the annotation processor writes: typed access to the fields of one record. Generated code passes offsets
- * that lie inside the record, whose bounds were checked when the flyweight was put onto it. {@code field} is the name for messages.
+ * Base class of generated flyweights: typed access to the fields of one record. Generated code passes offsets inside
+ * the record. The record's bounds were checked when the flyweight moved to it. {@code field} is the field's name for
+ * messages.
  */
 public abstract class SharedRecord extends SharedObject {
     private static final int FIXED_STRING_LENGTH_BYTES = 2;
 
-    /** A flyweight on no object yet. */
+    /** Creates a flyweight that is on no object yet. */
     protected SharedRecord(SharedType<?> type) {
         super(type);
     }
@@ -196,7 +197,9 @@ public abstract class SharedRecord extends SharedObject {
         putLong(offset, notNull(value, field).bits());
     }
 
-    /** Puts {@code into}, which may be this flyweight, onto what the field refers to; false if that is null. */
+    /**
+     * Moves {@code into}, possibly this flyweight, to the referenced object; returns false if the reference is null.
+     */
     protected final <T> boolean follow(long offset, SharedType<T> type, T into) {
         return type.move(into, attachedSpace(), scope(), getLong(offset));
     }

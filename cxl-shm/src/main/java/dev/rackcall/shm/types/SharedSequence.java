@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * Elements of one size behind each other, fixed in number: text, bytes and arrays. The number follows from the size in the header,
- * which is checked once, when the flyweight is put onto the object, and kept in the Java heap, out of a peer's reach.
+ * A fixed number of elements of one size: text, bytes and arrays. The number follows from the size in the header. It is
+ * checked once, when the flyweight moves to the object, and kept in the Java heap, where a peer cannot change it.
  */
 public abstract class SharedSequence extends SharedObject {
     private final int elementBytes;
@@ -17,7 +17,7 @@ public abstract class SharedSequence extends SharedObject {
         this.elementBytes = type.elementBytes;
     }
 
-    /** Number of elements; of bytes for text. */
+    /** Number of elements; for text, of bytes. */
     public final int length() {
         memory();
         return length;
@@ -28,12 +28,12 @@ public abstract class SharedSequence extends SharedObject {
         length = (bytes - ObjectLayout.HEADER_BYTES) / elementBytes;
     }
 
-    /** Where an element lies in {@link #memory}. */
+    /** Offset of an element in {@link #memory}. */
     final long at(int index) {
         return base() + ObjectLayout.HEADER_BYTES + (long) Objects.checkIndex(index, length) * elementBytes;
     }
 
-    /** Where the first element lies, or would lie. */
+    /** Offset of the first element. */
     final long start() {
         return base() + ObjectLayout.HEADER_BYTES;
     }
@@ -42,7 +42,9 @@ public abstract class SharedSequence extends SharedObject {
         return ObjectLayout.HEADER_BYTES + (long) elements * elementBytes;
     }
 
-    /** Copies {@code count} elements between two sequences of one type, or inside one; indices are the caller's to check. */
+    /**
+     * Copies {@code count} elements between two sequences of one type, or within one. The caller checks the indexes.
+     */
     final void copyElements(int from, SharedSequence target, int to, int count) {
         MemorySegment.copy(
                 memory(),
@@ -52,7 +54,7 @@ public abstract class SharedSequence extends SharedObject {
                 (long) count * elementBytes);
     }
 
-    /** The type of a sequence: any size fits that holds whole elements. */
+    /** The type of a sequence. Every size of whole elements is valid. */
     abstract static class Type<T extends SharedSequence> extends SharedType<T> {
         private final int elementBytes;
 

@@ -6,9 +6,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Immutable UTF-8 text in an arena. No Java {@code String} is made unless {@link #toString} is called; comparisons read the memory.
- * Two of them are {@code equal} when they are the same object; {@link #contentEquals(SharedString)} compares text. A peer may write
- * bytes that are no UTF-8: they read as U+FFFD. Unpaired surrogates are written as {@code ?}.
+ * Immutable UTF-8 text in an arena. Comparisons read the memory; only {@link #toString} creates a Java {@code String}.
+ * Two of them are {@code equal} if they are the same object; {@link #contentEquals(SharedString)} compares text. Bytes
+ * that are no UTF-8, which a peer may write, read as U+FFFD. Unpaired surrogates are written as {@code ?}.
  */
 public final class SharedString extends SharedSequence {
     private static final Type<SharedString> STRING_TYPE = new Type<>(SharedString.class, "SharedString", Byte.BYTES) {
@@ -27,7 +27,7 @@ public final class SharedString extends SharedSequence {
     }
 
     /**
-     * A copy of that text in a scope.
+     * Copies the text into a scope.
      *
      * @throws ScopeException if the scope is closed or belongs to another thread
      */
@@ -58,7 +58,7 @@ public final class SharedString extends SharedSequence {
         return new String(utf8, StandardCharsets.UTF_8);
     }
 
-    /** One byte of the UTF-8. */
+    /** A single byte of the UTF-8. */
     public byte byteAt(int index) {
         return memory().get(ObjectLayout.BYTE, at(index));
     }
@@ -98,7 +98,7 @@ public final class SharedString extends SharedSequence {
         return contentEquals(from, tail);
     }
 
-    /** Whether the UTF-8 from {@code from} on is exactly that. */
+    /** Whether the UTF-8 from {@code from} on equals {@code utf8}. */
     boolean contentEquals(int from, byte[] utf8) {
         if (length() - from != utf8.length) {
             return false;
@@ -111,7 +111,7 @@ public final class SharedString extends SharedSequence {
         return true;
     }
 
-    /** Orders by code points: negative, zero or positive as {@link Comparable#compareTo} does. */
+    /** Orders by code points; negative, zero or positive like {@link Comparable#compareTo}. */
     public int compareContent(SharedString other) {
         long mismatch = mismatch(other);
         if (mismatch < 0) {
@@ -128,7 +128,7 @@ public final class SharedString extends SharedSequence {
                 memory(), start(), start() + length(), other.memory(), other.start(), other.start() + other.length());
     }
 
-    /** Hash of the text for the maps. */
+    /** Hash of the text, for maps. */
     long contentHash(long seed) {
         return KeyHash.of(memory(), start(), length(), seed);
     }

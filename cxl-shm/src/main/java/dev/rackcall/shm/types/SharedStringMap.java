@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 
 /**
- * A map from text to shared objects in an arena. Keys are {@link SharedString}s; looking one up by a Java string makes none. Not
- * thread-safe; new entries and growing allocate in the scope that the flyweight carries.
+ * A map from text to shared objects in an arena. Keys are {@link SharedString}s; looking one up by a Java string
+ * creates none. New entries and growth allocate in the flyweight's scope. Not thread-safe.
  *
  * @param <V> a shared type or container
  */
@@ -18,17 +18,17 @@ public final class SharedStringMap<V> extends SharedMap<V> {
         super(type);
     }
 
-    /** The type of maps to that. Set-up only; keep the result. */
+    /** The type of maps to {@code valueType}. Set-up only; keep the result. */
     public static <V> SharedType<SharedStringMap<V>> typeOf(SharedType<V> valueType) {
         return new MapType<>(valueType);
     }
 
-    /** As {@link #create(Scope, SharedType)}, of a {@link Shared} interface. */
+    /** As {@link #create(Scope, SharedType)}, for a {@link Shared} interface. */
     public static <V> SharedStringMap<V> create(Scope scope, Class<V> values) {
         return create(scope, SharedType.of(values));
     }
 
-    /** An empty map in a scope. */
+    /** Creates an empty map. */
     public static <V> SharedStringMap<V> create(Scope scope, SharedType<V> valueType) {
         return new MapType<>(valueType).create(scope);
     }
@@ -43,13 +43,13 @@ public final class SharedStringMap<V> extends SharedMap<V> {
         return valueAt(slotOf(utf8(key)));
     }
 
-    /** As {@link #get(String)}; makes no Java string. */
+    /** As {@link #get(String)}, without a Java string. */
     public Optional<V> get(SharedString key) {
         return valueAt(slotOf(key));
     }
 
     /**
-     * Puts a flyweight onto the value of a key.
+     * Moves a flyweight to the value of a key.
      *
      * @return false if the key is absent; the flyweight stays where it was
      */
@@ -57,7 +57,7 @@ public final class SharedStringMap<V> extends SharedMap<V> {
         return valueAt(slotOf(utf8(key)), into);
     }
 
-    /** As {@link #get(String, Object)}; makes no Java string and allocates nothing. */
+    /** As {@link #get(String, Object)}, without a Java string; allocates nothing. */
     public boolean get(SharedString key, V into) {
         return valueAt(slotOf(key), into);
     }
@@ -71,7 +71,7 @@ public final class SharedStringMap<V> extends SharedMap<V> {
     }
 
     /**
-     * Adds or replaces; a new key is copied into the scope that this flyweight carries.
+     * Adds or replaces an entry; a new key is copied into the flyweight's scope.
      *
      * @return whether the key is new
      */
@@ -81,7 +81,7 @@ public final class SharedStringMap<V> extends SharedMap<V> {
     }
 
     /**
-     * Adds or replaces; the map refers to that very key, which must live as long as the map.
+     * Adds or replaces an entry. The map refers to {@code key} itself, which must live as long as the map.
      *
      * @return whether the key is new
      */
@@ -100,12 +100,12 @@ public final class SharedStringMap<V> extends SharedMap<V> {
         return remove(key.contentHash(seed()), key);
     }
 
-    /** A walk over the entries, in no particular order. The map must not change meanwhile. */
+    /** Walks over the entries in no particular order. Do not change the map meanwhile. */
     public Cursor<V> cursor() {
         return new Cursor<>(this);
     }
 
-    /** Calls {@code action} for each entry, with new flyweights that it may keep. The map must not change meanwhile. */
+    /** Calls {@code action} for each entry with new flyweights, which it may keep. Do not change the map meanwhile. */
     public void forEach(BiConsumer<? super SharedString, ? super V> action) {
         for (Cursor<V> cursor = cursor(); cursor.next(); ) {
             action.accept(cursor.key(), cursor.value());
@@ -168,7 +168,7 @@ public final class SharedStringMap<V> extends SharedMap<V> {
             return SharedString.TYPE.attach(map.attachedSpace(), map.scope(), keyBits());
         }
 
-        /** Puts a flyweight onto this entry's key. */
+        /** Moves a flyweight to this entry's key. */
         public void key(SharedString into) {
             into.bind(map.attachedSpace(), map.scope(), keyBits());
         }

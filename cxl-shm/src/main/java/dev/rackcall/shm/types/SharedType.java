@@ -10,13 +10,14 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A shared type at run time: makes objects, and puts flyweights onto objects after checking that they are what they should be.
- * Immutable and thread-safe. The annotation processor writes one for each {@link Shared} interface, {@code <Name>_Shared.TYPE}.
+ * A shared type at run time. It creates objects, and moves flyweights to objects after checking their type and size.
+ * Immutable and thread-safe. The annotation processor generates one for each {@link Shared} interface, {@code
+ * <Name>_Shared.TYPE}.
  *
  * @param <T> the interface or container
  */
 public abstract class SharedType<T> extends SharedFactory<T> {
-    /** Names for messages. Holds no classes, so it keeps no class loader alive. */
+    /** Names for messages. Holds no classes and so keeps no class loader alive. */
     private static final Map<Integer, String> NAMES = new ConcurrentHashMap<>();
 
     private final Class<? super T> type;
@@ -39,14 +40,14 @@ public abstract class SharedType<T> extends SharedFactory<T> {
         NAMES.putIfAbsent(typeId, name);
     }
 
-    /** For containers, whose description is their layout. */
+    /** For containers, whose description consists of one layout. */
     SharedType(Class<? super T> type, String name, int bytes, String description) {
         this(type, name, ObjectLayout.typeId(description), ObjectLayout.fingerprint(description), bytes, description);
     }
 
     /**
-     * The type of a {@link Shared} interface or of a container without type arguments, such as {@link SharedString}. Set-up only;
-     * keep the result.
+     * The type of a {@link Shared} interface, or of a container without type arguments such as {@link SharedString}.
+     * Set-up only; keep the result.
      *
      * @throws IllegalArgumentException if there is no generated class for it; the message says what to add to the build
      */
@@ -59,7 +60,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
         return type;
     }
 
-    /** The interface's qualified name, or the container's name with its elements' in angle brackets. */
+    /** The interface's qualified name, or the container's name with its element types in angle brackets. */
     public final String name() {
         return name;
     }
@@ -69,23 +70,23 @@ public abstract class SharedType<T> extends SharedFactory<T> {
         return typeId;
     }
 
-    /** A hash over the layouts of this type and of all that it can reach; equal at both ends of a connection. */
+    /** A hash over the layouts of this type and of all types that it can reach; equal at both ends of a connection. */
     public final long fingerprint() {
         return fingerprint;
     }
 
-    /** Bytes of an object with its header; of an empty one if objects differ in size. */
+    /** Length of an object with its header; of an empty one if objects differ in size. */
     public final int bytes() {
         return bytes;
     }
 
-    /** The layout of this type and then of every shared type that it can reach, one line each, for people. */
+    /** For people: the layout of this type, and then of every shared type that it can reach, one line each. */
     public final String description() {
         return description;
     }
 
     /**
-     * A new object, all zero, in that scope.
+     * Creates an object with all fields zero.
      *
      * @throws ScopeException if the scope is closed or belongs to another thread
      */
@@ -105,9 +106,9 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     }
 
     /**
-     * A flyweight on the object that a Ref leads to. It carries no scope, so setters that allocate will throw.
+     * A flyweight on the object that a Ref leads to. It has no scope, so setters that allocate throw an exception.
      *
-     * @throws RefException if the Ref is null, may not be followed, or leads to something else than a whole object of this type
+     * @throws RefException if the Ref is null or may not be followed, or if no whole object of this type lies there
      */
     public final T attach(RefSpace space, long ref) {
         return attach(space, null, ref);
@@ -128,11 +129,13 @@ public abstract class SharedType<T> extends SharedFactory<T> {
         return attached;
     }
 
-    /** A flyweight on no object yet, for {@link #move}. Any access before that is an {@link IllegalStateException}. */
+    /**
+     * A flyweight on no object yet, for {@link #move}. Until then every access throws an {@link IllegalStateException}.
+     */
     public abstract T flyweight();
 
     /**
-     * Puts a flyweight onto another object, allocating nothing. It stays where it was if this throws or returns false.
+     * Moves a flyweight to another object, allocating nothing. It stays where it was if this throws or returns false.
      *
      * @return false if the Ref is null
      * @throws RefException as {@link #attach(RefSpace, long)}, but not for null
@@ -142,7 +145,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
     }
 
     /**
-     * Puts a flyweight onto another object of the space that it is in. It keeps its scope.
+     * Moves a flyweight to another object of its space. It keeps its scope.
      *
      * @return false if the Ref is null
      * @throws RefException as {@link #attach(RefSpace, long)}, but not for null
@@ -160,7 +163,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
         return true;
     }
 
-    /** Called once, when an object of this type is first copied: names every field that holds a reference. */
+    /** Names every field that holds a reference. Called once, when an object of this type is first copied. */
     protected abstract void references(ReferenceFields fields);
 
     final ReferenceFields references() {
@@ -173,7 +176,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
         return known;
     }
 
-    /** Replaces the references in a copied record by those of the copies that they lead to. */
+    /** Replaces the references in a copied record by references to the copies of their targets. */
     void forward(GraphCopy copy, MemorySegment memory, long base, int objectBytes) {
         ReferenceFields fields = references();
         for (int i = 0; i < fields.count(); i++) {
@@ -181,16 +184,16 @@ public abstract class SharedType<T> extends SharedFactory<T> {
         }
     }
 
-    /** Called on a new object, all zero behind its header. */
+    /** Called for each new object, which is zero behind its header. */
     void created(MemorySegment memory, long base) {}
 
-    /** Whether a header of this type may say so many bytes. */
+    /** Whether an object of this type can have that size. */
     boolean isSize(int objectBytes) {
         return objectBytes == bytes;
     }
 
     /**
-     * The size of the object at that place.
+     * The size of the object at {@code at}.
      *
      * @throws RefException unless a whole object of this type lies there
      */
@@ -198,7 +201,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
         return checkedBytes(window.memory(), at, window.end(), ref);
     }
 
-    /** As above, of an object that must end before {@code end}. */
+    /** As above, for an object that must end before {@code end}. */
     final int checkedBytes(MemorySegment memory, long at, long end, long ref) {
         long available = end - at;
         if (at < 0 || (at & (ObjectLayout.ALIGNMENT - 1)) != 0 || available < ObjectLayout.HEADER_BYTES) {
@@ -218,7 +221,7 @@ public abstract class SharedType<T> extends SharedFactory<T> {
         return objectBytes;
     }
 
-    /** The value as a shared object of this type, for storing a reference to it. */
+    /** Checks that {@code value} is a shared object of this type, before a reference to it is stored. */
     final SharedObject checked(Object value, String what) {
         if (value == null) {
             throw new NullPointerException(what + ": null instead of a " + name);

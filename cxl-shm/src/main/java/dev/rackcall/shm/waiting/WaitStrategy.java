@@ -1,24 +1,23 @@
 package dev.rackcall.shm.waiting;
 
 /**
- * How long a waiting thread spins, how often it then offers its core to others, and whether it finally sleeps in the kernel.
- * Immutable.
+ * How long a waiting thread spins, how often it then yields, and whether it finally sleeps in the kernel. Immutable.
  *
  * <ul>
- *   <li>{@link #busySpin()}: lowest latency; the thread keeps its core for ever. For dedicated cores.
- *   <li>{@link #adaptive()}: spins while calls come, then yields, then sleeps (busy polling, then events). The default: about the latency
- *       of spinning under load, no CPU when idle.
+ *   <li>{@link #busySpin()}: lowest latency, but the thread occupies its core all the time. For dedicated cores.
+ *   <li>{@link #adaptive()}: spins while calls arrive, then yields, then sleeps. The default: nearly the latency of
+ *       spinning under load, and no CPU time when idle.
  *   <li>{@link #blocking()}: sleeps at once. For many mostly idle peers on few cores; a call costs two kernel wake-ups.
  * </ul>
  *
- * @param spins polls with a CPU pause between them before the thread yields; {@link Integer#MAX_VALUE} is for ever
+ * @param spins polls with a CPU pause between them before the thread yields; {@link Integer#MAX_VALUE} means for ever
  * @param yields polls with a {@link Thread#yield} between them before the thread sleeps
  */
 public record WaitStrategy(int spins, int yields) {
     /**
-     * A CPU pause takes 5 to 10 ns on some processors and some 40 ns on others (Intel since Skylake), so this is 50 to 100 us there and
-     * 400 to 450 us here: one to several times what a wake-up by the kernel costs. Fewer would save time of idle cores and make the calls slower that
-     * come a few hundred microseconds apart.
+     * A CPU pause takes 5 to 10 ns on some processors and about 40 ns on others (Intel since Skylake). This is
+     * therefore 50 to 100 us or 400 to 450 us: one to several times the cost of a kernel wake-up. A lower value would
+     * save CPU time when idle, but slow down calls that arrive a few hundred microseconds apart.
      */
     private static final int ADAPTIVE_SPINS = 10_000;
 
@@ -47,7 +46,7 @@ public record WaitStrategy(int spins, int yields) {
         return BLOCKING;
     }
 
-    /** Whether a thread that follows this strategy ever sleeps in the kernel. */
+    /** Whether a thread with this strategy ever sleeps in the kernel. */
     public boolean sleeps() {
         return spins != Integer.MAX_VALUE;
     }

@@ -7,9 +7,9 @@ import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.control.ConnectedCallers;
 import dev.rackcall.cp.control.ControlMessage;
 import dev.rackcall.cp.control.ControlPort;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.control.HostLife;
 import dev.rackcall.cp.control.MissingCallers;
-import dev.rackcall.cp.control.OpenDevice;
 import dev.rackcall.cp.lane.Lanes;
 import dev.rackcall.cp.lane.OwnQueuePairs;
 import dev.rackcall.cp.lane.Peers;
@@ -55,7 +55,7 @@ public final class Agent implements AutoCloseable {
     private static final int SENDS = 512;
 
     private final AgentOptions options;
-    private final OpenDevice end;
+    private final HostDevice end;
     private final RecordTable regions;
     private final AgentMessages messages;
     private final Peers peers;
@@ -79,13 +79,13 @@ public final class Agent implements AutoCloseable {
 
     private Agent(Device device, AgentOptions options) {
         this.options = options;
-        end = new OpenDevice(device);
+        end = new HostDevice(device);
         try {
             regions = end.keep(new RecordTable(
                     end.domain(),
                     "the table of " + options.host() + "'s memory regions",
                     RegionRecord.RECORD_BYTES,
-                    options.tableRegions(),
+                    options.quota().hostRegions(),
                     RecordTable.drawEpoch(RANDOM)));
             MessageReceives receives = new MessageReceives(end);
             MessageSlots sends = new MessageSlots(end, SENDS);
@@ -106,11 +106,11 @@ public final class Agent implements AutoCloseable {
             port = new ControlPort(end, device.name(), this::answer, this::sweep);
             self = new HostRecord(end.gid(), target, targetKey, port.address().number(), regions.location());
             meta = options.meta().map(address -> end.keep(new MetaClient(end, port, reader, life, address)));
-            lanes = new Lanes(end, port, reader, life, options.laneOptions(), this::doubt);
+            lanes = new Lanes(end, port, reader, life, options.lanes(), this::doubt);
             lookup = new PeerLookup(port, meta, lanes, peers);
             messages = new AgentMessages(options.host(), self, receives, sends, lanes::pollIfBusy, this::connectItself);
             services = new LocalTenant.Services(options.host(), end, regions, regionsInHand, lookup, lanes);
-            own = new OwnQueuePairs(options.ownQueuePairs(), options.busyRequests(), lanes::own);
+            own = new OwnQueuePairs(options.own().most(), options.own().busyRequests(), lanes::own);
             registration = new Registration(options.host(), self, meta, options.renewal(), this::checkACaller);
         } catch (RuntimeException e) {
             end.close();
@@ -157,10 +157,10 @@ public final class Agent implements AutoCloseable {
 
     /** Admits a tenant. The name appears in messages and need not be unique. */
     public LocalTenant admit(String name) {
-        return admit(name, options);
+        return admit(name, options.quota());
     }
 
-    private LocalTenant admit(String name, AgentOptions limits) {
+    private LocalTenant admit(String name, AgentOptions.Quota limits) {
         LocalTenant[] made = new LocalTenant[1];
         made[0] = new LocalTenant(
                 services, messages, name, tenantNumbers.incrementAndGet(), limits, () -> dismissed(made[0]));
@@ -179,7 +179,9 @@ public final class Agent implements AutoCloseable {
     /** A virtual queue of the agent's own, whatever tenants may have. */
     private LocalQueue connectItself(HostId host, HostRecord record) {
         if (itself.isEmpty()) {
-            itself = Optional.of(admit("agent of " + host(), options.withQuota(2 * MessageReplies.KEPT, 1)));
+            itself = Optional.of(admit(
+                    "agent of " + host(),
+                    options.withQuota(2 * MessageReplies.KEPT, 1).quota()));
         }
         return itself.get().connectTo(host, record);
     }

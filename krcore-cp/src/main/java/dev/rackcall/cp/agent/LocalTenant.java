@@ -6,7 +6,7 @@ import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
-import dev.rackcall.cp.control.OpenDevice;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.lane.LanePeer;
 import dev.rackcall.cp.lane.LaneTenant;
 import dev.rackcall.cp.lane.Lanes;
@@ -34,7 +34,7 @@ public final class LocalTenant implements Tenant {
      */
     record Services(
             HostId host,
-            OpenDevice device,
+            HostDevice device,
             RecordTable regions,
             PendingRegions inHand,
             PeerLookup peers,
@@ -43,7 +43,7 @@ public final class LocalTenant implements Tenant {
     private final Services agent;
     private final AgentMessages messages;
     private final String name;
-    private final AgentOptions limits;
+    private final AgentOptions.Quota limits;
     private final TenantMemory memory;
     private final LocalQueue.Owner owner;
     /** Guarded by the monitor, with what follows. */
@@ -63,14 +63,14 @@ public final class LocalTenant implements Tenant {
             AgentMessages messages,
             String name,
             long number,
-            AgentOptions limits,
+            AgentOptions.Quota limits,
             Runnable afterClose) {
         this.agent = agent;
         this.messages = messages;
         this.name = name;
         this.limits = limits;
         this.afterClose = Optional.of(afterClose);
-        memory = new TenantMemory(name, agent.device(), agent.regions(), agent.inHand(), limits.maxRegions());
+        memory = new TenantMemory(name, agent.device(), agent.regions(), agent.inHand(), limits.regions());
         owner = new LocalQueue.Owner(
                 number, memory, new LaneTenant(), messages, agent.peers(), limits.queueDepth(), this::forget);
     }
@@ -163,16 +163,16 @@ public final class LocalTenant implements Tenant {
 
     private <T extends AutoCloseable> void keep(Set<T> all, T made, String what) {
         synchronized (this) {
-            if (!closed && all.size() < limits.maxQueues()) {
+            if (!closed && all.size() < limits.queues()) {
                 all.add(made);
                 return;
             }
         }
-        OpenDevice.close(made);
+        HostDevice.close(made);
         memory.requireOpen();
         throw new ControlPlaneException(
                 Kind.QUOTA_EXCEEDED,
-                "tenant " + name + " has " + limits.maxQueues() + " " + what + " and may have no more; close some, or"
+                "tenant " + name + " has " + limits.queues() + " " + what + " and may have no more; close some, or"
                         + " raise AgentOptions.withQuota");
     }
 

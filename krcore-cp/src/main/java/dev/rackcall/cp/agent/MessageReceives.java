@@ -1,6 +1,6 @@
 package dev.rackcall.cp.agent;
 
-import dev.rackcall.cp.control.OpenDevice;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionChannel;
 import dev.rackcall.verbs.CompletionQueue;
@@ -35,7 +35,7 @@ final class MessageReceives {
     private final ReceiveRequest receive = ReceiveRequest.create(1);
     private final Completions batch = Completions.create(32);
 
-    MessageReceives(OpenDevice end) {
+    MessageReceives(HostDevice end) {
         channel = end.keep(end.context().createCompletionChannel());
         completions = end.keep(end.context()
                 .createCompletionQueue(CompletionQueueSpec.of(2 * SLOTS).on(channel)));

@@ -1,6 +1,6 @@
 package dev.rackcall.cp.agent;
 
-import dev.rackcall.cp.control.OpenDevice;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.MemoryRegion;
 import java.lang.foreign.Arena;
@@ -29,7 +29,7 @@ final class MessageSlots {
     private final long[] owners;
     private final Map<Long, Integer> held = new HashMap<>();
 
-    MessageSlots(OpenDevice end, int count) {
+    MessageSlots(HostDevice end, int count) {
         this.count = count;
         bytes = new int[count];
         owners = new long[count];

@@ -9,37 +9,20 @@ import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.MessagePort;
 import dev.rackcall.cp.session.SessionLayout;
 import dev.rackcall.verbs.MemoryRegion;
-import java.lang.foreign.MemorySegment;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A port of the host's agent process: memory is given through the session's ring, messages are told in its place. */
-final class ForeignPort implements MessagePort {
-    private final TenantSession attachment;
-    private final SessionLayout layout;
-    private final MemorySegment memory;
-    private final int place;
-    private final long at;
+/** A port of the host's agent process: memory is given through the session's ring, messages are reported in its place. */
+final class ForeignPort extends ForeignPlace implements MessagePort {
     private final int number;
-    private final long base;
     private final Optional<Runnable> arrival;
-    private final AtomicBoolean closed = new AtomicBoolean();
-    /** Pieces of memory so far; of who gives. */
+    /** Pieces of memory so far; of the thread that gives. */
     private long given;
 
-    /** AgentMessages so far; written by who receives. */
-    private volatile long received;
-
-    /** @param arrival by which the attachment says what has come, until this is closed */
-    ForeignPort(TenantSession attachment, int place, int number, Optional<Runnable> arrival) {
-        this.arrival = arrival;
-        this.attachment = attachment;
-        this.place = place;
+    /** @param arrival runs when a message has arrived, until this is closed */
+    ForeignPort(TenantSession session, int place, int number, Optional<Runnable> arrival) {
+        super(session, place);
         this.number = number;
-        layout = attachment.layout();
-        memory = attachment.memory();
-        at = layout.place(place);
-        base = memory.get(JAVA_LONG, at + SessionLayout.BASE);
+        this.arrival = arrival;
     }
 
     @Override
@@ -48,13 +31,10 @@ final class ForeignPort implements MessagePort {
     }
 
     private void requireWorking() {
-        // Partner: SessionPlace.fail.
-        boolean hasFailed = !closed.get() && (int) SessionLayout.INT.getAcquire(memory, at + SessionLayout.FAILED) != 0;
-        if (closed.get() || attachment.isDead() || hasFailed) {
-            String reason =
-                    closed.get() ? "it is closed" : attachment.isDead() ? attachment.obituary() : attachment.text(at);
+        Optional<String> reason = isClosed() ? Optional.of("it is closed") : problem();
+        if (reason.isPresent()) {
             throw new ControlPlaneException(
-                    Kind.QUEUE_FAILED, "port " + number + " takes nothing: " + reason + "; bind it again");
+                    Kind.QUEUE_FAILED, "port " + number + " takes nothing: " + reason.get() + "; bind it again");
         }
     }
 
@@ -62,12 +42,12 @@ final class ForeignPort implements MessagePort {
     public boolean give(MemoryRegion region, long offset, int length, long id) {
         MessagePort.requireRange(region, offset, length);
         requireWorking();
-        if (given - received >= layout.depth()
-                || !attachment.ring().give(place, id, region.address() + offset, length, region.localKey())) {
+        if (given - taken() >= layout.depth()
+                || !session.ring().give(place, id, region.address() + offset, length, region.localKey())) {
             return false;
         }
         given++;
-        attachment.published();
+        session.published();
         return true;
     }
 
@@ -75,8 +55,8 @@ final class ForeignPort implements MessagePort {
     public int receive(Arrivals batch) {
         int count = takeUnlessClosed(batch);
         if (count == 0) {
-            boolean wasDead = attachment.isDead();
-            // Once more: the agent may have said something before it died.
+            boolean wasDead = session.isDead();
+            // Once more: the agent may have reported some before it died.
             count = wasDead ? takeUnlessClosed(batch) : 0;
             if (count == 0) {
                 requireWorking();
@@ -87,10 +67,10 @@ final class ForeignPort implements MessagePort {
 
     private int takeUnlessClosed(Arrivals batch) {
         try {
-            return closed.get() ? 0 : take(batch);
+            return isClosed() ? 0 : take(batch);
         } catch (IllegalStateException e) {
             // Its tenant was closed just then, and the memory is gone.
-            if (closed.get()) {
+            if (isClosed()) {
                 return 0;
             }
             throw e;
@@ -98,33 +78,27 @@ final class ForeignPort implements MessagePort {
     }
 
     private int take(Arrivals batch) {
-        long next = received;
+        long first = taken();
         int count = 0;
-        while (count < batch.capacity()) {
-            long entry = layout.completion(at, base + next);
-            // Partner: SessionPlace.publish.
-            if ((long) SessionLayout.LONG.getAcquire(memory, entry) != base + next + 1) {
+        for (; count < batch.capacity(); count++) {
+            long entry = completion(first + count);
+            if (entry < 0) {
                 break;
             }
             batch.set(
-                    count++,
+                    count,
                     memory.get(JAVA_LONG, entry + SessionLayout.COMPLETION_ID),
                     memory.get(JAVA_INT, entry + SessionLayout.COMPLETION_BYTES),
                     memory.get(JAVA_LONG, entry + SessionLayout.COMPLETION_HOST));
-            next++;
         }
         if (count > 0) {
-            received = next;
+            tookUpTo(first + count);
         }
         return count;
     }
 
     @Override
-    public void close() {
-        if (closed.compareAndSet(false, true)) {
-            arrival.ifPresent(attachment::forget);
-            attachment.close(place);
-            attachment.left(this);
-        }
+    protected void closing() {
+        arrival.ifPresent(session::forget);
     }
 }

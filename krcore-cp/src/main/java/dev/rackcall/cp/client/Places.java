@@ -7,6 +7,10 @@ import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.session.EntryRing;
 import dev.rackcall.cp.session.SessionLayout;
 import dev.rackcall.shm.os.socket.UnixSocket;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayDeque;
+import java.util.BitSet;
+import java.util.Deque;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -28,7 +32,10 @@ final class Places {
     private final EntryRing ring;
     private final UnixSocket bell;
     private final AgentLife life;
-    private final PlaceAllocator book;
+    /** Guarded by itself, with {@link #closing}. */
+    private final BitSet used = new BitSet();
+
+    private final Deque<Closing> closing = new ArrayDeque<>();
     private final AtomicLong numbers = new AtomicLong();
     private final Unsent unsaid = new Unsent();
 
@@ -38,8 +45,10 @@ final class Places {
         this.ring = ring;
         this.bell = bell;
         this.life = life;
-        book = new PlaceAllocator(memory.segment(), memory.layout());
     }
+
+    /** A place that is free again when the agent has taken its CLOSE, which has this id. */
+    private record Closing(int place, long id) {}
 
     /** Something that is asked for by an entry of the ring; false if there is no room. */
     @FunctionalInterface
@@ -52,17 +61,17 @@ final class Places {
 
     /** Asks for a place that {@link #awaitOpen} then waits for. */
     Asked ask(Opening opening, Patience patience) {
-        int place = book.take();
+        int place = take();
         long id = numbers.incrementAndGet();
         // What was closed before comes first: a port that is bound again is free then.
         while (!unsaid.sayAll() || !opening.ask(place, id)) {
             if (life.isOver() || patience.isOver()) {
-                book.giveBack(place);
+                giveBack(place);
                 throw life.silent(patience);
             }
             if (Thread.currentThread().isInterrupted()) {
                 // It would not park, but spin for all its time.
-                book.giveBack(place);
+                giveBack(place);
                 throw interrupted();
             }
             LockSupport.parkNanos(PAUSE_NANOS);
@@ -87,10 +96,41 @@ final class Places {
         int outcome = memory.segment().get(JAVA_INT, at + SessionLayout.OUTCOME);
         if (outcome != SessionLayout.OPEN) {
             String text = memory.text(at);
-            book.giveBack(place);
+            giveBack(place);
             throw new ControlPlaneException(Kind.values()[outcome - 1], text);
         }
         return place;
+    }
+
+    /** @throws ControlPlaneException QUOTA_EXCEEDED if all are in use */
+    private int take() {
+        synchronized (used) {
+            while (!closing.isEmpty()
+                    && isAnswered(closing.peek().place(), closing.peek().id())) {
+                used.clear(closing.poll().place());
+            }
+            int place = used.nextClearBit(0);
+            if (place >= memory.layout().places()) {
+                throw new ControlPlaneException(
+                        Kind.QUOTA_EXCEEDED,
+                        "this process has " + memory.layout().places()
+                                + " virtual queues and may have no more; close some, or start the agent with more");
+            }
+            used.set(place);
+            return place;
+        }
+    }
+
+    private void giveBack(int place) {
+        synchronized (used) {
+            used.clear(place);
+        }
+    }
+
+    private boolean isAnswered(int place, long id) {
+        // Partner: SessionPlace.answer.
+        long at = memory.layout().place(place);
+        return (long) SessionLayout.LONG.getAcquire(memory.segment(), at) == id;
     }
 
     /** Ends what is at this place, which is free again when the agent says so. Waits for no agent that stands still. */
@@ -114,7 +154,9 @@ final class Places {
         if (!ring.note(SessionLayout.CLOSE, place, id)) {
             return false;
         }
-        book.closing(place, id);
+        synchronized (used) {
+            closing.add(new Closing(place, id));
+        }
         published();
         return true;
     }
@@ -129,7 +171,7 @@ final class Places {
         if (life.isOver()) {
             return false;
         }
-        int place = book.take();
+        int place = take();
         try {
             long id = numbers.incrementAndGet();
             if (life.isOver() || !ring.note(SessionLayout.NOTHING, place, id)) {
@@ -138,14 +180,14 @@ final class Places {
             published();
             return awaitAnswer(place, id, patience);
         } finally {
-            book.giveBack(place);
+            giveBack(place);
         }
     }
 
     /** Something is in the ring: makes sure that the agent looks. */
     void published() {
         // Partner: AgentPump.sleep, which says that it does not watch, fences, and then looks once more.
-        EntryRing.fence();
+        VarHandle.fullFence();
         if ((int) SessionLayout.INT.getAcquire(memory.segment(), SessionLayout.WATCHED) == 0) {
             bell.ring();
         }
@@ -160,18 +202,16 @@ final class Places {
         // wait for.
         boolean isAlone = WAITING.getAndIncrement() == 0;
         try {
-            return awaitAnswer(
-                    memory.layout().place(place), id, isAlone ? SPINS : 0, isAlone ? YIELDS : FEW_YIELDS, patience);
+            return awaitAnswer(place, id, isAlone ? SPINS : 0, isAlone ? YIELDS : FEW_YIELDS, patience);
         } finally {
             WAITING.getAndDecrement();
         }
     }
 
-    private boolean awaitAnswer(long at, long id, int spins, int yields, Patience patience) {
+    private boolean awaitAnswer(int place, long id, int spins, int yields, Patience patience) {
         long start = System.nanoTime();
         int polls = 0;
-        // Partner: SessionPlace.answer.
-        while ((long) SessionLayout.LONG.getAcquire(memory.segment(), at) != id) {
+        while (!isAnswered(place, id)) {
             if (++polls < spins) {
                 Thread.onSpinWait();
             } else if (polls < spins + yields) {

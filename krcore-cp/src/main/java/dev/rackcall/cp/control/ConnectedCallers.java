@@ -52,7 +52,7 @@ public final class ConnectedCallers implements AutoCloseable {
         }
     }
 
-    private final OpenDevice end;
+    private final HostDevice end;
     private final HostLife self;
     private final EnumSet<Access> rights;
     private final UnaryOperator<QueuePairSpec> receiving;
@@ -69,7 +69,7 @@ public final class ConnectedCallers implements AutoCloseable {
      * @param isKnown whether this life of a host may have connections
      */
     public ConnectedCallers(
-            OpenDevice end,
+            HostDevice end,
             HostLife self,
             EnumSet<Access> rights,
             UnaryOperator<QueuePairSpec> receiving,
@@ -128,7 +128,7 @@ public final class ConnectedCallers implements AutoCloseable {
             queuePair.toReadyToReceive(
                     ReadyToReceive.from(end.pathTo(name.gid()), name.number()).withFirstPacket(packet));
             int first = random.nextInt() & PACKET_MASK;
-            queuePair.toReadyToSend(OpenDevice.PATIENCE.withFirstPacket(first));
+            queuePair.toReadyToSend(HostDevice.PATIENCE.withFirstPacket(first));
             return new Caller(caller, question, queuePair, first);
         } catch (RuntimeException e) {
             queuePair.close();

@@ -38,7 +38,7 @@ final class ControlDatagrams {
     private static final int SLOT_BYTES = 640;
     private static final int MAX_HANDLES = 256;
 
-    private final OpenDevice end;
+    private final HostDevice end;
     private final CompletionChannel channel;
     private final CompletionQueue received;
     private final CompletionQueue sent;
@@ -58,7 +58,7 @@ final class ControlDatagrams {
     /** Nothing is sent any more: whoever has seen its port open and comes now finds queues that are about to go, or have gone. */
     private boolean closed;
 
-    ControlDatagrams(OpenDevice end) {
+    ControlDatagrams(HostDevice end) {
         this.end = end;
         channel = end.keep(end.context().createCompletionChannel());
         received = end.keep(end.context()

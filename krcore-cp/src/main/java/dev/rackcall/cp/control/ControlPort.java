@@ -38,7 +38,7 @@ public final class ControlPort implements AutoCloseable {
     private static final Duration TICK = Duration.ofMillis(50);
     private static final int MAX_TEXT = 400;
 
-    private final OpenDevice end;
+    private final HostDevice end;
     private final ControlDatagrams datagrams;
     private final Handler handler;
     private final Runnable tick;
@@ -48,7 +48,7 @@ public final class ControlPort implements AutoCloseable {
     private volatile boolean closed;
 
     /** @param tick what is to be done now and then, on the port's thread */
-    public ControlPort(OpenDevice end, String name, Handler handler, Runnable tick) {
+    public ControlPort(HostDevice end, String name, Handler handler, Runnable tick) {
         this.end = end;
         datagrams = new ControlDatagrams(end);
         this.handler = handler;

@@ -18,7 +18,7 @@ public final class RcConnection implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(2);
     private static final int PACKET_MASK = 0xFFFFFF;
 
-    private final OpenDevice end;
+    private final HostDevice end;
     private final ControlPort port;
     private final HostLife self;
     private final HostLife peer;
@@ -35,7 +35,7 @@ public final class RcConnection implements AutoCloseable {
      * @param spec the queue pair's; its completion queue stays the caller's
      */
     public RcConnection(
-            OpenDevice end,
+            HostDevice end,
             ControlPort port,
             HostLife self,
             HostLife peer,
@@ -110,7 +110,7 @@ public final class RcConnection implements AutoCloseable {
         }
         queuePair.toReadyToReceive(
                 ReadyToReceive.from(end.pathTo(control.gid()), number).withFirstPacket(theirPacket));
-        queuePair.toReadyToSend(OpenDevice.PATIENCE.withFirstPacket(packet));
+        queuePair.toReadyToSend(HostDevice.PATIENCE.withFirstPacket(packet));
         return true;
     }
 

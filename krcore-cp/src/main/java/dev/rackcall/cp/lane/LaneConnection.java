@@ -3,8 +3,8 @@ package dev.rackcall.cp.lane;
 import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.control.ControlPort;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.control.HostLife;
-import dev.rackcall.cp.control.OpenDevice;
 import dev.rackcall.cp.control.RcConnection;
 import dev.rackcall.cp.request.CheckedRequest;
 import dev.rackcall.cp.request.PeerHost;
@@ -29,7 +29,7 @@ final class LaneConnection implements LaneQueuePair, AutoCloseable {
     private volatile Optional<PeerHost> peer = Optional.empty();
     private boolean closed;
 
-    LaneConnection(OpenDevice end, ControlPort port, HostLife self, HostId host, HostRecord record, int depth) {
+    LaneConnection(HostDevice end, ControlPort port, HostLife self, HostId host, HostRecord record, int depth) {
         queue = end.context()
                 .createCompletionQueue(CompletionQueueSpec.of(4 * depth).polledBusily());
         completions = new LaneCompletions(queue);

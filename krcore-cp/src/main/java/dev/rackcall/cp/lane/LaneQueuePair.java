@@ -1,7 +1,7 @@
 package dev.rackcall.cp.lane;
 
 import dev.rackcall.cp.control.DcTarget;
-import dev.rackcall.cp.control.OpenDevice;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.request.PeerHost;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.WorkRequest;
@@ -27,7 +27,7 @@ interface LaneQueuePair {
         @Override
         public void restart(Lane lane) {
             queuePair.toReset();
-            OpenDevice.startInitiator(queuePair);
+            HostDevice.startInitiator(queuePair);
             lane.resume();
         }
     }

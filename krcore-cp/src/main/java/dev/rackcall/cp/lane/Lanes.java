@@ -5,8 +5,8 @@ import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.control.ControlMessage;
 import dev.rackcall.cp.control.ControlPort;
 import dev.rackcall.cp.control.DcTarget;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.control.HostLife;
-import dev.rackcall.cp.control.OpenDevice;
 import dev.rackcall.cp.request.CheckedRequest;
 import dev.rackcall.cp.request.KnownRegions;
 import dev.rackcall.cp.request.PeerHost;
@@ -41,11 +41,19 @@ public final class Lanes {
      * @param depth requests that may be in flight on one lane
      * @param validity how long a peer's record of a memory region is valid
      */
-    public record Options(int count, int depth, Duration validity) {}
+    public record Options(int count, int depth, Duration validity) {
+        /** Checks the values. */
+        public Options {
+            if (count < 1 || depth < 2 || validity.isNegative()) {
+                throw new IllegalArgumentException("an agent needs a lane of 2 requests at least, not " + count + " of "
+                        + depth + ", and a validity that is not negative, not " + validity);
+            }
+        }
+    }
 
     private record Own(Lane lane, LaneConnection link) {}
 
-    private final OpenDevice end;
+    private final HostDevice end;
     private final ControlPort port;
     private final Optional<TableReader> reader;
     private final HostLife self;
@@ -63,7 +71,7 @@ public final class Lanes {
 
     /** @param doubted is told about peers whose metadata may be stale */
     public Lanes(
-            OpenDevice end,
+            HostDevice end,
             ControlPort port,
             Optional<TableReader> reader,
             HostLife self,

@@ -7,8 +7,8 @@ import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.control.ControlMessage;
 import dev.rackcall.cp.control.ControlPort;
 import dev.rackcall.cp.control.DcTarget;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.control.HostLife;
-import dev.rackcall.cp.control.OpenDevice;
 import dev.rackcall.cp.control.RcConnection;
 import dev.rackcall.cp.table.HostRecord;
 import dev.rackcall.cp.table.TableLocation;
@@ -61,7 +61,7 @@ public final class MetaClient implements AutoCloseable {
         }
     }
 
-    private final OpenDevice end;
+    private final HostDevice end;
     private final ControlPort port;
     private final Optional<TableReader> reader;
     private final HostLife self;
@@ -78,7 +78,7 @@ public final class MetaClient implements AutoCloseable {
      * @param address where it is now, asked again whenever it does not answer
      */
     public MetaClient(
-            OpenDevice end,
+            HostDevice end,
             ControlPort port,
             Optional<TableReader> reader,
             HostLife self,
@@ -226,9 +226,9 @@ public final class MetaClient implements AutoCloseable {
             made.push(ofServer);
             Reading reading =
                     host -> ofServer.find(record.regions(), HostRecord.RECORD_BYTES, host.value(), HostRecord::read);
-            return new Known(server, Optional.of(reading), true, () -> OpenDevice.closeAll(made), now);
+            return new Known(server, Optional.of(reading), true, () -> HostDevice.closeAll(made), now);
         } catch (RuntimeException e) {
-            OpenDevice.closeAll(made);
+            HostDevice.closeAll(made);
             throw e;
         }
     }

@@ -7,8 +7,8 @@ import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.control.ConnectedCallers;
 import dev.rackcall.cp.control.ControlMessage;
 import dev.rackcall.cp.control.ControlPort;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.control.HostLife;
-import dev.rackcall.cp.control.OpenDevice;
 import dev.rackcall.cp.table.HostRecord;
 import dev.rackcall.cp.table.RecordTable;
 import dev.rackcall.cp.table.TableLocation;
@@ -41,7 +41,7 @@ public final class MetaServer implements AutoCloseable {
 
     private record Lease(int epoch, long renewed) {}
 
-    private final OpenDevice end;
+    private final HostDevice end;
     private final RecordTable table;
     private final Optional<QueuePair> target;
     private final ConnectedCallers callers;
@@ -54,7 +54,7 @@ public final class MetaServer implements AutoCloseable {
     private MetaServer(Device device, int capacity, Duration lease, LongSupplier clock) {
         this.clock = clock;
         leaseNanos = lease.toNanos();
-        end = new OpenDevice(device);
+        end = new HostDevice(device);
         try {
             table = end.keep(new RecordTable(
                     end.domain(), "the meta table", HostRecord.RECORD_BYTES, capacity, RecordTable.drawEpoch(RANDOM)));

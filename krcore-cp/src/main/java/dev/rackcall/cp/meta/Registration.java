@@ -6,6 +6,9 @@ import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.table.HostRecord;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,9 +21,7 @@ public final class Registration {
     private final Optional<MetaClient> meta;
     private final Duration renewal;
     private final Runnable chore;
-    private final Object wake = new Object();
-    private final Thread thread;
-    private boolean ended;
+    private Optional<ScheduledExecutorService> renewing = Optional.empty();
     private volatile Optional<String> problem = Optional.empty();
 
     /** @param chore what is to be done after each renewal */
@@ -30,14 +31,13 @@ public final class Registration {
         this.record = record;
         this.meta = meta;
         this.renewal = renewal;
-        thread = Thread.ofPlatform().daemon().name("rackcall-register-" + host).unstarted(this::run);
     }
 
     public Optional<String> problem() {
         return problem;
     }
 
-    /** @throws ControlPlaneException if the meta server refuses; if it does not answer the thread goes on trying */
+    /** @throws ControlPlaneException if the meta server refuses; if it does not answer the host keeps trying */
     public void begin() {
         if (meta.isEmpty()) {
             return;
@@ -50,54 +50,41 @@ public final class Registration {
             }
             failed(e);
         }
-        thread.start();
+        ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
+                Thread.ofPlatform().daemon().name("rackcall-register-" + host).factory());
+        timer.scheduleWithFixedDelay(this::renew, renewal.toNanos(), renewal.toNanos(), TimeUnit.NANOSECONDS);
+        renewing = Optional.of(timer);
     }
 
-    private void run() {
-        while (pause()) {
-            try {
-                meta.orElseThrow().renew(host, record);
-                problem = Optional.empty();
-                chore.run();
-            } catch (ControlPlaneException e) {
-                failed(e);
-            }
+    private void renew() {
+        try {
+            meta.orElseThrow().renew(host, record);
+            problem = Optional.empty();
+            chore.run();
+        } catch (ControlPlaneException e) {
+            failed(e);
+        } catch (RuntimeException e) {
+            // Not thrown: that would end the renewals.
+            LOG.warn("{} keeps renewing after a failure", host, e);
         }
     }
 
     private void failed(ControlPlaneException e) {
         String message = e.getMessage();
         if (!problem.equals(Optional.of(message))) {
-            LOG.warn("{} is not registered and goes on trying each {} ms: {}", host, renewal.toMillis(), message);
+            LOG.warn("{} is not registered and keeps trying each {} ms: {}", host, renewal.toMillis(), message);
         }
         problem = Optional.of(message);
     }
 
-    private boolean pause() {
-        long until = System.nanoTime() + renewal.toNanos();
-        synchronized (wake) {
-            try {
-                for (long left = renewal.toNanos(); left > 0 && !ended; left = until - System.nanoTime()) {
-                    wake.wait(Math.max(1, left / 1_000_000));
-                }
-            } catch (InterruptedException e) {
-                return false;
-            }
-            return !ended;
-        }
-    }
-
     /** Stops renewing and tells the meta server, if it answers within this time. */
     public void end(Duration atMost) {
-        synchronized (wake) {
-            ended = true;
-            wake.notifyAll();
-        }
-        if (thread.getState() == Thread.State.NEW) {
+        if (renewing.isEmpty()) {
             return;
         }
+        renewing.get().shutdown();
         try {
-            thread.join(Duration.ofSeconds(5));
+            boolean _ = renewing.get().awaitTermination(5, TimeUnit.SECONDS);
             meta.orElseThrow().remove(host, record.epoch(), atMost);
         } catch (ControlPlaneException e) {
             LOG.debug("the lease of {} ends by itself: {}", host, e.getMessage());

@@ -2,7 +2,7 @@ package dev.rackcall.cp.request;
 
 import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.ControlPlaneException.Kind;
-import dev.rackcall.cp.control.OpenDevice;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.table.RecordTable;
 import dev.rackcall.cp.table.RegionRecord;
 import dev.rackcall.shm.os.file.Mapping;
@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 /** The memory regions of one tenant of this process's agent. Requests are checked against it without a lock and without asking the device. Any thread may use it. */
 public final class TenantMemory {
     private final String tenant;
-    private final OpenDevice device;
+    private final HostDevice device;
     private final RecordTable table;
     private final PendingRegions inHand;
     private final int maxRegions;
@@ -37,7 +37,7 @@ public final class TenantMemory {
      * @param table the host's memory regions, which peers read
      * @param inHand counts threads that register or close a region
      */
-    public TenantMemory(String tenant, OpenDevice device, RecordTable table, PendingRegions inHand, int maxRegions) {
+    public TenantMemory(String tenant, HostDevice device, RecordTable table, PendingRegions inHand, int maxRegions) {
         this.tenant = tenant;
         this.device = device;
         this.table = table;

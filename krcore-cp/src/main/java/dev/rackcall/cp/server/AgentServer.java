@@ -75,7 +75,7 @@ public final class AgentServer implements AutoCloseable {
     }
 
     static AgentServer open(Agent agent, Path folder, Admission admission) {
-        return open(agent, folder, Uid.current(), MAX_BYTES, admission, deviceOf(agent));
+        return open(agent, folder, Uid.current(), MAX_BYTES, admission, agent::poll);
     }
 
     static AgentServer open(Agent agent, Path folder, BooleanSupplier device) {
@@ -83,11 +83,7 @@ public final class AgentServer implements AutoCloseable {
     }
 
     static AgentServer open(Agent agent, Path folder, int uid, long maxBytes) {
-        return open(agent, folder, uid, maxBytes, Admission.usual(), deviceOf(agent));
-    }
-
-    private static BooleanSupplier deviceOf(Agent agent) {
-        return agent::poll;
+        return open(agent, folder, uid, maxBytes, Admission.usual(), agent::poll);
     }
 
     private static AgentServer open(
@@ -103,8 +99,8 @@ public final class AgentServer implements AutoCloseable {
             // The last agent was killed: nobody else can have the lock and the socket.
             Files.deleteIfExists(path);
             UnixSocket socket = UnixSocket.listen(path, BACKLOG);
-            AgentOptions options = agent.options();
-            SessionLayout layout = new SessionLayout(RING_ENTRIES, options.maxQueues(), options.queueDepth());
+            AgentOptions.Quota limits = agent.options().quota();
+            SessionLayout layout = new SessionLayout(RING_ENTRIES, limits.queues(), limits.queueDepth());
             AgentSession.Terms terms = new AgentSession.Terms(agent, layout, maxBytes, uid, admission);
             AgentServer server = new AgentServer(terms, owner, socket, device);
             server.poll.add(socket.fd(), 0);

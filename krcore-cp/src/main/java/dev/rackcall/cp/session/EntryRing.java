@@ -7,7 +7,6 @@ import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.verbs.WorkRequest;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 import java.util.Optional;
 
 /** A tenant's end of its session's ring. Any thread may use it; each method returns false if there is no room. */
@@ -23,11 +22,6 @@ public final class EntryRing {
     public EntryRing(MemorySegment memory, SessionLayout layout) {
         this.memory = memory;
         this.layout = layout;
-    }
-
-    /** Between publishing an entry and reading whether the agent watches. */
-    public static void fence() {
-        VarHandle.fullFence();
     }
 
     private boolean hasRoom() {

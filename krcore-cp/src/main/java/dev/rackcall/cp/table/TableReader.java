@@ -1,7 +1,7 @@
 package dev.rackcall.cp.table;
 
 import dev.rackcall.cp.control.DcTarget;
-import dev.rackcall.cp.control.OpenDevice;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.Completions;
@@ -52,7 +52,7 @@ public final class TableReader implements AutoCloseable {
     private boolean useless;
     private boolean closed;
 
-    private TableReader(OpenDevice end, CompletionQueue completions, QueuePair queuePair, boolean isDynamic) {
+    private TableReader(HostDevice end, CompletionQueue completions, QueuePair queuePair, boolean isDynamic) {
         this.completions = completions;
         this.queuePair = queuePair;
         this.isDynamic = isDynamic;
@@ -61,7 +61,7 @@ public final class TableReader implements AutoCloseable {
     }
 
     /** Of tables of all hosts that have a DC target. It is closed with the device. */
-    public static TableReader ofAll(OpenDevice end) {
+    public static TableReader ofAll(HostDevice end) {
         CompletionQueue completions = end.polledQueue(16);
         QueuePair initiator = end.initiator(completions, 8, 1, 0);
         return end.keep(new TableReader(end, completions, initiator, true));
@@ -73,7 +73,7 @@ public final class TableReader implements AutoCloseable {
      * @param completions of the queue pair, and nobody else's
      * @param connected has room for a request; outlives the reader
      */
-    public static TableReader ofOne(OpenDevice end, CompletionQueue completions, QueuePair connected) {
+    public static TableReader ofOne(HostDevice end, CompletionQueue completions, QueuePair connected) {
         return new TableReader(end, completions, connected, false);
     }
 
@@ -196,7 +196,7 @@ public final class TableReader implements AutoCloseable {
     private void revive() {
         if (isDynamic) {
             queuePair.toReset();
-            OpenDevice.startInitiator(queuePair);
+            HostDevice.startInitiator(queuePair);
             round++;
         } else {
             useless = true;

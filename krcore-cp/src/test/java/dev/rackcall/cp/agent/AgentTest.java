@@ -15,7 +15,6 @@ import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
 import java.time.Duration;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -23,21 +22,14 @@ import org.junit.jupiter.api.Test;
 class AgentTest {
     private Hosts hosts = newHosts(Hosts.LONG_LEASE);
 
-    @AfterEach
-    void close() throws Exception {
-        hosts.close();
-    }
-
     /** On which devices. */
     Hosts newHosts(Duration lease) {
         return new Hosts(16, device -> device, lease);
     }
 
-    private static void fails(Kind kind, String part, ThrowingCallable call) {
-        assertThatThrownBy(call)
-                .isInstanceOfSatisfying(
-                        ControlPlaneException.class, e -> assertThat(e.kind()).isEqualTo(kind))
-                .hasMessageContaining(part);
+    @AfterEach
+    void close() throws Exception {
+        hosts.close();
     }
 
     @Test
@@ -58,9 +50,9 @@ class AgentTest {
     @Test
     void shouldSayThatAHostIsUnknown() {
         Tenant tenant = hosts.agent("a").admit("t");
-        fails(Kind.UNKNOWN_HOST, "does not know", () -> tenant.connect(HostId.named("nobody")));
+        Hosts.fails(Kind.UNKNOWN_HOST, "does not know", () -> tenant.connect(HostId.named("nobody")));
         Agent alone = hosts.keep(Agent.open(Hosts.device("alone"), AgentOptions.of(HostId.named("alone"))));
-        fails(
+        Hosts.fails(
                 Kind.UNKNOWN_HOST,
                 "there is no meta server",
                 () -> alone.admit("t").connect(HostId.named("a")));
@@ -73,7 +65,7 @@ class AgentTest {
         Tenant tenant = a.admit("t");
         assertThat(tenant.connect(b.host(), b.address()).epoch()).isEqualTo(b.epoch());
         ControlAddress address = ControlAddress.parse(b.address().toString());
-        fails(Kind.REFUSED, "this is host", () -> tenant.connect(HostId.named("c"), address));
+        Hosts.fails(Kind.REFUSED, "this is host", () -> tenant.connect(HostId.named("c"), address));
         assertThat(tenant.connect(b.host()).epoch()).as("from the cache").isEqualTo(b.epoch());
     }
 
@@ -87,7 +79,7 @@ class AgentTest {
                 }));
         assertThat(a.registrationProblem()).hasValue("the directory names no meta server");
         Tenant tenant = a.admit("t");
-        fails(Kind.UNREACHABLE, "names no meta server", () -> tenant.connect(b.host()));
+        Hosts.fails(Kind.UNREACHABLE, "names no meta server", () -> tenant.connect(b.host()));
         assertThat(tenant.connect(b.host(), b.address()).epoch()).isEqualTo(b.epoch());
     }
 
@@ -97,7 +89,7 @@ class AgentTest {
         ControlAddress address = b.address();
         hosts.drop(b);
         Tenant tenant = hosts.agent("a").admit("t");
-        fails(Kind.UNREACHABLE, "has not answered within", () -> tenant.connect(HostId.named("c"), address));
+        Hosts.fails(Kind.UNREACHABLE, "has not answered within", () -> tenant.connect(HostId.named("c"), address));
     }
 
     @Test
@@ -149,7 +141,9 @@ class AgentTest {
         hosts = newHosts(Hosts.SHORT_LEASE);
         Agent a = hosts.agent("a");
         // One that registers and never renews, as the dead do.
-        hosts.agent("c", options -> options.withTimes(Duration.ofDays(1), options.validity()));
+        hosts.agent(
+                "c",
+                options -> options.withTimes(Duration.ofDays(1), options.lanes().validity()));
         assertThat(hosts.meta().hosts()).isEqualTo(2);
         Hosts.waitUntil("the lease of c to end", () -> hosts.meta().hosts() == 1);
         Hosts.waitUntil("a goes on", () -> a.registrationProblem().isEmpty());
@@ -176,15 +170,12 @@ class AgentTest {
         assertThat(Hosts.pop(former, 1).getFirst().status()).isNotEqualTo(CompletionStatus.SUCCESS);
         assertThat(former.state()).isEqualTo(QueuePairState.ERROR);
         assertThat(former.failure()).isPresent();
-        fails(Kind.QUEUE_FAILED, "connect again", () -> former.push(request));
+        Hosts.fails(Kind.QUEUE_FAILED, "connect again", () -> former.push(request));
         VirtualQueue now = tenant.connect(b.host());
         assertThat(now.epoch()).isEqualTo(again.epoch()).isNotEqualTo(former.epoch());
         MemoryRegion fresh = Hosts.region(again.admit("t"), 64);
-        now.push(request.write(fresh.address(), fresh.remoteKey())
-                .from(ours, 0, 8)
-                .id(2)
-                .signaled());
-        assertThat(Hosts.pop(now, 1)).containsExactly(new Hosts.Done(2, CompletionStatus.SUCCESS));
+        now.push(Hosts.write(fresh, ours, 2));
+        Hosts.succeeds(now, 2);
     }
 
     @Test
@@ -200,7 +191,7 @@ class AgentTest {
     void shouldSayThatTheMetaTableIsFull() throws Exception {
         hosts.restartMeta(1);
         hosts.agent("a");
-        fails(Kind.REFUSED, "the meta table is full: all 1 places", () -> hosts.agent("b"));
+        Hosts.fails(Kind.REFUSED, "the meta table is full: all 1 places", () -> hosts.agent("b"));
     }
 
     @Test
@@ -210,14 +201,14 @@ class AgentTest {
         Tenant tenant = a.admit("small");
         VirtualQueue queue = tenant.connect(b.host());
         tenant.connect(b.host());
-        fails(Kind.QUOTA_EXCEEDED, "tenant small has 2 virtual queues", () -> tenant.connect(b.host()));
+        Hosts.fails(Kind.QUOTA_EXCEEDED, "tenant small has 2 virtual queues", () -> tenant.connect(b.host()));
         a.admit("other").connect(b.host());
         queue.close();
         tenant.connect(b.host());
         Hosts.region(tenant, 64);
-        fails(Kind.QUOTA_EXCEEDED, "memory regions", () -> Hosts.region(tenant, 64));
+        Hosts.fails(Kind.QUOTA_EXCEEDED, "memory regions", () -> Hosts.region(tenant, 64));
         tenant.close();
-        fails(Kind.QUEUE_FAILED, "closed", () -> tenant.connect(b.host()));
+        Hosts.fails(Kind.QUEUE_FAILED, "closed", () -> tenant.connect(b.host()));
     }
 
     @Test

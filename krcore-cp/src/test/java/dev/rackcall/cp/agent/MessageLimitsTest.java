@@ -7,26 +7,22 @@ import dev.rackcall.cp.Hosts;
 import dev.rackcall.cp.MessagePort;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
-import dev.rackcall.cp.control.OpenDevice;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.lane.LanePeer;
 import dev.rackcall.cp.lane.QueueLanes;
-import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.WorkRequest;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What one tenant's or host's messages and queues leave to others. */
 class MessageLimitsTest {
     private static final int PORT = 7;
 
-    private final Hosts hosts = new Hosts(16);
-    private final WorkRequest request = WorkRequest.create(1, 0);
+    @RegisterExtension
+    final Hosts hosts = new Hosts(16);
 
-    @AfterEach
-    void close() throws Exception {
-        hosts.close();
-    }
+    private final WorkRequest request = WorkRequest.create(1, 0);
 
     private void send(VirtualQueue queue, MemoryRegion from, int length, long id) {
         assertThat(queue.push(request.sendWithImmediate(PORT)
@@ -38,7 +34,7 @@ class MessageLimitsTest {
 
     @Test
     void shouldLeaveSlotsToOtherTenantsAndToTheAgent() {
-        OpenDevice end = hosts.keep(new OpenDevice(Hosts.device("slots")));
+        HostDevice end = hosts.keep(new HostDevice(Hosts.device("slots")));
         MessageSlots slots = new MessageSlots(end, 256);
         int greedy = 0;
         int last = -1;
@@ -74,7 +70,7 @@ class MessageLimitsTest {
             VirtualQueue queue = sender.connect(receiver.host());
             port.give(incoming, 0, 64, i);
             send(queue, outgoing, 8, i);
-            assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(i, CompletionStatus.SUCCESS));
+            Hosts.succeeds(queue, i);
         }
     }
 
@@ -138,6 +134,6 @@ class MessageLimitsTest {
         VirtualQueue queue = sender.connect(receiver.host());
         queue.push(request.sendWithImmediate(PORT + 1).from(outgoing, 0, 8).id(1));
         send(queue, outgoing, 8, 2);
-        assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(2, CompletionStatus.SUCCESS));
+        Hosts.succeeds(queue, 2);
     }
 }

@@ -1,11 +1,10 @@
 package dev.rackcall.cp.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.ControlPlaneException.Kind;
+import dev.rackcall.cp.Hosts;
 import dev.rackcall.cp.session.SessionLayout;
 import dev.rackcall.shm.os.Uid;
 import dev.rackcall.shm.os.socket.UnixSocket;
@@ -65,11 +64,10 @@ class AgentHandshakeTest {
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
         Path path = folder.resolve("agent");
         try (UnixSocket stranger = listenAs(NOBODY, path)) {
-            assertThatThrownBy(() -> AgentHandshake.say(path, "t", SessionLayout.VERSION, SOMEBODY, Patience.begin()))
-                    .isInstanceOfSatisfying(
-                            ControlPlaneException.class,
-                            e -> assertThat(e.kind()).isEqualTo(Kind.REFUSED))
-                    .hasMessageContaining("listens user " + NOBODY + ", whom user " + SOMEBODY + " need not trust");
+            Hosts.fails(
+                    Kind.REFUSED,
+                    "listens user " + NOBODY + ", whom user " + SOMEBODY + " need not trust",
+                    () -> AgentHandshake.say(path, "t", SessionLayout.VERSION, SOMEBODY, Patience.begin()));
             try (UnixSocket caller = stranger.accept().orElseThrow()) {
                 assertThat(caller.receive(Duration.ofSeconds(30)).orElseThrow().isEnd())
                         .as("what it was told")

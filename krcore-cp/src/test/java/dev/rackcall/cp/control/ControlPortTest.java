@@ -1,10 +1,8 @@
 package dev.rackcall.cp.control;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.cp.ControlAddress;
-import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.Hosts;
 import java.nio.ByteBuffer;
@@ -13,25 +11,22 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a meta server answers to messages that no agent sends. */
 class ControlPortTest {
     private static final Duration SOON = Duration.ofSeconds(10);
 
-    private final Hosts hosts = new Hosts(4);
-    private OpenDevice end;
+    @RegisterExtension
+    final Hosts hosts = new Hosts(4);
+
+    private HostDevice end;
 
     @BeforeEach
     void open() {
-        end = hosts.keep(new OpenDevice(Hosts.device("raw")));
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        hosts.close();
+        end = hosts.keep(new HostDevice(Hosts.device("raw")));
     }
 
     private ControlPort port() {
@@ -42,17 +37,14 @@ class ControlPortTest {
 
     private void refused(String part, int operation, int bytes) {
         ControlPort port = port();
-        assertThatThrownBy(() -> port.ask(hosts.meta().address(), operation, new byte[bytes], SOON))
-                .isInstanceOfSatisfying(
-                        ControlPlaneException.class, e -> assertThat(e.kind()).isEqualTo(Kind.REFUSED))
-                .hasMessageContaining(part);
+        Hosts.fails(Kind.REFUSED, part, () -> port.ask(hosts.meta().address(), operation, new byte[bytes], SOON));
     }
 
     /** Of a thread that has seen its port open, and comes to it when it has been closed: a device of metal would be used after its end. */
     @Test
     void shouldSendNothingWhenTheDeviceIsBeingClosed() {
         AtomicReference<ControlDatagrams> late = new AtomicReference<>();
-        OpenDevice closing = new OpenDevice(Hosts.device("closing"));
+        HostDevice closing = new HostDevice(Hosts.device("closing"));
         ControlMessage message = new ControlMessage(
                 ControlMessage.VERSION, ControlMessage.REGISTER, 1, hosts.meta().address(), ByteBuffer.allocate(0));
         // Closed last first: when this is, the datagrams' queues have gone.

@@ -15,8 +15,8 @@ import dev.rackcall.cp.VirtualQueueTest;
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentOptions;
 import dev.rackcall.cp.control.ControlPort;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.control.HostLife;
-import dev.rackcall.cp.control.OpenDevice;
 import dev.rackcall.cp.meta.MetaClient;
 import dev.rackcall.cp.table.HostRecord;
 import dev.rackcall.cp.table.TableLocation;
@@ -41,12 +41,8 @@ class ConnectedQueueTest extends VirtualQueueTest {
     private static void works(Tenant tenant, HostId host, MemoryRegion theirs) {
         MemoryRegion ours = Hosts.region(tenant, 64);
         VirtualQueue queue = tenant.connect(host);
-        queue.push(WorkRequest.create(1, 0)
-                .write(theirs.address(), theirs.remoteKey())
-                .from(ours, 0, 8)
-                .id(1)
-                .signaled());
-        assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(1, CompletionStatus.SUCCESS));
+        queue.push(Hosts.write(theirs, ours, 1));
+        Hosts.succeeds(queue, 1);
     }
 
     /** The first one makes a queue pair to the meta server. */
@@ -62,7 +58,8 @@ class ConnectedQueueTest extends VirtualQueueTest {
             Agent server = hosts.agent("server");
             Agent client = hosts.agent(
                     "client",
-                    options -> options.withTimes(Duration.ofDays(1), options.validity())
+                    options -> options.withTimes(
+                                    Duration.ofDays(1), options.lanes().validity())
                             .withMeta(() -> {
                                 asked.incrementAndGet();
                                 return hosts.meta().address();
@@ -90,7 +87,7 @@ class ConnectedQueueTest extends VirtualQueueTest {
     void shouldConnectBeforeThePeerHasAnswered() throws Exception {
         CountDownLatch mayAnswer = new CountDownLatch(1);
         try (Hosts hosts = new Hosts(16, PlainDevice::new)) {
-            OpenDevice end = hosts.keep(new OpenDevice(new PlainDevice(Hosts.device("slow"))));
+            HostDevice end = hosts.keep(new HostDevice(new PlainDevice(Hosts.device("slow"))));
             AtomicInteger answered = new AtomicInteger();
             ControlPort port = new ControlPort(
                     end,
@@ -173,7 +170,10 @@ class ConnectedQueueTest extends VirtualQueueTest {
     @Test
     void shouldAskAMetaServerThatTakesNoConnectionOfThisHost() throws Exception {
         try (Hosts hosts = new Hosts(16, PlainDevice::new, Hosts.SHORT_LEASE)) {
-            Agent client = hosts.agent("client", options -> options.withTimes(Duration.ofDays(1), options.validity()));
+            Agent client = hosts.agent(
+                    "client",
+                    options -> options.withTimes(
+                            Duration.ofDays(1), options.lanes().validity()));
             Hosts.waitUntil("the lease to end", () -> hosts.meta().hosts() == 0);
             Agent server = hosts.agent("server");
             int before = client.queuePairs();
@@ -213,7 +213,10 @@ class ConnectedQueueTest extends VirtualQueueTest {
             lookUp(server);
             int before = server.queuePairs();
             // It never renews, so that it counts as dead after its lease, and says no goodbye until then.
-            Agent client = mortals.agent("c", options -> options.withTimes(Duration.ofDays(1), options.validity()));
+            Agent client = mortals.agent(
+                    "c",
+                    options -> options.withTimes(
+                            Duration.ofDays(1), options.lanes().validity()));
             works(client.admit("t"), server.host(), theirs);
             Hosts.waitUntil("the server's one for it", () -> server.queuePairs() == before + 1);
             Hosts.waitUntil("the lease to end and the server to look", () -> server.queuePairs() <= before);

@@ -9,7 +9,7 @@ import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentInsides;
-import dev.rackcall.cp.control.OpenDevice;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.request.PeerHost;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePair;
@@ -17,18 +17,15 @@ import dev.rackcall.verbs.WorkRequest;
 import java.lang.reflect.Proxy;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A lane by itself. */
 class LaneTest {
-    private final Hosts hosts = new Hosts(16);
-    private final WorkRequest request = WorkRequest.create(1, 0);
+    @RegisterExtension
+    final Hosts hosts = new Hosts(16);
 
-    @AfterEach
-    void close() throws Exception {
-        hosts.close();
-    }
+    private final WorkRequest request = WorkRequest.create(1, 0);
 
     @Test
     void shouldNotKeepWhatARefusedQueueHadOfALane() {
@@ -75,7 +72,7 @@ class LaneTest {
                 throw new IllegalStateException("nothing fails here");
             }
         };
-        OpenDevice end = hosts.keep(new OpenDevice(Hosts.device("lane")));
+        HostDevice end = hosts.keep(new HostDevice(Hosts.device("lane")));
         Lane lane = new Lane(link, new LaneCompletions(end.polledQueue(16)), 8, peer -> {});
         VirtualQueue closed = tenant.connect(server.host());
         VirtualQueue open = tenant.connect(server.host());

@@ -18,9 +18,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Queue pairs of busy peers: when they are made, taken over and given up, and that nobody's requests notice. */
 class OwnQueuePairTest {
@@ -28,7 +28,9 @@ class OwnQueuePairTest {
     private static final int MOST = 2;
     private static final long BUSY = 10;
 
-    private final Hosts hosts = new Hosts(16);
+    @RegisterExtension
+    final Hosts hosts = new Hosts(16);
+
     private final WorkRequest request = WorkRequest.create(1, 0);
     private final Completions batch = Completions.create(16);
     private Agent client;
@@ -46,11 +48,6 @@ class OwnQueuePairTest {
         ours = Hosts.region(tenant, 4096);
     }
 
-    @AfterEach
-    void close() throws Exception {
-        hosts.close();
-    }
-
     private Server server(String name) {
         Agent agent = hosts.agent(name);
         return new Server(agent, Hosts.region(agent.admit("t"), 4096));
@@ -60,7 +57,7 @@ class OwnQueuePairTest {
     private void use(VirtualQueue queue, Server server, int count) {
         for (int i = 0; i < count; i++) {
             assertThat(pushed(queue, server, i)).isTrue();
-            assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(i, CompletionStatus.SUCCESS));
+            Hosts.succeeds(queue, i);
         }
     }
 
@@ -161,10 +158,10 @@ class OwnQueuePairTest {
         long pushed = 0;
         while (QueueLanes.lane(queue) == shared || pushed < 10) {
             assertThat(queue.push(count.id(pushed))).isTrue();
-            assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(pushed++, CompletionStatus.SUCCESS));
+            Hosts.succeeds(queue, pushed++);
         }
         assertThat(queue.push(count.id(pushed))).isTrue();
-        assertThat(Hosts.pop(queue, 1)).containsExactly(new Hosts.Done(pushed++, CompletionStatus.SUCCESS));
+        Hosts.succeeds(queue, pushed++);
         assertThat(attentive.queuePairs()).isEqualTo(before + 1);
         assertThat(server.region().memory().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(pushed);
     }

@@ -9,13 +9,15 @@ import dev.rackcall.cp.request.KnownRegions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Which ways to other hosts are kept when no virtual queue leads there any more. */
 class PeersTest {
-    private final Hosts hosts = new Hosts(4);
+    @RegisterExtension
+    final Hosts hosts = new Hosts(4);
+
     private final List<HostId> closed = new ArrayList<>();
     private final Peers peers = new Peers(2);
     private LanePeer model;
@@ -24,11 +26,6 @@ class PeersTest {
     void findOne() {
         Agent server = hosts.agent("server");
         model = QueueLanes.peer(hosts.agent("client").admit("t").connect(server.host()));
-    }
-
-    @AfterEach
-    void closeAll() throws Exception {
-        hosts.close();
     }
 
     private LanePeer acquire(String name) {

@@ -6,7 +6,6 @@ import dev.rackcall.cp.Hosts;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.cp.agent.Agent;
-import dev.rackcall.verbs.CompletionStatus;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.WorkRequest;
 import java.util.ArrayList;
@@ -39,16 +38,11 @@ class SharedLanesTest {
             WorkRequest request = WorkRequest.create(1, 0);
             for (int i = 0; i < servers.size(); i++) {
                 MemoryRegion theirs = Hosts.region(servers.get(i).admit("t"), 64);
-                assertThat(queues.get(i)
-                                .push(request.write(theirs.address(), theirs.remoteKey())
-                                        .from(ours, 0, 8)
-                                        .id(i)
-                                        .signaled()))
-                        .isTrue();
+                assertThat(queues.get(i).push(Hosts.write(theirs, ours, i))).isTrue();
             }
             // Whoever looks for completions of one lane finds those of all.
             for (int i = 0; i < servers.size(); i++) {
-                assertThat(Hosts.pop(queues.get(i), 1)).containsExactly(new Hosts.Done(i, CompletionStatus.SUCCESS));
+                Hosts.succeeds(queues.get(i), i);
             }
         }
     }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Hosts;
 import dev.rackcall.cp.control.ControlPort;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.control.HostLife;
-import dev.rackcall.cp.control.OpenDevice;
 import dev.rackcall.cp.table.HostRecord;
 import dev.rackcall.cp.table.HostRecords;
 import java.time.Duration;
@@ -29,13 +29,13 @@ class MetaLeaseTest {
     /** How often the clock was read. */
     private final AtomicLong looks = new AtomicLong();
 
-    private OpenDevice end;
+    private HostDevice end;
     private MetaServer meta;
     private MetaClient hosts;
 
     @BeforeEach
     void open() {
-        end = new OpenDevice(Hosts.device("hosts"));
+        end = new HostDevice(Hosts.device("hosts"));
         ControlPort port = new ControlPort(end, "hosts", (operation, body) -> new byte[0], () -> {});
         port.start();
         hosts = new MetaClient(end, port, Optional.empty(), new HostLife(SILENT, 1), () -> meta.address());

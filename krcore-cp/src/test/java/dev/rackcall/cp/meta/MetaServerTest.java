@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Hosts;
 import dev.rackcall.cp.control.ControlPort;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.control.HostLife;
-import dev.rackcall.cp.control.OpenDevice;
 import dev.rackcall.cp.table.HostRecords;
 import dev.rackcall.cp.table.TableReader;
 import java.util.Optional;
@@ -23,7 +23,7 @@ class MetaServerTest {
     @Test
     void shouldKnowTenThousandHostsInMemoryThatItTells() {
         try (MetaServer meta = MetaServer.open(Hosts.device("meta"), HOSTS, Hosts.LONG_LEASE.multipliedBy(10));
-                OpenDevice end = new OpenDevice(Hosts.device("hosts"))) {
+                HostDevice end = new HostDevice(Hosts.device("hosts"))) {
             long bytes = meta.tableBytes();
             assertThat(bytes).isBetween(64L * HOSTS, MOST_BYTES);
             ControlPort port = new ControlPort(end, "hosts", (operation, body) -> new byte[0], () -> {});

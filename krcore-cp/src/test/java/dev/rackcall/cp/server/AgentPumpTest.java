@@ -1,9 +1,7 @@
 package dev.rackcall.cp.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.Hosts;
 import dev.rackcall.cp.Tenant;
@@ -77,10 +75,7 @@ class AgentPumpTest {
 
                 assertThat(server.awaitFailure(Duration.ofSeconds(10))).isTrue();
                 Hosts.waitUntil("the tenant to be gone", () -> server.tenants() == 0);
-                assertThatThrownBy(() -> AgentFolder.join(folder, "late"))
-                        .isInstanceOfSatisfying(
-                                ControlPlaneException.class,
-                                e -> assertThat(e.kind()).isEqualTo(Kind.UNREACHABLE));
+                Hosts.fails(Kind.UNREACHABLE, "", () -> AgentFolder.join(folder, "late"));
             }
         }
     }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.Hosts;
 import dev.rackcall.cp.control.DcTarget;
-import dev.rackcall.cp.control.OpenDevice;
+import dev.rackcall.cp.control.HostDevice;
 import dev.rackcall.cp.table.TableReader.StaleTableException;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.QueuePair;
@@ -27,15 +27,15 @@ class RecordTableTest {
     private static final int EPOCH = 77;
     private static final int PAYLOAD_BYTES = 48;
 
-    private OpenDevice owner;
-    private OpenDevice other;
+    private HostDevice owner;
+    private HostDevice other;
     private DcTarget target;
     private TableReader reader;
 
     @BeforeEach
     void open() {
-        owner = new OpenDevice(Hosts.device("owner"));
-        other = new OpenDevice(Hosts.device("other"));
+        owner = new HostDevice(Hosts.device("owner"));
+        other = new HostDevice(Hosts.device("other"));
         QueuePair served = owner.target(5, EnumSet.of(Access.REMOTE_READ));
         target = new DcTarget(other.keep(other.handleTo(owner.gid())), served.number(), DcTarget.key(5));
         reader = TableReader.ofAll(other);
@@ -96,11 +96,10 @@ class RecordTableTest {
             for (int i = 0; i < 8192; i++) {
                 table.put(random.nextLong() | 1, payload(i));
             }
-            assertThatThrownBy(() -> table.put(2, payload(1)))
-                    .isInstanceOfSatisfying(
-                            ControlPlaneException.class,
-                            e -> assertThat(e.kind()).isEqualTo(ControlPlaneException.Kind.TABLE_FULL))
-                    .hasMessageContaining("the test's table is full: all 8192 places");
+            Hosts.fails(
+                    ControlPlaneException.Kind.TABLE_FULL,
+                    "the test's table is full: all 8192 places",
+                    () -> table.put(2, payload(1)));
         }
     }
 

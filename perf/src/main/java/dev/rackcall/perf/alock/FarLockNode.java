@@ -1,7 +1,6 @@
 package dev.rackcall.perf.alock;
 
 import dev.rackcall.perf.rdma.RcAddress;
-
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,7 +1,6 @@
 package dev.rackcall.perf.alock;
 
 import dev.rackcall.perf.result.Result;
-
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;

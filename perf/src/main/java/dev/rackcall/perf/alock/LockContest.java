@@ -1,11 +1,10 @@
 package dev.rackcall.perf.alock;
 
 import dev.rackcall.perf.harness.BenchFailure;
-import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.harness.LatencyRecorder;
+import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.result.Measurement;
 import dev.rackcall.perf.result.Result;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -2,7 +2,6 @@ package dev.rackcall.perf.alock;
 
 import dev.rackcall.perf.harness.BenchFailure;
 import dev.rackcall.perf.rdma.RcAddress;
-
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;

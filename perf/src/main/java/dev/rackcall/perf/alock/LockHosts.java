@@ -1,9 +1,8 @@
 package dev.rackcall.perf.alock;
 
-import dev.rackcall.perf.rdma.BenchDevice;
 import dev.rackcall.perf.harness.BenchFailure;
+import dev.rackcall.perf.rdma.BenchDevice;
 import dev.rackcall.perf.result.Measurement;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;

@@ -1,16 +1,15 @@
 package dev.rackcall.perf.alock;
 
-import dev.rackcall.verbs.Access;
-import dev.rackcall.verbs.CompletionQueue;
-import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.lock.LockBell;
 import dev.rackcall.lock.LockFinisher;
 import dev.rackcall.lock.LockTable;
-import dev.rackcall.verbs.MemoryRegion;
-import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.perf.rdma.RcAddress;
 import dev.rackcall.perf.rdma.RcDevice;
-
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.CompletionQueue;
+import dev.rackcall.verbs.CompletionQueueSpec;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.QueuePair;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -1,14 +1,13 @@
 package dev.rackcall.perf.alock;
 
-import dev.rackcall.perf.harness.BenchFailure;
-import dev.rackcall.perf.harness.BenchPlan;
-import dev.rackcall.perf.result.BenchTarget;
-import dev.rackcall.perf.harness.LatencyRecorder;
 import dev.rackcall.lock.LockSession;
 import dev.rackcall.lock.LockTable;
+import dev.rackcall.perf.harness.BenchFailure;
+import dev.rackcall.perf.harness.BenchPlan;
+import dev.rackcall.perf.harness.LatencyRecorder;
+import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.result.Measurement;
 import dev.rackcall.perf.result.Result;
-
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -2,7 +2,6 @@ package dev.rackcall.perf.calls;
 
 import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
-
 import java.util.concurrent.CompletableFuture;
 
 /** The measured service. Its handlers only show that the argument arrived. */

@@ -3,7 +3,6 @@ package dev.rackcall.perf.calls;
 import dev.rackcall.shm.types.Shared;
 import dev.rackcall.shm.types.SharedList;
 
-
 /** A node of the pointer-rich argument. */
 @Shared
 interface BenchNode {

@@ -1,10 +1,9 @@
 package dev.rackcall.perf.calls;
 
+import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
-import dev.rackcall.perf.harness.Subject;
-
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

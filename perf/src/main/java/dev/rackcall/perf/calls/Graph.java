@@ -1,11 +1,9 @@
 package dev.rackcall.perf.calls;
 
-import dev.rackcall.shm.Scope;
-
-import dev.rackcall.shm.Ref;
 import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedList;
-
 
 /**
  * A pointer-rich argument: a tree of nodes, each with a text and a list of children, in one scope of the connection's arena.

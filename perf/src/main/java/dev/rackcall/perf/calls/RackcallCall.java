@@ -1,18 +1,17 @@
 package dev.rackcall.perf.calls;
 
-import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.harness.ClientSide;
-import dev.rackcall.perf.result.Figures;
 import dev.rackcall.perf.harness.Payload;
 import dev.rackcall.perf.harness.Pipeline;
-import dev.rackcall.rpc.RpcChannel;
-import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Sides;
 import dev.rackcall.perf.harness.Subject;
-import dev.rackcall.shm.waiting.WaitStrategy;
 import dev.rackcall.perf.harness.WrongReplyException;
-
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Figures;
+import dev.rackcall.rpc.RpcChannel;
+import dev.rackcall.rpc.RpcServer;
+import dev.rackcall.shm.waiting.WaitStrategy;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumSet;

@@ -1,19 +1,17 @@
 package dev.rackcall.perf.connect;
 
-import dev.rackcall.cp.agent.Agent;
-import dev.rackcall.cp.agent.AgentOptions;
-import dev.rackcall.cp.server.AgentServer;
-import dev.rackcall.cp.meta.MetaServer;
-
-import dev.rackcall.verbs.Access;
-import dev.rackcall.perf.rdma.BenchDevice;
 import dev.rackcall.cp.ControlAddress;
 import dev.rackcall.cp.HostId;
-import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.cp.agent.Agent;
+import dev.rackcall.cp.agent.AgentOptions;
+import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.cp.server.AgentServer;
 import dev.rackcall.perf.harness.PublishedFile;
-import dev.rackcall.perf.rdma.RcServer;
 import dev.rackcall.perf.harness.ServerSide;
-
+import dev.rackcall.perf.rdma.BenchDevice;
+import dev.rackcall.perf.rdma.RcServer;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.MemoryRegion;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

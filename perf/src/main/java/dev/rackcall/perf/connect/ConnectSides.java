@@ -1,25 +1,22 @@
 package dev.rackcall.perf.connect;
 
-import dev.rackcall.cp.client.AgentFolder;
-
+import dev.rackcall.cp.HostId;
+import dev.rackcall.cp.Tenant;
+import dev.rackcall.cp.VirtualQueue;
 import dev.rackcall.cp.agent.Agent;
 import dev.rackcall.cp.agent.AgentOptions;
-
-import dev.rackcall.verbs.Access;
-import dev.rackcall.perf.rdma.BenchDevice;
-import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.cp.client.AgentFolder;
 import dev.rackcall.perf.harness.ClientSide;
-import dev.rackcall.verbs.Completions;
-import dev.rackcall.cp.HostId;
-import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Sides;
 import dev.rackcall.perf.harness.Subject;
-import dev.rackcall.cp.Tenant;
-import dev.rackcall.cp.VirtualQueue;
-import dev.rackcall.verbs.WorkRequest;
 import dev.rackcall.perf.harness.WrongReplyException;
-
+import dev.rackcall.perf.rdma.BenchDevice;
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.verbs.Access;
+import dev.rackcall.verbs.Completions;
+import dev.rackcall.verbs.MemoryRegion;
+import dev.rackcall.verbs.WorkRequest;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;

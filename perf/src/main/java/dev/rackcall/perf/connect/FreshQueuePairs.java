@@ -1,17 +1,16 @@
 package dev.rackcall.perf.connect;
 
-import dev.rackcall.verbs.Access;
 import dev.rackcall.perf.harness.ClientSide;
+import dev.rackcall.perf.rdma.RcAddress;
+import dev.rackcall.perf.rdma.RcDevice;
+import dev.rackcall.perf.rdma.RcServer;
+import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePair;
-import dev.rackcall.perf.rdma.RcAddress;
-import dev.rackcall.perf.rdma.RcDevice;
-import dev.rackcall.perf.rdma.RcServer;
 import dev.rackcall.verbs.WorkRequest;
-
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;

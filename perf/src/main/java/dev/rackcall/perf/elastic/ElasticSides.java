@@ -1,12 +1,11 @@
 package dev.rackcall.perf.elastic;
 
-import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.harness.ClientSide;
 import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Sides;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.harness.WrongReplyException;
-
+import dev.rackcall.perf.result.BenchTarget;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -113,7 +112,7 @@ public record ElasticSides(boolean isVirtual, boolean readsAll, int workers, int
             synchronized (started) {
                 started.add(worker);
             }
-            List<TableReader> readers = worker.connect(known);
+            List<RaceReader> readers = worker.connect(known);
             int reads = readsAll ? known.size() : 1;
             for (int i = 0; i < reads; i++) {
                 // Workers begin with different servers.

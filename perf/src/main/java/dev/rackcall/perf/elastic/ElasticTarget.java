@@ -1,16 +1,15 @@
 package dev.rackcall.perf.elastic;
 
 import dev.rackcall.perf.harness.BenchPlan;
-import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.harness.Cores;
 import dev.rackcall.perf.harness.LatencyRecorder;
 import dev.rackcall.perf.harness.MeasuredClient;
-import dev.rackcall.perf.result.Result;
 import dev.rackcall.perf.harness.Rounds;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.harness.SubjectPair;
 import dev.rackcall.perf.harness.Workspace;
-
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Result;
 import java.util.ArrayList;
 import java.util.List;
 

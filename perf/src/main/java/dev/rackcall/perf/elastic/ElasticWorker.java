@@ -6,7 +6,7 @@ import java.util.List;
 /** One of many workers that start at the same time. Making one is the first part of the measurement. */
 interface ElasticWorker extends AutoCloseable {
     /** A reader of each server's table, in their order. */
-    List<TableReader> connect(List<ElasticServer.Known> servers) throws IOException;
+    List<RaceReader> connect(List<ElasticServer.Known> servers) throws IOException;
 
     @Override
     void close() throws Exception;

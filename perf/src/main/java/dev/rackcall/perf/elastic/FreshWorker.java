@@ -1,15 +1,14 @@
 package dev.rackcall.perf.elastic;
 
+import dev.rackcall.perf.rdma.RcAddress;
+import dev.rackcall.perf.rdma.RcDevice;
 import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
 import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.MemoryRegion;
 import dev.rackcall.verbs.QueuePair;
-import dev.rackcall.perf.rdma.RcAddress;
-import dev.rackcall.perf.rdma.RcDevice;
 import dev.rackcall.verbs.WorkRequest;
-
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -58,7 +57,7 @@ final class FreshWorker implements ElasticWorker {
 
     /** All servers are told before the worker waits for the first answer. */
     @Override
-    public List<TableReader> connect(List<ElasticServer.Known> servers) throws IOException {
+    public List<RaceReader> connect(List<ElasticServer.Known> servers) throws IOException {
         List<Told> told = new ArrayList<>();
         for (ElasticServer.Known server : servers) {
             Socket socket = keep(new Socket(InetAddress.ofLiteral("127.0.0.1"), server.port()));
@@ -67,7 +66,7 @@ final class FreshWorker implements ElasticWorker {
             device.address(queuePair).send(socket.getOutputStream());
             told.add(new Told(queuePair, new DataInputStream(socket.getInputStream())));
         }
-        List<TableReader> readers = new ArrayList<>();
+        List<RaceReader> readers = new ArrayList<>();
         for (Told each : told) {
             RcAddress peer = RcAddress.receive(each.answer);
             device.connect(each.queuePair, peer);
@@ -76,7 +75,7 @@ final class FreshWorker implements ElasticWorker {
         return readers;
     }
 
-    private final class PairReader extends TableReader {
+    private final class PairReader extends RaceReader {
         private final QueuePair queuePair;
         private final RcAddress peer;
         private final WorkRequest request = WorkRequest.create(1, 0);

@@ -24,17 +24,17 @@ final class VirtualWorker implements ElasticWorker {
     }
 
     @Override
-    public List<TableReader> connect(List<ElasticServer.Known> servers) {
+    public List<RaceReader> connect(List<ElasticServer.Known> servers) {
         List<VirtualQueue> queues =
                 tenant.connect(servers.stream().map(ElasticServer.Known::host).toList());
-        List<TableReader> readers = new ArrayList<>();
+        List<RaceReader> readers = new ArrayList<>();
         for (int i = 0; i < queues.size(); i++) {
             readers.add(new QueueReader(queues.get(i), servers.get(i)));
         }
         return readers;
     }
 
-    private final class QueueReader extends TableReader {
+    private final class QueueReader extends RaceReader {
         private final VirtualQueue queue;
         private final ElasticServer.Known server;
         private final WorkRequest request = WorkRequest.create(1, 0);

@@ -1,7 +1,6 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.shm.os.Affinity;
-
 import java.util.Arrays;
 import java.util.List;
 

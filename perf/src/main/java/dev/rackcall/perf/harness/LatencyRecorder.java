@@ -1,7 +1,6 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.perf.result.Measurement;
-
 import org.HdrHistogram.Histogram;
 
 /**

@@ -1,7 +1,6 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.perf.result.Measurement;
-
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

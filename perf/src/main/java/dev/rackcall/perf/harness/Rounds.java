@@ -2,7 +2,6 @@ package dev.rackcall.perf.harness;
 
 import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.result.Result;
-
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

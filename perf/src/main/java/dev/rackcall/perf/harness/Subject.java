@@ -1,7 +1,6 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.perf.result.BenchTarget;
-
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;

@@ -1,7 +1,6 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.perf.result.Figures;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

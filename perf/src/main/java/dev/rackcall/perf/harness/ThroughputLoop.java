@@ -1,7 +1,6 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.perf.result.Measurement;
-
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 

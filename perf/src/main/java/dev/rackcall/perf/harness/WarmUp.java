@@ -1,7 +1,6 @@
 package dev.rackcall.perf.harness;
 
 import dev.rackcall.perf.result.Measurement;
-
 import java.io.Serializable;
 import java.util.ArrayDeque;
 import java.util.Collections;

@@ -1,12 +1,10 @@
 package dev.rackcall.perf.isolation;
 
 import dev.rackcall.shm.Arena;
-
 import dev.rackcall.shm.ArenaSpec;
+import dev.rackcall.shm.TableHome;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
-import dev.rackcall.shm.TableHome;
-
 
 /** An arena in memory of its own. */
 final class BenchArena implements AutoCloseable {

@@ -3,7 +3,6 @@ package dev.rackcall.perf.isolation;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.types.Shared;
 
-
 /** A node of a list that is walked inside and outside a sandbox. */
 @Shared
 interface BenchLink {

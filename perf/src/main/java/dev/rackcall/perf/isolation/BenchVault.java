@@ -4,7 +4,6 @@ import dev.rackcall.rpc.Rpc;
 import dev.rackcall.rpc.RpcService;
 import dev.rackcall.shm.types.SharedLongArray;
 
-
 /** The service whose calls are measured in each isolation mode. */
 @RpcService(BenchVault.CHANNEL)
 public interface BenchVault {

@@ -2,7 +2,6 @@ package dev.rackcall.perf.isolation;
 
 import dev.rackcall.perf.harness.MeasuredProcess;
 import dev.rackcall.sandbox.SealHolder;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,6 @@
 package dev.rackcall.perf.isolation;
 
 import dev.rackcall.perf.harness.ClientSide;
-
 import java.nio.file.Path;
 
 /** A client that calls as fast as it can and does nothing else: the baseline for a hostile one. */

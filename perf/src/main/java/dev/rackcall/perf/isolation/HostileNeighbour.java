@@ -1,12 +1,11 @@
 package dev.rackcall.perf.isolation;
 
-import dev.rackcall.shm.os.file.Mapping;
-import dev.rackcall.shm.os.socket.Message;
-import dev.rackcall.shm.os.OsException;
 import dev.rackcall.rpc.runtime.RuntimeDirectory;
+import dev.rackcall.shm.os.OsException;
+import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
+import dev.rackcall.shm.os.socket.Message;
 import dev.rackcall.shm.os.socket.UnixSocket;
-
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;

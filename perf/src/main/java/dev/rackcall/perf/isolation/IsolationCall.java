@@ -1,22 +1,19 @@
 package dev.rackcall.perf.isolation;
 
-import dev.rackcall.rpc.CallOptions;
-
-import dev.rackcall.shm.Scope;
-
-import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.harness.ClientSide;
+import dev.rackcall.perf.harness.ServerSide;
+import dev.rackcall.perf.harness.Sides;
+import dev.rackcall.perf.harness.Subject;
+import dev.rackcall.perf.harness.WrongReplyException;
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.rpc.CallOptions;
 import dev.rackcall.rpc.Isolation;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.SandboxPolicy;
-import dev.rackcall.perf.harness.ServerSide;
-import dev.rackcall.shm.types.SharedLongArray;
-import dev.rackcall.perf.harness.Sides;
-import dev.rackcall.perf.harness.Subject;
-import dev.rackcall.perf.harness.WrongReplyException;
-
+import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.pool.PoolOptions.Wish;
+import dev.rackcall.shm.types.SharedLongArray;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -84,8 +81,8 @@ public record IsolationCall(String name, Isolation isolation, int pages, Use use
                 .withFlags(FLAGS)
                 .unless(
                         kind == Kind.HUGE_PAGES
-                                ? HostFeatures::missingHugePages
-                                : kind == Kind.HELD_SEALS ? HostFeatures::missingHeldSeals : Optional::empty);
+                                ? BenchHost::missingHugePages
+                                : kind == Kind.HELD_SEALS ? BenchHost::missingHeldSeals : Optional::empty);
     }
 
     private static String word(Isolation isolation) {

@@ -1,11 +1,10 @@
 package dev.rackcall.perf.isolation;
 
+import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.result.Crossing;
-import dev.rackcall.rpc.Isolation;
 import dev.rackcall.perf.result.Result;
-import dev.rackcall.perf.harness.Subject;
-
+import dev.rackcall.rpc.Isolation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

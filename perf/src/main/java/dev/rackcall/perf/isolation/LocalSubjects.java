@@ -1,24 +1,21 @@
 package dev.rackcall.perf.isolation;
 
-import dev.rackcall.shm.Arena;
-
-import dev.rackcall.shm.Scope;
-
-import dev.rackcall.shm.ArenaTable;
-import dev.rackcall.sandbox.ArgumentSpace;
-import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.harness.ClientSide;
-import dev.rackcall.shm.Ref;
-import dev.rackcall.shm.RefSpace;
 import dev.rackcall.perf.harness.ServerSide;
-import dev.rackcall.shm.types.SharedObject;
-import dev.rackcall.shm.types.SharedType;
 import dev.rackcall.perf.harness.Sides;
-import dev.rackcall.sandbox.SnapshotBudget;
-import dev.rackcall.sandbox.SnapshotMemory;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.harness.WrongReplyException;
-
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.sandbox.ArgumentSpace;
+import dev.rackcall.sandbox.SnapshotBudget;
+import dev.rackcall.sandbox.SnapshotMemory;
+import dev.rackcall.shm.Arena;
+import dev.rackcall.shm.ArenaTable;
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.types.SharedObject;
+import dev.rackcall.shm.types.SharedType;
 import java.io.Serializable;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;

@@ -1,14 +1,13 @@
 package dev.rackcall.perf.isolation;
 
-import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.harness.ClientSide;
-import dev.rackcall.rpc.Isolation;
 import dev.rackcall.perf.harness.MeasuredProcess;
-import dev.rackcall.perf.result.Result;
 import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Sides;
 import dev.rackcall.perf.harness.Subject;
-
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Result;
+import dev.rackcall.rpc.Isolation;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,19 +1,17 @@
 package dev.rackcall.perf.isolation;
 
-import dev.rackcall.shm.Scope;
-
 import dev.rackcall.perf.harness.ClientSide;
-import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.perf.harness.Subject;
+import dev.rackcall.perf.harness.WrongReplyException;
 import dev.rackcall.sandbox.ProtectionKeys;
-import dev.rackcall.shm.Ref;
 import dev.rackcall.sandbox.SealSpec;
 import dev.rackcall.sandbox.SealedScopes;
 import dev.rackcall.sandbox.Seals;
-import dev.rackcall.shm.os.file.SharedFile;
-import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.sandbox.os.Userfault;
-import dev.rackcall.perf.harness.WrongReplyException;
-
+import dev.rackcall.shm.Ref;
+import dev.rackcall.shm.Scope;
+import dev.rackcall.shm.os.file.Mapping;
+import dev.rackcall.shm.os.file.SharedFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -97,7 +95,7 @@ final class SealSubjects {
                         "entering and leaving by protection keys, " + regions + " regions in turn",
                         () -> entering(regions))
                 .repeating(LocalSubjects.REPETITIONS)
-                .unless(HostFeatures::missingKeys);
+                .unless(BenchHost::missingKeys);
     }
 
     private static ClientSide entering(int count) {

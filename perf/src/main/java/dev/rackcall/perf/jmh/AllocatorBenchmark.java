@@ -1,7 +1,6 @@
 package dev.rackcall.perf.jmh;
 
 import dev.rackcall.shm.Scope;
-
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

@@ -1,12 +1,10 @@
 package dev.rackcall.perf.jmh;
 
 import dev.rackcall.shm.Arena;
-
 import dev.rackcall.shm.ArenaSpec;
+import dev.rackcall.shm.TableHome;
 import dev.rackcall.shm.os.file.Mapping;
 import dev.rackcall.shm.os.file.SharedFile;
-import dev.rackcall.shm.TableHome;
-
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;

@@ -1,11 +1,9 @@
 package dev.rackcall.perf.jmh;
 
-import dev.rackcall.shm.Scope;
-
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.RefSpace;
+import dev.rackcall.shm.Scope;
 import dev.rackcall.shm.types.SharedObject;
-
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

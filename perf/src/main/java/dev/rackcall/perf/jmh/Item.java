@@ -3,7 +3,6 @@ package dev.rackcall.perf.jmh;
 import dev.rackcall.shm.Ref;
 import dev.rackcall.shm.types.Shared;
 
-
 /** The shared type that is measured. */
 @Shared
 public interface Item {

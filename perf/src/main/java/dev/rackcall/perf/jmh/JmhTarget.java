@@ -3,7 +3,6 @@ package dev.rackcall.perf.jmh;
 import dev.rackcall.perf.harness.BenchFailure;
 import dev.rackcall.perf.harness.MeasuredProcess;
 import dev.rackcall.perf.result.Micro;
-
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

@@ -1,6 +1,5 @@
 package dev.rackcall.perf.peers;
 
-import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.calls.BenchTransport;
 import dev.rackcall.perf.harness.ClientSide;
 import dev.rackcall.perf.harness.Payload;
@@ -8,7 +7,7 @@ import dev.rackcall.perf.harness.Pipeline;
 import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Sides;
 import dev.rackcall.perf.harness.Subject;
-
+import dev.rackcall.perf.result.BenchTarget;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;

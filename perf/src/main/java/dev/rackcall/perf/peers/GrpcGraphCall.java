@@ -1,15 +1,14 @@
 package dev.rackcall.perf.peers;
 
-import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.calls.BenchTransport;
-import dev.rackcall.perf.harness.ClientSide;
-import dev.rackcall.perf.result.Figures;
 import dev.rackcall.perf.calls.Graph;
+import dev.rackcall.perf.harness.ClientSide;
 import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Sides;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.harness.WrongReplyException;
-
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Figures;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;

@@ -1,7 +1,6 @@
 package dev.rackcall.perf.peers;
 
 import dev.rackcall.perf.harness.ServerSide;
-
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;

@@ -1,7 +1,6 @@
 package dev.rackcall.perf.peers;
 
 import dev.rackcall.perf.calls.Graph;
-
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

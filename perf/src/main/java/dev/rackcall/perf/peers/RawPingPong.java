@@ -5,7 +5,6 @@ import dev.rackcall.perf.harness.NoReplyException;
 import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Sides;
 import dev.rackcall.perf.harness.Subject;
-
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -2,7 +2,6 @@ package dev.rackcall.perf.rdma;
 
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.Devices;
-
 import java.util.Optional;
 
 /** The RDMA device of {@code connect}, {@code elastic} and {@code alock}, in all JVMs of a run: the software device, or the one of {@code --device}. */

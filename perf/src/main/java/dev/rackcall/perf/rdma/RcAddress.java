@@ -1,7 +1,6 @@
 package dev.rackcall.perf.rdma;
 
 import dev.rackcall.verbs.Gid;
-
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -15,7 +15,6 @@ import dev.rackcall.verbs.QueuePairSpec;
 import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.ReadyToSend;
-
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 

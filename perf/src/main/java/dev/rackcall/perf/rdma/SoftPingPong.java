@@ -1,14 +1,13 @@
 package dev.rackcall.perf.rdma;
 
-import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.harness.ClientSide;
-import dev.rackcall.verbs.Devices;
 import dev.rackcall.perf.harness.NoReplyException;
 import dev.rackcall.perf.harness.PublishedFile;
 import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Sides;
 import dev.rackcall.perf.harness.Subject;
-
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.verbs.Devices;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,7 +1,8 @@
 package dev.rackcall.perf.rdma;
 
-import dev.rackcall.verbs.Access;
 import dev.rackcall.perf.harness.ClientSide;
+import dev.rackcall.perf.harness.PublishedFile;
+import dev.rackcall.verbs.Access;
 import dev.rackcall.verbs.CompletionOpcode;
 import dev.rackcall.verbs.CompletionQueue;
 import dev.rackcall.verbs.CompletionQueueSpec;
@@ -9,11 +10,9 @@ import dev.rackcall.verbs.Completions;
 import dev.rackcall.verbs.Device;
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.MemoryRegion;
-import dev.rackcall.perf.harness.PublishedFile;
 import dev.rackcall.verbs.QueuePair;
 import dev.rackcall.verbs.ReceiveRequest;
 import dev.rackcall.verbs.WorkRequest;
-
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;

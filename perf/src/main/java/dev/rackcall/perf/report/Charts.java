@@ -3,7 +3,6 @@ package dev.rackcall.perf.report;
 import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.result.Figures;
 import dev.rackcall.perf.result.Result;
-
 import java.awt.Color;
 import java.awt.Font;
 import java.io.ByteArrayOutputStream;

@@ -2,7 +2,6 @@ package dev.rackcall.perf.report;
 
 import dev.rackcall.perf.result.BenchOutcome;
 import dev.rackcall.perf.result.BenchTarget;
-
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,7 +5,6 @@ import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.result.Figures;
 import dev.rackcall.perf.result.Micro;
 import dev.rackcall.perf.result.Result;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

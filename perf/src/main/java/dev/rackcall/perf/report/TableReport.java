@@ -3,7 +3,6 @@ package dev.rackcall.perf.report;
 import dev.rackcall.perf.result.BenchOutcome;
 import dev.rackcall.perf.result.Figures;
 import dev.rackcall.perf.result.Machine;
-
 import java.util.List;
 import java.util.Locale;
 

@@ -2,16 +2,15 @@ package dev.rackcall.perf.targets;
 
 import dev.rackcall.perf.harness.BenchFailure;
 import dev.rackcall.perf.harness.BenchPlan;
-import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.harness.HeapAllocation;
 import dev.rackcall.perf.harness.MeasuredClient;
-import dev.rackcall.perf.result.Measurement;
-import dev.rackcall.perf.result.Result;
 import dev.rackcall.perf.harness.Rounds;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.harness.SubjectPair;
 import dev.rackcall.perf.harness.Workspace;
-
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Measurement;
+import dev.rackcall.perf.result.Result;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

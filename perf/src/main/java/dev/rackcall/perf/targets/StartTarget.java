@@ -1,15 +1,14 @@
 package dev.rackcall.perf.targets;
 
 import dev.rackcall.perf.harness.BenchFailure;
-import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.harness.Cores;
 import dev.rackcall.perf.harness.LatencyRecorder;
 import dev.rackcall.perf.harness.MeasuredProcess;
-import dev.rackcall.perf.result.Result;
 import dev.rackcall.perf.harness.ServerSide;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.harness.Workspace;
-
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Result;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,13 +1,12 @@
 package dev.rackcall.perf.targets;
 
 import dev.rackcall.perf.harness.BenchPlan;
-import dev.rackcall.perf.result.BenchTarget;
-import dev.rackcall.perf.result.Measurement;
-import dev.rackcall.perf.result.Result;
 import dev.rackcall.perf.harness.Subject;
 import dev.rackcall.perf.harness.SubjectPair;
 import dev.rackcall.perf.harness.Workspace;
-
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Measurement;
+import dev.rackcall.perf.result.Result;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,8 @@
 package dev.rackcall.perf.alock;
 
-import dev.rackcall.perf.harness.MeasuredProcess;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.perf.harness.MeasuredProcess;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

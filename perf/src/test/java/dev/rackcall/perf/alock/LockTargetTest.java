@@ -1,14 +1,13 @@
 package dev.rackcall.perf.alock;
 
-import dev.rackcall.perf.harness.BenchPlan;
-import dev.rackcall.perf.result.BenchTarget;
-import dev.rackcall.perf.harness.Cores;
-import dev.rackcall.perf.result.Measurement;
-import dev.rackcall.perf.result.Result;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 
+import dev.rackcall.perf.harness.BenchPlan;
+import dev.rackcall.perf.harness.Cores;
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Measurement;
+import dev.rackcall.perf.result.Result;
 import java.io.PrintWriter;
 import java.io.Writer;
 import java.util.List;

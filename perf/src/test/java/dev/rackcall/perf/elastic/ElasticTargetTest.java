@@ -1,14 +1,13 @@
 package dev.rackcall.perf.elastic;
 
-import dev.rackcall.perf.result.BenchTarget;
-import dev.rackcall.perf.harness.ClientSide;
-import dev.rackcall.perf.result.Measurement;
-import dev.rackcall.perf.result.Result;
-import dev.rackcall.perf.harness.ServerSide;
-import dev.rackcall.perf.harness.Sides;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.perf.harness.ClientSide;
+import dev.rackcall.perf.harness.ServerSide;
+import dev.rackcall.perf.harness.Sides;
+import dev.rackcall.perf.result.BenchTarget;
+import dev.rackcall.perf.result.Measurement;
+import dev.rackcall.perf.result.Result;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -48,7 +47,7 @@ class ElasticTargetTest {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment table = arena.allocate(RaceTable.BYTES, 8);
             RaceTable.fill(table, 3);
-            TableReader local = new Local(table, arena.allocate(TableReader.LANDING_BYTES, 8));
+            RaceReader local = new Local(table, arena.allocate(RaceReader.LANDING_BYTES, 8));
             for (long key = 1; key <= RaceTable.KEYS; key++) {
                 assertThat(local.get(key)).isEqualTo(RaceTable.value(3, key));
             }
@@ -68,7 +67,7 @@ class ElasticTargetTest {
     }
 
     /** READs as copies. */
-    private static final class Local extends TableReader {
+    private static final class Local extends RaceReader {
         private final MemorySegment table;
         private final MemorySegment landing;
         private int done;

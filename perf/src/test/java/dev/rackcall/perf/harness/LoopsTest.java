@@ -1,11 +1,10 @@
 package dev.rackcall.perf.harness;
 
-import dev.rackcall.perf.result.Measurement;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.rackcall.perf.result.Measurement;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.LongConsumer;

@@ -1,10 +1,9 @@
 package dev.rackcall.perf.harness;
 
-import dev.rackcall.perf.peers.RawPingPong;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.perf.peers.RawPingPong;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -1,11 +1,10 @@
 package dev.rackcall.perf.jmh;
 
-import dev.rackcall.perf.harness.BenchFailure;
-import dev.rackcall.perf.result.Micro;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.perf.harness.BenchFailure;
+import dev.rackcall.perf.result.Micro;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

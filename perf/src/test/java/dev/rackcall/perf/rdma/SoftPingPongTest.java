@@ -1,15 +1,14 @@
 package dev.rackcall.perf.rdma;
 
-import dev.rackcall.verbs.soft.FaultPlan;
-import dev.rackcall.perf.harness.NoReplyException;
-import dev.rackcall.perf.harness.PublishedFile;
-import dev.rackcall.perf.harness.ServerSide;
-import dev.rackcall.verbs.soft.SoftDevice;
-import dev.rackcall.verbs.soft.SoftOptions;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.rackcall.perf.harness.NoReplyException;
+import dev.rackcall.perf.harness.PublishedFile;
+import dev.rackcall.perf.harness.ServerSide;
+import dev.rackcall.verbs.soft.FaultPlan;
+import dev.rackcall.verbs.soft.SoftDevice;
+import dev.rackcall.verbs.soft.SoftOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

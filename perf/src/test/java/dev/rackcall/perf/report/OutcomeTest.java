@@ -1,16 +1,15 @@
 package dev.rackcall.perf.report;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.rackcall.perf.isolation.IsolationSubjects;
 import dev.rackcall.perf.result.BenchOutcome;
 import dev.rackcall.perf.result.BenchTarget;
 import dev.rackcall.perf.result.Crossing;
 import dev.rackcall.perf.result.Figures;
-import dev.rackcall.perf.isolation.IsolationSubjects;
 import dev.rackcall.perf.result.Machine;
 import dev.rackcall.perf.result.Measurement;
 import dev.rackcall.perf.result.Result;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;

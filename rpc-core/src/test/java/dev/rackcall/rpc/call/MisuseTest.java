@@ -113,7 +113,7 @@ class MisuseTest {
         Library library = open(channel("/test/library")).stub(Library.class);
         RpcException shared = failure(library::foreign);
         assertThat(shared.code()).isEqualTo(Status.Code.INTERNAL);
-        assertThat(shared).hasMessageContaining("/test/library/foreign").hasMessageContaining("null does not travel");
+        assertThat(shared).hasMessageContaining("/test/library/foreign").hasMessageContaining("null cannot be sent");
         assertThat(echo.add(1, 2)).isEqualTo(3);
     }
 

@@ -1,14 +1,13 @@
 package dev.rackcall.rack;
 
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The memory that A and B share: a sparse file in the machine's memory. Each guest that has it as a memory module shows it as /dev/dax0.0, less 2 MiB, because
- * of the info block at its start. The entries of its pages lie in the guest's own memory ({@code -M mem}), which no two kernels could share.
+ * The memory that A and B share: a sparse file in the machine's memory. Each guest that has it as a memory module shows it as /dev/dax0.0, less 2 MiB for
+ * the info block at its start. The entries of its pages lie in the guest's own memory ({@code -M mem}), since two kernels could not share them.
  */
 record DaxFile(Path path, long bytes) implements AutoCloseable {
     static final String DEVICE = "/dev/dax0.0";
@@ -20,26 +19,12 @@ record DaxFile(Path path, long bytes) implements AutoCloseable {
                 Files.isWritable(folder) ? folder : Path.of(System.getProperty("java.io.tmpdir")), name, ".dax");
         // If the command is interrupted.
         path.toFile().deleteOnExit();
+        String block = HostTools.program("ndctl") + " write-infoblock -m devdax -M mem -a 2M -o " + path;
         DaxFile file = new DaxFile(path, BYTES);
         try {
-            try (RandomAccessFile blank = new RandomAccessFile(path.toFile(), "rw")) {
-                blank.setLength(BYTES);
-            }
-            Program.text(
-                    List.of(
-                            HostTools.program("ndctl").toString(),
-                            "write-infoblock",
-                            "-m",
-                            "devdax",
-                            "-M",
-                            "mem",
-                            "-a",
-                            "2M",
-                            "-o",
-                            path.toString()),
-                    folder);
+            Program.run(List.of("sh", "-c", "truncate -s " + BYTES + " " + path + " && " + block), folder, line -> {});
             return file;
-        } catch (IOException | NotRunException | RuntimeException e) {
+        } catch (NotRunException e) {
             file.close();
             throw e;
         }

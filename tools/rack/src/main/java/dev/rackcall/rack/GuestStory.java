@@ -13,7 +13,7 @@ import java.util.Set;
 final class GuestStory {
     private final GuestSpec guest;
     private final Map<Step, Double> begun = new EnumMap<>(Step.class);
-    private final Map<Step, StepResult> ended = new EnumMap<>(Step.class);
+    private final Map<Step, Summary.StepResult> ended = new EnumMap<>(Step.class);
     private final Set<Step> killedFor = EnumSet.noneOf(Step.class);
     private double upAfter = -1;
     private String down = "";
@@ -41,8 +41,8 @@ final class GuestStory {
         }
     }
 
-    private StepResult result(Step step, boolean ok, double at, String text) {
-        return new StepResult(step, guest.name(), ok, at - begun.getOrDefault(step, at), text);
+    private Summary.StepResult result(Step step, boolean ok, double at, String text) {
+        return new Summary.StepResult(step, guest.name(), ok, at - begun.getOrDefault(step, at), text);
     }
 
     /** Seconds until network and devices were there; negative if they never were. */
@@ -51,12 +51,13 @@ final class GuestStory {
     }
 
     /** The results of those of {@code planned} that are for this guest; what it said nothing about has failed. */
-    List<StepResult> results(Set<Step> planned) {
-        List<StepResult> results = new ArrayList<>();
+    List<Summary.StepResult> results(Set<Step> planned) {
+        List<Summary.StepResult> results = new ArrayList<>();
         for (Step step : planned) {
             if (step.isFor(guest.name())) {
-                StepResult result = ended.get(step);
-                results.add(result != null ? result : new StepResult(step, guest.name(), false, 0, whyNot(step)));
+                Summary.StepResult result = ended.get(step);
+                results.add(
+                        result != null ? result : new Summary.StepResult(step, guest.name(), false, 0, whyNot(step)));
             }
         }
         return results;

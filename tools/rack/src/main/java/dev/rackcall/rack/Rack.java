@@ -6,9 +6,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /** The guests of one run and the hub between them. Closing it kills whatever still runs. */
 final class Rack implements AutoCloseable {
@@ -16,7 +19,7 @@ final class Rack implements AutoCloseable {
     private static final Duration HUB_BOUND = Duration.ofSeconds(20);
 
     private final QemuCommand commands;
-    private final List<Guest> guests = new ArrayList<>();
+    private final List<RunningGuest> guests = new ArrayList<>();
     private final Process hub;
     private final Thread lastWill = new Thread(this::leaveNothing, "rack-last-will");
 
@@ -27,7 +30,7 @@ final class Rack implements AutoCloseable {
     }
 
     /** Starts them. */
-    static Rack boot(List<GuestSpec> specs, QemuCommand commands, Path logs, Progress progress)
+    static Rack boot(List<GuestSpec> specs, QemuCommand commands, Path logs, Consumer<String> progress)
             throws IOException, NotRunException {
         Files.createDirectories(commands.sync());
         Process hub = new ProcessBuilder(commands.hub(specs))
@@ -38,7 +41,7 @@ final class Rack implements AutoCloseable {
         try {
             for (GuestSpec spec : specs) {
                 rack.awaitHub(spec, logs);
-                rack.guests.add(Guest.start(spec, commands.guest(spec), logs, progress));
+                rack.guests.add(RunningGuest.start(spec, commands.guest(spec), logs, progress));
             }
             return rack;
         } catch (IOException | NotRunException | RuntimeException e) {
@@ -61,7 +64,7 @@ final class Rack implements AutoCloseable {
     /** Waits until all guests are off; false if some still run after {@code bound}. */
     boolean awaitEnd(Duration bound) {
         long end = System.nanoTime() + bound.toNanos();
-        while (guests.stream().anyMatch(Guest::isRunning)) {
+        while (guests.stream().anyMatch(RunningGuest::isRunning)) {
             if (System.nanoTime() - end > 0 || Thread.currentThread().isInterrupted()) {
                 return false;
             }
@@ -78,30 +81,40 @@ final class Rack implements AutoCloseable {
         }
     }
 
-    List<Guest> guests() {
-        return guests;
-    }
-
     /** By step, then by guest. */
-    List<StepResult> results(Set<Step> planned) {
-        List<StepResult> results = new ArrayList<>();
+    Summary results(Set<Step> planned) {
+        List<Summary.StepResult> results = new ArrayList<>();
         for (Step step : planned) {
             guests.forEach(guest -> results.addAll(guest.results(Set.of(step))));
         }
-        return results;
+        return new Summary(results);
     }
 
     private void kill() {
-        guests.forEach(Guest::close);
+        guests.forEach(RunningGuest::close);
         // By a signal that the program which bounds the hub's time hands on to it.
         hub.destroy();
+    }
+
+    /** Removes the folder, if there is one, with everything in it; follows no links. */
+    static void deleteFolder(Path folder) throws IOException {
+        if (Files.notExists(folder)) {
+            return;
+        }
+        List<Path> deepestFirst;
+        try (Stream<Path> all = Files.walk(folder)) {
+            deepestFirst = all.sorted(Comparator.reverseOrder()).toList();
+        }
+        for (Path path : deepestFirst) {
+            Files.deleteIfExists(path);
+        }
     }
 
     /** When the command is interrupted. */
     private void leaveNothing() {
         kill();
         try {
-            Folders.delete(commands.run());
+            deleteFolder(commands.run());
         } catch (IOException e) {
             System.err.println("rackcall: " + commands.run() + " stays behind: " + e.getMessage());
         }

@@ -102,9 +102,7 @@ public final class RackTestCommand implements Callable<Integer> {
         requireTools();
         Set<Step> steps = steps(chosen, isLong);
         Path work = Files.createDirectories(root.resolve("target/rack"));
-        KernelImage kernel = KernelImage.get(cache(), RackTestCommand::say);
-        Path initramfs = work.resolve("initramfs.cpio");
-        Files.write(initramfs, Initramfs.of(kernel, HostTools.program("busybox")));
+        GuestImage image = GuestImage.prepare(cache(), work, RackTestCommand::say);
         Path run = Files.createTempDirectory("rackcall-rack");
         try (DaxFile dax = DaxFile.create("rackcall-rack")) {
             List<GuestSpec> guests = guests(steps, dax);
@@ -112,16 +110,16 @@ public final class RackTestCommand implements Callable<Integer> {
             Path jdk = Path.of(System.getProperty("java.home")).toRealPath();
             QemuCommand commands = new QemuCommand(
                     HostTools.program("qemu-system-x86_64"),
-                    kernel.vmlinux(),
-                    initramfs,
+                    image.vmlinux(),
+                    image.initramfs(),
                     share,
                     jdk,
                     run,
-                    TimeStamps.perMillisecond(work),
+                    image.ticks(),
                     seconds);
-            return judge(guests, commands, work, steps, kernel);
+            return judge(guests, commands, work, steps, image.kernel());
         } finally {
-            Folders.delete(run);
+            Rack.deleteFolder(run);
         }
     }
 
@@ -136,11 +134,11 @@ public final class RackTestCommand implements Callable<Integer> {
         return steps;
     }
 
-    private int judge(List<GuestSpec> guests, QemuCommand commands, Path logs, Set<Step> steps, KernelImage kernel)
+    private int judge(List<GuestSpec> guests, QemuCommand commands, Path logs, Set<Step> steps, String kernel)
             throws IOException, NotRunException {
         say("booting %d guests with Linux %s; their consoles: %s/[%s].log"
-                .formatted(guests.size(), kernel.version(), logs, String.join("", GUESTS)));
-        List<StepResult> results;
+                .formatted(guests.size(), kernel, logs, String.join("", GUESTS)));
+        Summary results;
         try (Rack rack = Rack.boot(guests, commands, logs, RackTestCommand::say)) {
             if (!rack.awaitEnd(Duration.ofSeconds(seconds))) {
                 say("some guests still run after " + seconds + " s and are killed");
@@ -148,8 +146,8 @@ public final class RackTestCommand implements Callable<Integer> {
             rack.close();
             results = rack.results(steps);
         }
-        boolean good = Summary.isGood(results);
-        System.out.print(Summary.of(results));
+        boolean good = results.isGood();
+        System.out.print(results.table());
         steps.forEach(step -> say("%-9s = %s".formatted(step.word(), step.what())));
         say(good ? "RACK TEST OK" : "RACK TEST FAILED; the guests' consoles: " + logs);
         return good ? GOOD : FAILED;
@@ -159,17 +157,11 @@ public final class RackTestCommand implements Callable<Integer> {
         HostTools tools = HostTools.ofThisHost();
         if (install && !tools.missing().isEmpty()) {
             say("installing " + String.join(" ", tools.missingPackages()));
-            Program.text(List.of("apt-get", "update", "-q"), root);
-            List<String> command = new ArrayList<>(List.of(
-                    "env",
-                    "DEBIAN_FRONTEND=noninteractive",
-                    "apt-get",
-                    "install",
-                    "-q",
-                    "-y",
-                    "--no-install-recommends"));
+            Program.run(List.of("apt-get", "update", "-q"), root, line -> {});
+            List<String> command = new ArrayList<>(List.of("env", "DEBIAN_FRONTEND=noninteractive"));
+            command.addAll(List.of("apt-get", "install", "-q", "-y", "--no-install-recommends"));
             command.addAll(tools.missingPackages());
-            Program.text(command, root);
+            Program.run(command, root, line -> {});
         }
         tools.require();
     }

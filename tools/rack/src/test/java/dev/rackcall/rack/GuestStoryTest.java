@@ -2,6 +2,7 @@ package dev.rackcall.rack;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.rackcall.rack.Summary.StepResult;
 import dev.rackcall.rack.guest.Console;
 import dev.rackcall.rack.guest.Step;
 import java.util.EnumSet;
@@ -26,7 +27,7 @@ class GuestStoryTest {
 
         assertThat(resultOf(Step.MEMORY)).isEqualTo(new StepResult(Step.MEMORY, "A", true, 2.5, "fine"));
         assertThat(story.upAfter()).isEqualTo(5);
-        assertThat(Summary.isGood(story.results(EnumSet.of(Step.MEMORY)))).isTrue();
+        assertThat(new Summary(story.results(EnumSet.of(Step.MEMORY))).isGood()).isTrue();
     }
 
     @Test
@@ -46,7 +47,7 @@ class GuestStoryTest {
         story.tells(new Console.End(Step.MEMORY, false, "1 lost"), 5);
         story.tells(new Console.Off(0), 6);
 
-        assertThat(Summary.isGood(story.results(EnumSet.of(Step.MEMORY)))).isFalse();
+        assertThat(new Summary(story.results(EnumSet.of(Step.MEMORY))).isGood()).isFalse();
     }
 
     @Test
@@ -60,13 +61,13 @@ class GuestStoryTest {
     @Test
     void shouldHaveNothingToSayAboutStepsOfOtherGuests() {
         assertThat(story.results(EnumSet.of(Step.VERBS))).isEmpty();
-        assertThat(Summary.isGood(List.of())).isFalse();
+        assertThat(new Summary(List.of()).isGood()).isFalse();
     }
 
     @Test
     void shouldShowFailuresInTheTable() {
         story.tells(new Console.End(Step.MEMORY, false, "1 lost"), 5);
 
-        assertThat(Summary.of(story.results(EnumSet.of(Step.MEMORY)))).contains("memory", "FAILED", "1 lost");
+        assertThat(new Summary(story.results(EnumSet.of(Step.MEMORY))).table()).contains("memory", "FAILED", "1 lost");
     }
 }

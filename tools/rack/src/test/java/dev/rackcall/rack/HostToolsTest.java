@@ -34,19 +34,11 @@ class HostToolsTest {
 
     @Test
     void shouldSayWhyAProgramFailed() {
-        assertThatThrownBy(() -> Program.text(List.of("sh", "-c", "echo no disk >&2; exit 3"), folder))
+        assertThatThrownBy(() -> Program.run(List.of("sh", "-c", "echo no disk >&2; exit 3"), folder, line -> {}))
                 .isInstanceOf(NotRunException.class)
                 .hasMessageContaining("no disk");
-        assertThatThrownBy(() -> Program.text(List.of("/nonexistent/program"), folder))
+        assertThatThrownBy(() -> Program.run(List.of("/nonexistent/program"), folder, line -> {}))
                 .isInstanceOf(NotRunException.class)
                 .hasMessageContaining("/nonexistent/program");
-    }
-
-    @Test
-    void shouldHandOverInputOfAnyLength() throws NotRunException {
-        byte[] input = new byte[1 << 20];
-        assertThat(Program.output(List.of("cat"), folder, input)).isEqualTo(input);
-        assertThat(Program.outputWhateverStatus(List.of("false"), folder, input))
-                .isEmpty();
     }
 }

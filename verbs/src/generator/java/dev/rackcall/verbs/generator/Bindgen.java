@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Writes the Java side of libibverbs from what castxml says about its headers, as far as the sources use it; and, as data of a test, the C
- * expression behind each number. Run by {@code generate-bindings}.
+ * Writes the Java side of libibverbs from what castxml says about its headers, as far as the sources use it; and, as
+ * data of a test, the C expression behind each number. Run by {@code generate-bindings}.
  *
  * <p>Arguments: the XML file, the folder for Java sources, the folder for test sources.
  */
@@ -143,7 +143,7 @@ public final class Bindgen {
             call(body, function, name, "MemorySegment state", "state", holder + ".HANDLE");
         }
         String text =
-                "Functions of a C library, linked at their first call. Pointers are addresses; errno goes to {@code state}.";
+                "Functions of a C library, linked at their first call. Pointers are addresses; {@code state} gets errno.";
         write(type, CALL_IMPORTS, text, body.toString());
     }
 
@@ -159,7 +159,7 @@ public final class Bindgen {
             call(body, function, name, "MemorySegment pointer", "pointer", handle);
         }
         String text =
-                "What verbs.h does inline: calls through the function table of struct ibv_context. They must not block.";
+                "Inline functions of verbs.h: calls through the table of struct ibv_context. They must not block.";
         write("ContextOperations", CALL_IMPORTS, text, body.toString());
     }
 

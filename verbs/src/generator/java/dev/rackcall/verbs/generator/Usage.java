@@ -12,7 +12,10 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The members of the bindings that the code outside of their package mentions: {@code IbvMr.lkey(struct)}, {@code IbvMr.BYTES}. */
+/**
+ * The members of the bindings that the code outside of their package mentions: {@code IbvMr.lkey(struct)},
+ * {@code IbvMr.BYTES}.
+ */
 final class Usage {
     private static final Pattern MENTION = Pattern.compile("\\b([A-Z]\\w+)\\.(\\w+)(\\()?");
 

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.VarHandle;
 
-/** One thread's errno, where the functions of this package leave it. */
+/** Each thread's errno, as captured by the calls of this package. */
 public final class CapturedErrno {
     private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = LAYOUT.varHandle(PathElement.groupElement("errno"));
@@ -16,7 +16,7 @@ public final class CapturedErrno {
 
     private CapturedErrno() {}
 
-    /** The calling thread's. */
+    /** The memory that receives the calling thread's errno. */
     public static MemorySegment current() {
         return CURRENT.get();
     }

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
-/** What verbs.h does inline: calls through the function table of struct ibv_context. They must not block. */
+/** Inline functions of verbs.h: calls through the table of struct ibv_context. They must not block. */
 public final class ContextOperations {
     private static final MethodHandle POLL_CQ = NativeLibrary.pointer(FunctionDescriptor.of(
             ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
-/** Functions of a C library, linked at their first call. Pointers are addresses; errno goes to {@code state}. */
+/** Functions of a C library, linked at their first call. Pointers are addresses; {@code state} gets errno. */
 public final class Libc {
     private static final class Poll {
         static final MethodHandle HANDLE = NativeLibrary.C.downcall(

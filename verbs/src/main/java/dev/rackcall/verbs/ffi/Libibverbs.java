@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
-/** Functions of a C library, linked at their first call. Pointers are addresses; errno goes to {@code state}. */
+/** Functions of a C library, linked at their first call. Pointers are addresses; {@code state} gets errno. */
 public final class Libibverbs {
     private static final class IbvAckAsyncEvent {
         static final MethodHandle HANDLE =

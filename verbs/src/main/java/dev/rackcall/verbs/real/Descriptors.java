@@ -17,7 +17,10 @@ final class Descriptors {
 
     private Descriptors() {}
 
-    /** Waits until the descriptor is readable, and reads it with the lock held, unless another thread has done so or what it announced is closed. */
+    /**
+     * Waits until the descriptor is readable, then reads it with the lock held. Another thread may have read it first,
+     * or an object may have been destroyed: then it waits on.
+     */
     static <T> Optional<T> read(int descriptor, Object lock, Duration atMost, Supplier<Optional<T>> read) {
         long deadline = System.nanoTime() + atMost.toNanos();
         Duration left = atMost;

@@ -2,19 +2,19 @@ package dev.rackcall.verbs.real;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** An object that the library made in an open device. It is closed once; if it is still in use, closing fails and can be repeated. */
+/** An object of the library in an open device. Closing fails while it is in use, and can then be repeated. */
 abstract class NativeObject implements AutoCloseable {
-    private final OpenDevice device;
+    private final NativeContext device;
     private final long pointer;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    NativeObject(OpenDevice device, long pointer) {
+    NativeObject(NativeContext device, long pointer) {
         this.device = device;
         this.pointer = pointer;
         device.opened();
     }
 
-    final OpenDevice device() {
+    final NativeContext device() {
         return device;
     }
 

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
 final class RealAddressHandle extends NativeObject implements AddressHandle {
     private final AddressVector vector;
 
-    RealAddressHandle(OpenDevice device, AddressVector vector, long pointer) {
+    RealAddressHandle(NativeContext device, AddressVector vector, long pointer) {
         super(device, pointer);
         this.vector = vector;
     }

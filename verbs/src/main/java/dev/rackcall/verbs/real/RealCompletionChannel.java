@@ -19,10 +19,10 @@ import java.util.function.IntSupplier;
 final class RealCompletionChannel extends NativeObject implements CompletionChannel {
     private final int descriptor;
     private final Map<Long, CompletionQueue> queues = new ConcurrentHashMap<>();
-    /** Held while a pending announcement is read, and while queues are closed. */
+    /** Held while a pending notification is read, and while queues are closed. */
     private final Object reading = new Object();
 
-    RealCompletionChannel(OpenDevice device, long pointer) {
+    RealCompletionChannel(NativeContext device, long pointer) {
         super(device, pointer);
         descriptor = IbvCompChannel.fd(MemorySegment.ofAddress(pointer).reinterpret(IbvCompChannel.BYTES));
     }
@@ -34,7 +34,10 @@ final class RealCompletionChannel extends NativeObject implements CompletionChan
         }
     }
 
-    /** Destroys a queue of this channel. The library drops its announcements, so no thread may be about to read one: it could wait for ever for the next. */
+    /**
+     * Destroys a queue of this channel. The library drops its pending notifications. The lock keeps other threads from
+     * reading a dropped one, for which they would wait until the next.
+     */
     int destroy(long queue, IntSupplier verb) {
         synchronized (reading) {
             int result = verb.getAsInt();

@@ -18,14 +18,14 @@ final class RealCompletionQueue extends NativeObject implements CompletionQueue 
     private final Optional<RealCompletionChannel> channel;
     private final int capacity;
 
-    private RealCompletionQueue(OpenDevice device, Optional<RealCompletionChannel> channel, long pointer) {
+    private RealCompletionQueue(NativeContext device, Optional<RealCompletionChannel> channel, long pointer) {
         super(device, pointer);
         this.channel = channel;
         capacity = IbvCq.cqe(MemorySegment.ofAddress(pointer).reinterpret(IbvCq.BYTES));
         channel.ifPresent(listener -> listener.add(pointer, this));
     }
 
-    static RealCompletionQueue create(OpenDevice device, CompletionQueueSpec spec) {
+    static RealCompletionQueue create(NativeContext device, CompletionQueueSpec spec) {
         Optional<RealCompletionChannel> channel = spec.channel().map(RealCompletionChannel.class::cast);
         long channelPointer = channel.map(RealCompletionChannel::pointer).orElse(0L);
         long pointer = Verb.pointer(

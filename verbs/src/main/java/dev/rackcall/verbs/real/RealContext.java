@@ -36,9 +36,9 @@ final class RealContext implements Context {
     private static final int MAX_PORTS = 255;
 
     private final Device device;
-    private final OpenDevice open;
+    private final NativeContext open;
 
-    RealContext(Device device, OpenDevice open) {
+    RealContext(Device device, NativeContext open) {
         this.device = device;
         this.open = open;
     }

@@ -11,7 +11,7 @@ import dev.rackcall.verbs.Device;
 record RealDevice(String name) implements Device {
     @Override
     public Context open() {
-        return new RealContext(this, new OpenDevice(name, DeviceList.open(name)));
+        return new RealContext(this, new NativeContext(name, DeviceList.open(name)));
     }
 
     @Override

@@ -12,7 +12,7 @@ final class RealMemoryRegion extends NativeObject implements MemoryRegion {
     private final int localKey;
     private final int remoteKey;
 
-    RealMemoryRegion(OpenDevice device, MemorySegment memory, long pointer) {
+    RealMemoryRegion(NativeContext device, MemorySegment memory, long pointer) {
         super(device, pointer);
         this.memory = memory;
         MemorySegment struct = MemorySegment.ofAddress(pointer).reinterpret(IbvMr.BYTES);

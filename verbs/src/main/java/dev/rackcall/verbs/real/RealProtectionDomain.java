@@ -20,7 +20,7 @@ import java.util.Set;
 
 /** A struct ibv_pd. */
 final class RealProtectionDomain extends NativeObject implements ProtectionDomain {
-    RealProtectionDomain(OpenDevice device, long pointer) {
+    RealProtectionDomain(NativeContext device, long pointer) {
         super(device, pointer);
     }
 

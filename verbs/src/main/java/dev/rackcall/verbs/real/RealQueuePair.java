@@ -33,7 +33,7 @@ final class RealQueuePair extends NativeObject implements QueuePair {
     /** The state that the program chose last; the device may have entered an error state since. */
     private volatile QueuePairState led = QueuePairState.RESET;
 
-    private RealQueuePair(OpenDevice device, QueuePairSpec spec, long pointer, int maxInline) {
+    private RealQueuePair(NativeContext device, QueuePairSpec spec, long pointer, int maxInline) {
         super(device, pointer);
         this.spec = spec;
         this.maxInline = maxInline;
@@ -41,7 +41,7 @@ final class RealQueuePair extends NativeObject implements QueuePair {
         change = new StateChange(pointer, number, spec.type());
     }
 
-    static RealQueuePair create(OpenDevice device, long domain, QueuePairSpec spec) {
+    static RealQueuePair create(NativeContext device, long domain, QueuePairSpec spec) {
         if (spec.type() == QueuePairType.DC_INITIATOR || spec.type() == QueuePairType.DC_TARGET) {
             throw new VerbsException(
                     "creating a " + spec.type() + " queue pair on " + device.name(),
@@ -149,7 +149,7 @@ final class RealQueuePair extends NativeObject implements QueuePair {
         }
     }
 
-    /** How many requests of the list were taken before the refused one. */
+    /** Number of requests of the list before the refused one. */
     private int position(WorkRequest[] requests, int count) {
         long refused = bad.get(JAVA_LONG, 0);
         int taken = 0;

@@ -16,7 +16,7 @@ final class RealSharedReceiveQueue extends NativeObject implements SharedReceive
     private final int segments;
     private final MemorySegment bad = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
 
-    RealSharedReceiveQueue(OpenDevice device, long pointer, int segments) {
+    RealSharedReceiveQueue(NativeContext device, long pointer, int segments) {
         super(device, pointer);
         this.segments = segments;
     }

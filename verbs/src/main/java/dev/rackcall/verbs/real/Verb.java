@@ -4,7 +4,7 @@ import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import dev.rackcall.verbs.ffi.CapturedErrno;
 
-/** Judges what verbs return. */
+/** Converts return codes of verbs to exceptions. */
 final class Verb {
     private static final String DEFAULT_ADVICE = "see the device's limits (rackcall doctor, ibv_devinfo -v)";
 

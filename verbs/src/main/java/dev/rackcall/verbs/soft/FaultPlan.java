@@ -4,7 +4,9 @@ import dev.rackcall.verbs.soft.wire.Faults;
 import java.time.Duration;
 import java.util.Objects;
 
-/** Faults that a software device injects, for tests. It may be changed while the device works. Any thread may use it. */
+/**
+ * Faults that a software device injects, for tests. It may be changed while the device works. Any thread may use it.
+ */
 public final class FaultPlan {
     private final Faults faults;
 
@@ -26,7 +28,9 @@ public final class FaultPlan {
         return faults;
     }
 
-    /** Holds each message and each answer back for this time before it leaves the device; exact to about a millisecond. */
+    /**
+     * Holds each message and each answer back for this time before it leaves the device; exact to about a millisecond.
+     */
     public FaultPlan latency(Duration oneWay) {
         if (oneWay.isNegative() || oneWay.toSeconds() > 60) {
             throw new IllegalArgumentException("a latency of " + oneWay + "; choose 0 to 60 s");
@@ -51,8 +55,8 @@ public final class FaultPlan {
     }
 
     /**
-     * Cuts all TCP connections of the device. Requests in flight fail with RETRY_EXCEEDED. Requests that were not sent yet, or were refused
-     * because no receive request was posted, may use a new connection.
+     * Cuts all TCP connections of the device. Requests in flight fail with RETRY_EXCEEDED. Requests that were not sent
+     * yet, or were refused because no receive request was posted, may use a new connection.
      *
      * @return the number of connections
      */
@@ -61,23 +65,28 @@ public final class FaultPlan {
     }
 
     /**
-     * Takes the device's port down until {@link #portUp}, as pulling its cable does: its state is DOWN, it raises a PORT_ERROR, all connections end as by {@link #cutConnections}, and no
-     * new one is made in either direction. Does nothing if the port is down.
+     * Takes the device's port down until {@link #portUp}, as pulling its cable does: its state is DOWN, it raises a
+     * PORT_ERROR, all connections end as by {@link #cutConnections}, and no new one is made in either direction. Does
+     * nothing if the port is down.
      */
     public FaultPlan portDown() {
         faults.portDown(true);
         return this;
     }
 
-    /** Brings the port up again and raises a PORT_ACTIVE. Connections are made again when they are needed. Does nothing if the port is up. */
+    /**
+     * Brings the port up again and raises a PORT_ACTIVE. Connections are made again when they are needed. Does nothing
+     * if the port is up.
+     */
     public FaultPlan portUp() {
         faults.portDown(false);
         return this;
     }
 
     /**
-     * Runs this in each atomic of the device, after it has loaded the word and before it stores it. A store by the program in between is lost, as on hardware, but on purpose instead of by
-     * chance. The action runs on a thread of the device, under its lock, and must not wait for the device.
+     * Runs this in each atomic of the device, after it has loaded the word and before it stores it. A store by the
+     * program in between is lost, as on hardware, but on purpose instead of by chance. The action runs on a thread of
+     * the device, under its lock, and must not wait for the device.
      */
     public FaultPlan insideAtomics(Runnable action) {
         faults.insideAtomics(Objects.requireNonNull(action, "action"));

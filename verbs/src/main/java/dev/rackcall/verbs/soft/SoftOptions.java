@@ -5,13 +5,13 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How a software device works. Start with {@link #local}.
+ * Options of a software device. Start with {@link #local}.
  *
- * @param address the IPv4 address it listens at, which peers connect to
+ * @param address the IPv4 address at which it listens
  * @param port the TCP port, 0 for any free one
- * @param maxPeers devices that may be connected to it at a time; more are turned away
- * @param tls certificates, or nothing for plain TCP, where everybody who reaches the port is trusted as far as the keys he knows
- * @param faults what goes wrong
+ * @param maxPeers maximum number of connected devices; further ones are refused
+ * @param tls certificates, or nothing for plain TCP: then every peer that reaches the port may try keys
+ * @param faults injected faults
  */
 public record SoftOptions(InetAddress address, int port, int maxPeers, Optional<TlsOptions> tls, FaultPlan faults) {
     /** Checks the values. */

@@ -5,7 +5,7 @@ import dev.rackcall.verbs.VerbsProvider;
 import java.util.List;
 import java.util.Optional;
 
-/** Offers the software device. */
+/** Provides the software device. */
 public final class SoftProvider implements VerbsProvider {
     /** For the service loader. */
     public SoftProvider() {}
@@ -24,6 +24,6 @@ public final class SoftProvider implements VerbsProvider {
 
     @Override
     public String diagnosis() {
-        return "The software device is there (soft:NAME, over TCP).";
+        return "The software device is available (soft:NAME, over TCP).";
     }
 }

@@ -10,11 +10,11 @@ import java.util.Objects;
 import javax.net.ssl.SSLException;
 
 /**
- * TLS for a software device, with certificates at both ends: a device talks only to devices whose certificate the authority signed.
+ * Mutual TLS for a software device: it accepts only peers whose certificate an authority has signed.
  *
  * @param certificates the own certificate chain, PEM
  * @param key its private key, PKCS#8 PEM without password
- * @param authority certificates of the authorities that peers' certificates must come from, PEM
+ * @param authority certificates of the authorities that sign peers' certificates, PEM
  */
 public record TlsOptions(Path certificates, Path key, Path authority) {
     /** Checks that all three are there. */

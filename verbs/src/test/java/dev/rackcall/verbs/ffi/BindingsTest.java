@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Asks the C compiler for every size, offset, enumerator and macro that the generated bindings contain, and for every function, and links those. */
+/**
+ * Asks the C compiler for every size, offset, enumerator and macro that the generated bindings contain, and for every
+ * function, and links those.
+ */
 class BindingsTest {
     private static final List<String> HEADERS = List.of("stddef.h", "stdio.h", "poll.h", "infiniband/verbs.h");
 
@@ -53,9 +56,9 @@ class BindingsTest {
         requireHeaders();
         Map<String, Long> expected = new LinkedHashMap<>();
         number(expected, "IBV_WC_", CompletionStatus.values(), CompletionStatus::code, """
-                SUCCESS LOC_LEN_ERR LOC_QP_OP_ERR LOC_EEC_OP_ERR LOC_PROT_ERR WR_FLUSH_ERR MW_BIND_ERR BAD_RESP_ERR LOC_ACCESS_ERR REM_INV_REQ_ERR \
-                REM_ACCESS_ERR REM_OP_ERR RETRY_EXC_ERR RNR_RETRY_EXC_ERR LOC_RDD_VIOL_ERR REM_INV_RD_REQ_ERR REM_ABORT_ERR INV_EECN_ERR INV_EEC_STATE_ERR \
-                FATAL_ERR RESP_TIMEOUT_ERR GENERAL_ERR TM_ERR TM_RNDV_INCOMPLETE""");
+                SUCCESS LOC_LEN_ERR LOC_QP_OP_ERR LOC_EEC_OP_ERR LOC_PROT_ERR WR_FLUSH_ERR MW_BIND_ERR BAD_RESP_ERR \
+                LOC_ACCESS_ERR REM_INV_REQ_ERR REM_ACCESS_ERR REM_OP_ERR RETRY_EXC_ERR RNR_RETRY_EXC_ERR LOC_RDD_VIOL_ERR \
+                REM_INV_RD_REQ_ERR REM_ABORT_ERR INV_EECN_ERR INV_EEC_STATE_ERR FATAL_ERR RESP_TIMEOUT_ERR GENERAL_ERR TM_ERR TM_RNDV_INCOMPLETE""");
         number(expected, "IBV_WC_", CompletionOpcode.values(), CompletionOpcode::code, """
                 SEND RDMA_WRITE RDMA_READ COMP_SWAP FETCH_ADD RECV RECV_RDMA_WITH_IMM""");
         number(expected, "IBV_WR_", Opcode.values(), Opcode::code, """
@@ -71,8 +74,8 @@ class BindingsTest {
                 PortState::ordinal,
                 "NOP DOWN INIT ARMED ACTIVE ACTIVE_DEFER");
         number(expected, "IBV_EVENT_", AsyncEvent.Type.values(), AsyncEvent.Type::ordinal, """
-                CQ_ERR QP_FATAL QP_REQ_ERR QP_ACCESS_ERR COMM_EST SQ_DRAINED PATH_MIG PATH_MIG_ERR DEVICE_FATAL PORT_ACTIVE PORT_ERR LID_CHANGE PKEY_CHANGE \
-                SM_CHANGE SRQ_ERR SRQ_LIMIT_REACHED QP_LAST_WQE_REACHED CLIENT_REREGISTER GID_CHANGE WQ_FATAL""");
+                CQ_ERR QP_FATAL QP_REQ_ERR QP_ACCESS_ERR COMM_EST SQ_DRAINED PATH_MIG PATH_MIG_ERR DEVICE_FATAL \
+                PORT_ACTIVE PORT_ERR LID_CHANGE PKEY_CHANGE SM_CHANGE SRQ_ERR SRQ_LIMIT_REACHED QP_LAST_WQE_REACHED CLIENT_REREGISTER GID_CHANGE WQ_FATAL""");
 
         assertThat(compiles(probe(expected))).isTrue();
         assertThat(run(expected)).isEqualTo(expected);
@@ -86,7 +89,10 @@ class BindingsTest {
         }
     }
 
-    /** Of each function the length of what it returns; with another number of arguments than it takes the probe does not compile. */
+    /**
+     * Of each function the length of what it returns; with another number of arguments than it takes the probe does not
+     * compile.
+     */
     @Test
     void shouldAgreeWithTheCompilerOnFunctions() throws Exception {
         requireHeaders();

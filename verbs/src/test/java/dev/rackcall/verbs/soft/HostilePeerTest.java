@@ -8,7 +8,7 @@ import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.QueuePairState;
 import dev.rackcall.verbs.WorkRequest;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
-import dev.rackcall.verbs.soft.wire.Hello;
+import dev.rackcall.verbs.soft.wire.LinkHello;
 import dev.rackcall.verbs.soft.wire.Refusal;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -43,7 +43,7 @@ class HostilePeerTest {
         RawPeer peer = new RawPeer(victim);
         peer.send(RawPeer.hello(FrameLayout.MAGIC, FrameLayout.VERSION, victim));
         assertThat(peer.read(FrameLayout.HELLO_BYTES).getInt(FrameLayout.HELLO_ANSWER))
-                .isEqualTo(Hello.Answer.ACCEPTED.ordinal());
+                .isEqualTo(LinkHello.Answer.ACCEPTED.ordinal());
         return peer;
     }
 
@@ -61,7 +61,7 @@ class HostilePeerTest {
             peer.send(RawPeer.hello(FrameLayout.MAGIC, 99, victim));
             ByteBuffer answer = peer.read(FrameLayout.HELLO_BYTES);
             assertThat(answer.getInt(FrameLayout.HELLO_VERSION)).isEqualTo(FrameLayout.VERSION);
-            assertThat(answer.getInt(FrameLayout.HELLO_ANSWER)).isEqualTo(Hello.Answer.OTHER_VERSION.ordinal());
+            assertThat(answer.getInt(FrameLayout.HELLO_ANSWER)).isEqualTo(LinkHello.Answer.OTHER_VERSION.ordinal());
             assertThat(peer.isClosed()).isTrue();
         }
     }
@@ -72,7 +72,7 @@ class HostilePeerTest {
             peer.send(RawPeer.hello(
                     FrameLayout.MAGIC, FrameLayout.VERSION, new Gid(victim.high(), victim.low() ^ 1L << 40)));
             assertThat(peer.read(FrameLayout.HELLO_BYTES).getInt(FrameLayout.HELLO_ANSWER))
-                    .isEqualTo(Hello.Answer.OTHER_DEVICE.ordinal());
+                    .isEqualTo(LinkHello.Answer.OTHER_DEVICE.ordinal());
             assertThat(peer.isClosed()).isTrue();
         }
     }
@@ -180,7 +180,7 @@ class HostilePeerTest {
             second.send(RawPeer.hello(FrameLayout.MAGIC, FrameLayout.VERSION, small.gid()));
             int one = first.read(FrameLayout.HELLO_BYTES).getInt(FrameLayout.HELLO_ANSWER);
             int two = second.read(FrameLayout.HELLO_BYTES).getInt(FrameLayout.HELLO_ANSWER);
-            assertThat(new int[] {one, two}).contains(Hello.Answer.TOO_MANY_PEERS.ordinal());
+            assertThat(new int[] {one, two}).contains(LinkHello.Answer.TOO_MANY_PEERS.ordinal());
         }
     }
 }

@@ -23,7 +23,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whatever the device answers that requests go to: nothing but the request's own segment is written, and nobody else notices. */
+/**
+ * Whatever the device answers that requests go to: nothing but the request's own segment is written, and nobody else
+ * notices.
+ */
 class HostileTargetTest {
     private static final int LENGTH = 256;
 
@@ -114,7 +117,10 @@ class HostileTargetTest {
                 .containsOnly(0);
     }
 
-    /** Half of the answers fit the request, with data of any length at any place; the others are for somebody else's queue pair. */
+    /**
+     * Half of the answers fit the request, with data of any length at any place; the others are for somebody else's
+     * queue pair.
+     */
     private ByteBuffer answer(Random random) {
         int payload = random.nextInt(2 * LENGTH);
         ByteBuffer frame =

@@ -3,7 +3,7 @@ package dev.rackcall.shm.os.file;
 import dev.rackcall.shm.os.CallState;
 import java.lang.foreign.MemorySegment;
 
-/** Hints to the kernel about mapped memory; a kernel that does not know one ignores it. */
+/** Hints to the kernel about mapped memory. A kernel ignores hints that it does not know. */
 public final class Advice {
     private static final long PAGE_BYTES = 4096;
 
@@ -12,7 +12,7 @@ public final class Advice {
     /**
      * Asks for transparent huge pages (madvise(2), MADV_HUGEPAGE) in the whole pages of this memory.
      *
-     * @return whether the kernel took the advice; whether it follows depends on {@code shmem_enabled}
+     * @return whether the kernel accepted the hint; {@code shmem_enabled} decides whether it follows it
      */
     public static boolean hugePages(MemorySegment memory) {
         if (!memory.scope().isAlive()) {

@@ -7,21 +7,22 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * What the control groups of this process leave it of memory (cgroups(7)), of version 2 or 1. Each group is limited by all above it, as far as they can
- * be seen: in a container the mount often begins at the container's own group, whatever its path says.
+ * How much memory this process's control groups leave it (cgroups(7), version 2 or 1). Each group is limited by all
+ * groups above it, as far as they are visible. In a container the mount often starts at the container's own group,
+ * whatever its path says.
  */
 final class ControlGroups {
     private static final Names VERSION_2 = new Names("memory.max", "memory.current", "inactive_file ");
     private static final Names VERSION_1 =
             new Names("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ");
-    /** Version 1 says "no limit" by about the largest number of whole pages. */
+    /** Version 1 expresses "no limit" by about the largest number of whole pages. */
     private static final long NO_LIMIT = 1L << 60;
 
     private final Path memberships;
     private final Path mounts;
 
     /**
-     * Another root than the host's is for tests.
+     * Tests use other roots than the host's.
      *
      * @param memberships {@code /proc/self/cgroup}
      * @param mounts {@code /sys/fs/cgroup}
@@ -35,10 +36,10 @@ final class ControlGroups {
         return new ControlGroups(Path.of("/proc/self/cgroup"), Path.of("/sys/fs/cgroup"));
     }
 
-    /** Names of the three files that matter. */
+    /** File names in a group's directory. */
     private record Names(String limit, String used, String reclaimable) {}
 
-    /** The least that a group leaves in bytes; {@link Long#MAX_VALUE} if none has a limit. */
+    /** The smallest number of bytes that any group leaves; {@link Long#MAX_VALUE} without limits. */
     long availableBytes() {
         return least((group, files) -> available(group, files));
     }

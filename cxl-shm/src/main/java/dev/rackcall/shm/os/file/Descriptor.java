@@ -5,8 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A file descriptor that several threads use while one may close it. The number goes back to the kernel only when the last user has
- * left: otherwise a byte meant for this file could reach a stranger that was given the same number.
+ * A file descriptor that one thread may close while others use it. The kernel gets the number back only after the last
+ * use. Otherwise a write could reach another file that was given the same number.
  */
 public final class Descriptor {
     private static final int CLOSED = Integer.MIN_VALUE;
@@ -37,7 +37,7 @@ public final class Descriptor {
         return fd;
     }
 
-    /** As {@link #enter}; false if it is closed. */
+    /** As {@link #enter}, but returns false if it is closed. */
     public boolean tryEnter() {
         while (true) {
             int seen = users;
@@ -50,7 +50,7 @@ public final class Descriptor {
         }
     }
 
-    /** From here to {@link #exit} the number stays this file's. */
+    /** Keeps the number open until {@link #exit}. */
     public void enter() {
         if (!tryEnter()) {
             throw new IllegalStateException(name + " is closed");
@@ -80,7 +80,7 @@ public final class Descriptor {
         close(fd);
     }
 
-    /** After an error of close(2) the number is gone all the same, so there is nothing to judge. */
+    /** Errors are ignored: even after one, close(2) has released the number. */
     public static void close(int fd) {
         LibcFiles.close(CallState.current().errnoSegment(), fd);
     }

@@ -2,20 +2,20 @@ package dev.rackcall.shm.os.file;
 
 import dev.rackcall.shm.os.CallState;
 
-/** What the kernel refuses on a memfd from now on (F_ADD_SEALS in fcntl(2)). Seals can be added and never taken away. */
+/** Operations that the kernel refuses on a memfd from now on (F_ADD_SEALS in fcntl(2)). Seals cannot be removed. */
 final class FileSeals {
-    /** Nobody shrinks or enlarges it. */
+    /** No shrinking and no growing. */
     static final int LENGTH = LibcFiles.F_SEAL_SHRINK | LibcFiles.F_SEAL_GROW;
 
     /** As {@link #LENGTH}, and no further seals. */
     static final int LENGTH_FOR_GOOD = LENGTH | LibcFiles.F_SEAL_SEAL;
 
-    /** No new way to write it, and no further seals. */
+    /** No new writable mapping, no write(2), and no further seals. */
     static final int WRITERS = LibcFiles.F_SEAL_FUTURE_WRITE | LibcFiles.F_SEAL_SEAL;
 
     private FileSeals() {}
 
-    /** @param what for the message if the file does not allow it */
+    /** @param what for the message on failure */
     static boolean add(int fd, int seals, String what) {
         CallState state = CallState.current();
         if (LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_ADD_SEALS, seals) != 0) {
@@ -24,7 +24,7 @@ final class FileSeals {
         return true;
     }
 
-    /** Whether it has all of them; a file that cannot be sealed has none. */
+    /** Whether it has all of them. A file that cannot be sealed has none. */
     static boolean has(int fd, int seals) {
         CallState state = CallState.current();
         int present = LibcFiles.fcntl(state.errnoSegment(), fd, LibcFiles.F_GET_SEALS, 0);

@@ -12,12 +12,12 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * What statx(2) says of a file; the structure is the same on every architecture.
+ * The result of statx(2). Its structure is the same on every architecture.
  *
  * @param mode type and permission bits
  * @param bytes its length
- * @param allocatedBytes that have memory, or the disk, behind them
- * @param blockBytes preferred block: the page size on hugetlbfs
+ * @param allocatedBytes bytes backed by memory or disk
+ * @param blockBytes preferred block size; on hugetlbfs the page size
  */
 public record FileStatus(
         int mode,
@@ -30,7 +30,7 @@ public record FileStatus(
         int blockBytes,
         String rawDevice) {
     static final int STATX_BYTES = 256;
-    /** In which blocks are counted, whatever they are. */
+    /** statx(2) counts in these units, whatever the block size is. */
     private static final int SECTOR_BYTES = 512;
 
     static final long BLKSIZE = 4;
@@ -69,7 +69,7 @@ public record FileStatus(
         return of(path).filter(this::isSameFile).isPresent();
     }
 
-    /** Empty if errno says why. */
+    /** Empty on failure; errno has the reason. */
     private static Optional<FileStatus> read(int directory, String path, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment statx = arena.allocate(STATX_BYTES, 8);

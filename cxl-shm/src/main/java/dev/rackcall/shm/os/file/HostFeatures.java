@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What this host lets this process do, found out by doing it once: a container may forbid what the kernel has, and a version number says nothing of
- * either. Each trial leaves everything as it was and takes microseconds.
+ * Finds out what this process can do on this host, by trying it. A container may forbid what the kernel supports, and
+ * version numbers do not show that. Each trial undoes its effects and takes microseconds.
  */
 public final class HostFeatures {
     private static final long HUGE_PAGE_BYTES = 2L << 20;
@@ -22,18 +22,18 @@ public final class HostFeatures {
     private HostFeatures() {}
 
     /**
-     * How a trial ended.
+     * The result of a trial.
      *
-     * @param works whether it could be done
-     * @param reason if not, why not, in words for people; else empty
+     * @param works whether it succeeded
+     * @param reason for people; empty on success
      */
     public record Trial(boolean works, String reason) {
-        /** It could be done. */
+        /** It succeeded. */
         public static Trial success() {
             return new Trial(true, "");
         }
 
-        /** It could not be done. */
+        /** It failed. */
         public static Trial failure(String reason) {
             return new Trial(false, reason);
         }
@@ -78,7 +78,7 @@ public final class HostFeatures {
         return Trial.success();
     }
 
-    /** Seals no memory at all, which only a kernel that has mseal(2) does. */
+    /** Seals an empty range, which succeeds only on a kernel with mseal(2). */
     public static Trial memorySeals() {
         CallState state = CallState.current();
         return Linkage.syscall(state.errnoSegment(), Abi.SYS_MSEAL, 0, 0, 0, 0, 0) == 0

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
-/** C mirror: libnuma (numa(3)). Initialising this class fails where the library is missing; {@link Numa} asks first. */
+/** C mirror: libnuma (numa(3)). Initialising this class fails if the library is missing; {@link Numa} checks first. */
 final class LibNuma {
     static final String NAME = "libnuma.so.1";
     static final int MPOL_PREFERRED = 1;

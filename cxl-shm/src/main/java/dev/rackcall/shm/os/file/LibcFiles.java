@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * C mirror: files and mappings. The first argument of each function takes errno; -1 means that it was set. Addresses of mapped memory are
- * plain numbers: a segment argument would keep the mapping from being closed while a thread sleeps in the call.
+ * C mirror: files and mappings. The first argument of each function takes errno; -1 means that it was set. Addresses of
+ * mapped memory are plain numbers, since a segment argument would keep the mapping from being closed during the call.
  */
 public final class LibcFiles {
     static final int O_RDONLY = 0;
@@ -33,7 +33,7 @@ public final class LibcFiles {
     static final int AT_EMPTY_PATH = 0x1000;
     static final int STATX_BASIC_STATS = 0x7ff;
 
-    /** Different values on the two architectures (fcntl.h). */
+    /** The value differs between the two architectures (fcntl.h). */
     static final int O_NOFOLLOW = Abi.current().noFollowFlag();
 
     /** A file without a name; contains O_DIRECTORY. */

@@ -7,8 +7,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A whole file in this process's memory. After {@link #close} every access to {@link #memory} and its slices, by any thread, is an
- * {@link IllegalStateException} and never a crash. Opening and closing costs about 15 us: map once, never per call.
+ * A whole file mapped into this process. After {@link #close} every access to {@link #memory} and its slices, by any
+ * thread, throws an {@link IllegalStateException}; it never crashes. Mapping and unmapping costs about 15 us, so map
+ * once and not per call.
  */
 public final class Mapping implements AutoCloseable {
     private final Arena lifetime;
@@ -29,7 +30,7 @@ public final class Mapping implements AutoCloseable {
 
     private static Mapping of(int fd, long offset, long bytes, boolean sparse, String name, int protection) {
         CallState state = CallState.current();
-        // Without NORESERVE a mapping of huge pages would claim the whole quota at once; reserve() does that piece by
+        // Without NORESERVE a mapping of huge pages would take the whole quota at once. reserve() takes it piece by
         // piece.
         int flags = LibcFiles.MAP_SHARED | (sparse ? LibcFiles.MAP_NORESERVE : 0);
         long address = LibcFiles.mmap(state.errnoSegment(), 0, bytes, protection, flags, fd, offset);
@@ -54,9 +55,9 @@ public final class Mapping implements AutoCloseable {
     }
 
     /**
-     * Unmaps. Idempotent; may be called from any thread while others read, who then get an {@link IllegalStateException}.
+     * Unmaps. Any thread may call it while others read; those get an {@link IllegalStateException}. Idempotent.
      *
-     * @throws IllegalStateException if somebody has handed a part of it to the kernel just now; see {@link Unmapping}
+     * @throws IllegalStateException if a system call is just using part of the memory; see {@link Unmapping}
      */
     @Override
     public synchronized void close() {
@@ -65,7 +66,7 @@ public final class Mapping implements AutoCloseable {
         }
     }
 
-    /** As {@link #close}; returns false instead of throwing if it stays mapped. */
+    /** As {@link #close}, but returns false instead of throwing if it stays mapped. */
     synchronized boolean tryClose() {
         try {
             close();

@@ -11,26 +11,32 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How much memory can still be reserved. Reserving more tmpfs pages than there is memory does not fail: it wakes the kernel's
- * out-of-memory killer. So every reservation asks here first. Thread-safe.
+ * How much memory can still be reserved. If tmpfs reserves more pages than there is memory, the kernel kills processes
+ * instead of returning an error. Every reservation therefore asks here first. Thread-safe.
  */
 final class MemoryBudget {
     private static final Path MEMINFO = Path.of("/proc/meminfo");
 
-    /** What is left alone: the JVM needs some to tell of the refusal, and others take some before they ask again. */
+    /**
+     * Memory that is never reserved. The JVM needs some to report a refusal, and other processes may take some before
+     * the next check.
+     */
     static final long MARGIN = 16L << 20;
 
-    /** Reading what is left takes some 100 us. So it is done once for this many bytes, or more often where less is left. */
+    /**
+     * Reading the available memory takes about 100 us. It is read once for this many bytes, and more often if less is
+     * left.
+     */
     private static final long MOST_UNASKED = 4L << 20;
 
     private static final int UNASKED_SHARE = 8;
 
-    /** Bytes that this process may reserve before it asks again. */
+    /** Bytes that this process may reserve before the next check. */
     private static final AtomicLong UNASKED = new AtomicLong(MOST_UNASKED);
 
     private MemoryBudget() {}
 
-    /** Whether so many bytes can be reserved; counts them as reserved if so. */
+    /** Whether so many bytes can be reserved. If so, counts them as reserved. */
     static boolean allows(long bytes) {
         if (UNASKED.addAndGet(-bytes) >= 0) {
             return true;
@@ -40,7 +46,7 @@ final class MemoryBudget {
         return left >= 0;
     }
 
-    /** Bytes that the host, and the control groups of a container, can still give; a large number if neither says. */
+    /** Bytes that the host and the container's control groups can still give; a large number if neither says. */
     static long availableBytes() {
         return Math.min(hostBytes(MEMINFO), ControlGroups.ofThisProcess().availableBytes());
     }
@@ -66,7 +72,7 @@ final class MemoryBudget {
     }
 
     /**
-     * Puts memory behind a part of a file (fallocate(2)).
+     * Backs part of a file with memory (fallocate(2)).
      *
      * @throws OsException if the file system or the host has not enough; nothing else changes then
      */
@@ -88,7 +94,10 @@ final class MemoryBudget {
         return true;
     }
 
-    /** At most so many of these bytes are to be found: what somebody has reserved before, perhaps in another process, is no longer among what is free. */
+    /**
+     * How many of these bytes still need memory, at most. Memory reserved earlier, possibly by another process, is
+     * already counted as used.
+     */
     static long missing(FileStatus file, long length) {
         return Math.clamp(file.bytes() - file.allocatedBytes(), 0, length);
     }

@@ -8,8 +8,8 @@ import java.lang.foreign.Arena;
 import java.nio.file.Path;
 
 /**
- * What concerns the name of a {@link SharedFile}: it gets it only when it is whole, so that a process which is killed while it makes one leaves
- * nothing behind, and loses it only while it still is its own.
+ * Names of {@link SharedFile}s. A file gets its name when it is complete, so a process that is killed earlier leaves
+ * nothing behind. A name is removed only while it still belongs to the file.
  */
 public final class NamedFile {
     private static final int OTHERS = 077;
@@ -17,7 +17,7 @@ public final class NamedFile {
     private NamedFile() {}
 
     /**
-     * A new file of {@code bytes}, rounded up to whole pages, for {@code path}, which does not lead to it before {@link #publish}.
+     * Creates a file of {@code bytes}, rounded up to whole pages. It gets its name {@code path} with {@link #publish}.
      *
      * @throws OsException if the directory is missing, not writable, or on a file system that cannot hold such files
      */
@@ -52,7 +52,7 @@ public final class NamedFile {
         return new OsException("cannot create " + path, errno, advice);
     }
 
-    /** Gives the file its name; false if the name is taken. */
+    /** Gives the file its name. Returns false if the name is taken. */
     public static boolean publish(SharedFile file) {
         try (Arena arena = Arena.ofConfined()) {
             CallState state = CallState.current();
@@ -78,7 +78,7 @@ public final class NamedFile {
         return FileStatus.of(file.fd(), file.toString()).isAt(path(file));
     }
 
-    /** Removes the name, if it still is this file's; the memory stays until its last user has gone. */
+    /** Removes the name if it still belongs to this file. The memory stays until its last user has closed it. */
     public static void remove(SharedFile file) {
         if (isPublished(file)) {
             OpenFile.unlink(path(file));
@@ -86,9 +86,9 @@ public final class NamedFile {
     }
 
     /**
-     * Refuses a file that others could write.
+     * Rejects a file that other users can access.
      *
-     * @throws OsException if it is another user's, or its mode lets others in
+     * @throws OsException if it belongs to another user, or its mode allows other users
      */
     public static void requirePrivate(SharedFile file) {
         FileStatus status = FileStatus.of(file.fd(), file.toString());
@@ -108,7 +108,7 @@ public final class NamedFile {
     }
 
     /**
-     * The same file, opened once more: with locks of its own, which a descriptor that was only passed on does not have.
+     * Opens the same file again. Unlike a descriptor that was only passed on, the new one has its own locks.
      *
      * @throws OsException if this user may not open it
      */

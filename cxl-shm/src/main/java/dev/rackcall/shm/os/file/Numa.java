@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * On which memory node shared pages lie (libnuma, mbind(2)). A policy on shared memory holds for all processes that map the file, for pages
- * that are reserved after it was set. Thread-safe.
+ * Places shared pages on memory nodes (libnuma, mbind(2)). A policy on shared memory applies to all processes that map
+ * the file, for pages reserved after it was set. Thread-safe.
  */
 public final class Numa {
     private static final int MAX_NODES = 1024;
@@ -25,7 +25,7 @@ public final class Numa {
         this.maxNode = maxNode;
     }
 
-    /** Empty if libnuma is not installed or the kernel has no NUMA support: then there is one node and nothing to bind. */
+    /** Empty if libnuma is not installed or the kernel has no NUMA support. The host then has a single node. */
     public static Optional<Numa> available() {
         return FOUND;
     }
@@ -38,7 +38,7 @@ public final class Numa {
                 return Optional.empty();
             }
         } catch (IllegalArgumentException e) {
-            // The documented answer of libraryLookup for a library that is not there.
+            // libraryLookup throws this for a missing library.
             return Optional.empty();
         }
         MemorySegment errno = CallState.current().errnoSegment();
@@ -47,19 +47,19 @@ public final class Numa {
                 : Optional.of(new Numa(Math.min(MAX_NODES - 1, LibNuma.numaMaxNode(errno))));
     }
 
-    /** Memory nodes of the host, of which a container may be allowed fewer. */
+    /** Memory nodes of the host. A container may be allowed fewer. */
     public int nodes() {
         return maxNode + 1;
     }
 
-    /** The node that a processor is near to; empty if there is no such processor. */
+    /** The node nearest to a processor; empty if there is no such processor. */
     public OptionalInt nodeOf(int cpu) {
         int node = LibNuma.numaNodeOfCpu(CallState.current().errnoSegment(), cpu);
         return node < 0 ? OptionalInt.empty() : OptionalInt.of(node);
     }
 
     /**
-     * Puts pages on this node and no other; reserving them fails when the node is full.
+     * Puts pages on this node only. Reserving them fails when the node is full.
      *
      * @param memory whole pages of a mapping
      * @throws OsException if the node is not allowed to this process
@@ -68,7 +68,7 @@ public final class Numa {
         apply(memory, node, LibNuma.MPOL_BIND);
     }
 
-    /** Puts pages on this node as long as it has room. Otherwise as {@link #bind}. */
+    /** Puts pages on this node while it has room; otherwise as {@link #bind}. */
     public void prefer(MemorySegment memory, int node) {
         apply(memory, node, LibNuma.MPOL_PREFERRED);
     }
@@ -84,7 +84,7 @@ public final class Numa {
             MemorySegment mask = arena.allocate(MAX_NODES / Byte.SIZE, Long.BYTES);
             mask.setAtIndex(JAVA_LONG, node / Long.SIZE, 1L << node % Long.SIZE);
             CallState state = CallState.current();
-            // The kernel counts one bit less than it is told.
+            // The kernel uses one bit less than the given number.
             long result = LibNuma.mbind(
                     state.errnoSegment(), memory.address(), memory.byteSize(), mode, mask, MAX_NODES + 1L, 0);
             if (result != 0) {

@@ -42,7 +42,7 @@ public final class OpenFile {
         };
     }
 
-    /** Whether the file is gone now because of this call. */
+    /** Whether this call removed the file. */
     public static boolean unlink(Path path) {
         try (Arena arena = Arena.ofConfined()) {
             CallState state = CallState.current();

@@ -12,13 +12,13 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * A lock file that says who owns something named, and that the kernel releases when the owner dies, however it dies. The lock is on the
- * open file (F_OFD_SETLK), so two owners within one process exclude each other too. The file holds the owner's text for people, and is
- * removed at {@link #close}; after a crash the next owner takes the old file over.
+ * A lock file that shows the owner of a name. The kernel releases the lock when the owner dies, however it dies. The
+ * lock belongs to the open file (F_OFD_SETLK), so two owners within one process exclude each other too. The file holds
+ * a text for people and is removed by {@link #close}. After a crash, the next owner takes over the old file.
  */
 public final class OwnerLock implements AutoCloseable {
     private static final long LOCKED_BYTE = 0;
-    /** Each attempt that fails here has met an owner that was just leaving. */
+    /** Each failed attempt has met an owner that was just releasing the lock. */
     private static final int MAX_ATTEMPTS = 64;
 
     private final Path path;
@@ -35,7 +35,7 @@ public final class OwnerLock implements AutoCloseable {
     }
 
     /**
-     * Becomes the owner, unless somebody is.
+     * Becomes the owner, unless there is one.
      *
      * @param instance written behind the pid, for example an instance id
      * @throws OsException if the file cannot be opened or written
@@ -48,7 +48,7 @@ public final class OwnerLock implements AutoCloseable {
                     Descriptor.close(fd);
                     return Optional.empty();
                 }
-                // The owner before may have removed the file between our open and our lock: that lock is worth nothing.
+                // If the former owner removed the file between our open and our lock, the lock is worthless.
                 if (FileStatus.of(fd, path.toString()).isAt(path)) {
                     OwnerLock lock = new OwnerLock(path, fd);
                     lock.write(
@@ -77,7 +77,7 @@ public final class OwnerLock implements AutoCloseable {
         }
     }
 
-    /** Whether somebody, also in this process, owns it now. A file without an owner counts as free. */
+    /** Whether the lock has an owner now, possibly in this process. A file without an owner counts as free. */
     public static boolean isHeld(Path path) {
         int fd = OpenFile.tryOpen(path, LibcFiles.O_RDONLY | LibcFiles.O_NOFOLLOW, 0);
         if (fd == -Errno.ENOENT) {
@@ -97,11 +97,11 @@ public final class OwnerLock implements AutoCloseable {
         return path;
     }
 
-    /** Removes the file, then lets go. Idempotent. */
+    /** Removes the file and releases the lock. Idempotent. */
     @Override
     public synchronized void close() {
         if (descriptor.tryEnter()) {
-            // While the lock is held nobody else can own the name, so this removes our own file and no successor's.
+            // While the lock is held, the name can only be our file's.
             if (FileStatus.of(descriptor.fd(), path.toString()).isAt(path)) {
                 OpenFile.unlink(path);
             }

@@ -7,7 +7,10 @@ import dev.rackcall.shm.os.CallState;
 import dev.rackcall.shm.os.Errno;
 import java.lang.foreign.MemorySegment;
 
-/** Open-file-description locks on bytes (fcntl(2), F_OFD_SETLK): they end with the open file, and so with its process. */
+/**
+ * Open-file-description locks on single bytes (fcntl(2), F_OFD_SETLK). They end with the open file, and so with its
+ * process.
+ */
 final class RecordLock {
     static final int FLOCK_BYTES = 32;
     static final long TYPE = 0;

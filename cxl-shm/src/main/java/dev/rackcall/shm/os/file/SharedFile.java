@@ -9,21 +9,21 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Memory that several processes can map, as one file descriptor: an anonymous memfd, a file on tmpfs or hugetlbfs, or a device-dax
- * character device. The file is sparse and as long as its quota; pages count only once they are reserved.
+ * Memory that several processes can map, as a file descriptor: an anonymous memfd, a file on tmpfs or hugetlbfs, or a
+ * device-dax character device. The file is sparse and as long as its quota. Only reserved pages take memory.
  *
- * <p>The creator owns the descriptor and closes it; mappings outlive it. All methods may be called from any thread.
+ * <p>The creator owns the descriptor and closes it; mappings outlive it. Any thread may call any method.
  */
 public final class SharedFile implements AutoCloseable {
-    /** Where the memory lives. */
+    /** What kind of file holds the memory. */
     public enum Kind {
-        /** Anonymous, freed by the kernel with its last holder. */
+        /** Anonymous; the kernel frees it with its last user. */
         MEMFD,
-        /** Anonymous, of huge pages. */
+        /** Anonymous, with huge pages. */
         HUGE_MEMFD,
         /** A named file. */
         FILE,
-        /** Device-dax: CXL or persistent memory; all of it is there from the start. */
+        /** Device-dax: CXL or persistent memory, all of it available from the start. */
         DAX
     }
 
@@ -33,7 +33,7 @@ public final class SharedFile implements AutoCloseable {
     private final Descriptor descriptor;
     private final String name;
     private final Kind kind;
-    /** Where it begins in what the descriptor stands for: 0 but for a {@link #window}. */
+    /** Offset in the descriptor's file; 0 except for a {@link #window}. */
     private final long base;
 
     private final long bytes;
@@ -53,7 +53,8 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * An anonymous file of {@code bytes} (rounded up to whole pages), sealed against shrinking, growing and further seals.
+     * Creates an anonymous file of {@code bytes}, rounded up to whole pages. It is sealed against shrinking, growing
+     * and further seals.
      *
      * @param name for {@code /proc/PID/maps} only
      */
@@ -69,7 +70,7 @@ public final class SharedFile implements AutoCloseable {
     public static SharedFile hugeMemfd(String name, long bytes) {
         SharedFile file = anonymous(name, bytes, Kind.HUGE_MEMFD, HUGE_PAGE_BYTES, LibcFiles.MFD_HUGETLB);
         try {
-            // Asked now and not at first use: on a host without huge pages the length can be set all the same.
+            // Checked now, since a host without huge pages still allows the length to be set.
             file.reserve(0, HUGE_PAGE_BYTES);
             return file;
         } catch (OsException e) {
@@ -79,7 +80,7 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * As {@link #memfd}, but {@link #shutOutWriters} is still to come: everybody who is to write maps it before.
+     * As {@link #memfd}, but allows {@link #shutOutWriters} later. All writers must map it before that.
      *
      * @param name for {@code /proc/PID/maps} only
      */
@@ -88,8 +89,8 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * From now on nobody can write this memory but through mappings that exist: no new mapping for writing, no write(2), no hole. Of a
-     * {@link #memfdForSomeWriters}; needs Linux 5.1. Repeating it is harmless.
+     * From now on only existing mappings can write this memory: no new writable mapping, no write(2), no hole. Only for
+     * a {@link #memfdForSomeWriters}; needs Linux 5.1. Idempotent.
      *
      * @throws OsException if the file does not allow it
      */
@@ -100,12 +101,12 @@ public final class SharedFile implements AutoCloseable {
         inside(fd -> FileSeals.add(fd, FileSeals.WRITERS, "shutting writers out of " + name));
     }
 
-    /** Whether {@link #shutOutWriters} can be called, or was. */
+    /** Whether {@link #shutOutWriters} can be called or was called. */
     public boolean mayShutOutWriters() {
         return areWritersShutOut() || (kind == Kind.MEMFD && !inside(fd -> FileSeals.has(fd, LibcFiles.F_SEAL_SEAL)));
     }
 
-    /** Whether {@link #shutOutWriters} was called, by anybody, and cannot be undone. */
+    /** Whether {@link #shutOutWriters} was called in any process. It cannot be undone. */
     public boolean areWritersShutOut() {
         return kind != Kind.DAX && inside(fd -> FileSeals.has(fd, FileSeals.WRITERS));
     }
@@ -139,9 +140,9 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * A new file with mode 0600 of {@code bytes}, rounded up to whole pages.
+     * Creates a file of {@code bytes}, rounded up to whole pages, with mode 0600.
      *
-     * @throws OsException if it exists already, or cannot be made
+     * @throws OsException if it exists already, or cannot be created
      */
     public static SharedFile createFile(Path path, long bytes) {
         checkedLength(path.toString(), bytes);
@@ -161,9 +162,9 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * An existing file; its present length is its quota.
+     * Opens an existing file. Its present length is its quota.
      *
-     * @throws OsException if there is none, if it is not a regular file, or if this user may not read and write it
+     * @throws OsException if it is missing, is not a regular file, or this user may not read and write it
      */
     public static SharedFile openFile(Path path) {
         int fd = OpenFile.open(path, LibcFiles.O_RDWR | LibcFiles.O_NOFOLLOW, 0);
@@ -171,7 +172,7 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * A device-dax device; size and alignment come from sysfs.
+     * Opens a device-dax device. Size and alignment come from sysfs.
      *
      * @throws OsException if it is no such device or this user may not read and write it
      */
@@ -191,7 +192,8 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * Takes over a descriptor that a peer sent. The length is read once, here: ask {@link #isSealed} before trusting that it stays.
+     * Takes over a descriptor that a peer sent. The length is read once, here. Check {@link #isSealed} before relying
+     * on it.
      *
      * @throws OsException if it is not a regular file or memfd; the descriptor is closed then
      */
@@ -215,8 +217,8 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * A part of it as a file of its own, with its own descriptor: for memory that is to be mapped, and unmapped, apart from the rest. Locks stay
-     * those of the whole.
+     * Part of this file as a file of its own, with its own descriptor, so that it can be mapped and unmapped
+     * separately. Locks apply to the whole file.
      *
      * @param offset where it begins, in whole {@link #pageBytes}
      * @param length its bytes, in whole {@link #pageBytes}
@@ -272,7 +274,7 @@ public final class SharedFile implements AutoCloseable {
         return bytes;
     }
 
-    /** Unit of the memory behind it, in bytes: 4 KiB, or the huge page, or the device's alignment. */
+    /** Page size of the memory in bytes: 4 KiB, a huge page, or the device's alignment. */
     public long pageBytes() {
         return pageBytes;
     }
@@ -289,20 +291,20 @@ public final class SharedFile implements AutoCloseable {
         return descriptor.fd();
     }
 
-    /** Whether both are descriptors of one file, or of the same window of one file, however each came here. */
+    /** Whether both are descriptors of one file, and of the same window of it. */
     public boolean isSameFile(SharedFile other) {
         FileStatus mine = inside(fd -> FileStatus.of(fd, name));
         FileStatus theirs = other.inside(fd -> FileStatus.of(fd, other.name));
         return mine.isSameFile(theirs) && base == other.base;
     }
 
-    /** Whether the kernel holds the length: nobody can shrink it under a mapping. */
+    /** Whether the kernel protects the length, so that no process can shrink the file under a mapping. */
     public boolean isSealed() {
         return kind == Kind.DAX || inside(fd -> FileSeals.has(fd, FileSeals.LENGTH));
     }
 
     /**
-     * Makes sure that these bytes have memory behind them, so that touching them later cannot fail. Repeating it is harmless.
+     * Backs these bytes with memory, so that accessing them later cannot fail. Idempotent.
      *
      * @throws OsException if the file system or the host has not enough; nothing else changes then
      */
@@ -336,8 +338,9 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * Locks one byte (which may lie beyond the end) for this open file: the kernel frees it when the last descriptor of this open file
-     * closes, however its process ends, and its last mapping is gone. Descriptors passed over a socket belong to the same open file.
+     * Locks one byte, possibly beyond the end, for this open file. The kernel releases it when the last descriptor of
+     * this open file and its last mapping are closed, however their processes end. Descriptors passed over a socket
+     * belong to the same open file.
      *
      * @return false if another open file holds it
      */
@@ -345,7 +348,7 @@ public final class SharedFile implements AutoCloseable {
         return tryLock(position, 1);
     }
 
-    /** As {@link #tryLock(long)}, of several bytes in a row, each of which can be unlocked by itself. */
+    /** As {@link #tryLock(long)}, for several consecutive bytes. Each can be unlocked by itself. */
     public boolean tryLock(long position, long length) {
         return inside(fd -> RecordLock.tryLock(fd, position, length, name));
     }

@@ -8,17 +8,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Unmaps what its owner does not use any more, also if a user has handed a part of it to the kernel, to write it to a file or a socket: nobody can take it from there, and a slow
- * reader decides how long that takes. Such memory stays mapped until the system call has returned, for which a thread looks now and then. Thread-safe.
+ * Unmaps memory that its owner no longer uses. Part of it may still be in a system call, for example a write to a slow
+ * socket, which cannot be interrupted. Such memory stays mapped until the system call has returned; a thread checks
+ * every 20 ms. Thread-safe.
  */
 public final class Unmapping {
     private static final Logger LOG = LoggerFactory.getLogger(Unmapping.class);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** Those that wait. Guards itself and {@link #isLooking}. */
+    /** Pending unmappings. Guards itself and {@link #isLooking}. */
     private static final List<Unmapping> LATE = new ArrayList<>();
 
-    /** A thread looks at them; it ends with the last one. */
+    /** Whether the checking thread runs. It ends with the last pending unmapping. */
     private static boolean isLooking;
 
     private final List<Mapping> mappings;
@@ -30,10 +31,11 @@ public final class Unmapping {
     }
 
     /**
-     * Unmaps now what can be, and the rest as soon as that is so. Does not wait.
+     * Unmaps what it can now and the rest as soon as possible. Does not wait.
      *
-     * @param mappings those that somebody has closed are passed over
-     * @param afterwards run once when none of them is mapped any more: by the calling thread before this returns, or later by another. Must not throw
+     * @param mappings closed ones are skipped
+     * @param afterwards run once all are unmapped, by the calling thread before this returns or later by another one;
+     *     must not throw
      */
     public static void of(List<Mapping> mappings, Runnable afterwards) {
         Unmapping unmapping = new Unmapping(mappings, afterwards);
@@ -45,7 +47,7 @@ public final class Unmapping {
             LATE.add(unmapping);
             if (!isLooking) {
                 Thread.ofPlatform().daemon().name("rackcall-unmap").start(Unmapping::look);
-                // Only now that it is started: on a host without threads to spare the next one tries again.
+                // Set only after the start succeeded. On a host without spare threads the next call tries again.
                 isLooking = true;
             }
         }
@@ -70,7 +72,7 @@ public final class Unmapping {
                     return;
                 }
             }
-            // Without the monitor: it is the owner's code.
+            // Outside the monitor, since this runs the owner's code.
             over.forEach(Unmapping::end);
             over.clear();
         }
@@ -80,8 +82,8 @@ public final class Unmapping {
         try {
             afterwards.run();
         } catch (RuntimeException | Error e) {
-            // Others wait for this thread, too.
-            LOG.error("what follows the end of memory failed", e);
+            // Other owners need this thread too.
+            LOG.error("the action after unmapping memory failed", e);
         }
     }
 }

@@ -14,8 +14,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /**
- * Sleeps until one of many sockets has something to read or its peer is gone (epoll(7), level-triggered). One thread awaits and reads
- * the results; {@link #add}, {@link #remove} and {@link #wakeUp} may come from any thread. Awaiting allocates nothing.
+ * Waits until one of many sockets is readable or its peer has closed it (epoll(7), level-triggered). One thread waits
+ * and reads the results. Any thread may call {@link #add}, {@link #remove} and {@link #wakeUp}. Waiting allocates
+ * nothing.
  */
 public final class EventPoll implements AutoCloseable {
     /** Offsets in struct epoll_event. */
@@ -26,7 +27,7 @@ public final class EventPoll implements AutoCloseable {
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
     private static final long NANOS_PER_MILLI = 1_000_000L;
     private static final int EVENT_BYTES = Abi.current().epollEventBytes();
-    /** The data field follows the events without padding where the structure is packed. */
+    /** In the packed structure the data field directly follows the events. */
     private static final long DATA = (long) EVENT_BYTES - Long.BYTES;
 
     private static final int HANGUP_EVENTS = LibcSockets.EPOLLHUP | LibcSockets.EPOLLRDHUP | LibcSockets.EPOLLERR;
@@ -70,9 +71,9 @@ public final class EventPoll implements AutoCloseable {
     }
 
     /**
-     * Watches a descriptor. Closing the descriptor ends that by itself.
+     * Watches a descriptor until it is removed or closed.
      *
-     * @param tag what {@link #tag} will say; not negative
+     * @param tag returned by {@link #tag}; not negative
      */
     public void add(int fd, long tag) {
         if (tag < 0) {
@@ -96,7 +97,7 @@ public final class EventPoll implements AutoCloseable {
         }
     }
 
-    /** Stops watching. A descriptor that is not watched, or closed already, is ignored. */
+    /** Stops watching. Ignores a descriptor that is not watched or already closed. */
     public void remove(int fd) {
         epoll.enter();
         try {
@@ -112,10 +113,11 @@ public final class EventPoll implements AutoCloseable {
     }
 
     /**
-     * Waits until something is ready, {@link #wakeUp} is called, or the time is over.
+     * Waits until a descriptor is ready, {@link #wakeUp} is called, or the time is over.
      *
-     * @param timeoutNanos 0 only looks; there is no unbounded wait
-     * @return how many descriptors are ready: indexes for {@link #tag} and {@link #hangup}; at most 256, the others come next time
+     * @param timeoutNanos 0 only checks; there is no unbounded wait
+     * @return how many descriptors are ready: indexes for {@link #tag} and {@link #hangup}. At most 256; the others are
+     *     returned next time
      */
     public int await(long timeoutNanos) {
         if (timeoutNanos < 0) {
@@ -143,7 +145,7 @@ public final class EventPoll implements AutoCloseable {
                 return waitForEvents(timeoutNanos);
             }
         } else {
-            // Rounded up: rounded down, a wait of less than a millisecond would spin.
+            // Rounded up, since a wait of 0 ms would spin.
             long millis = Math.min(Integer.MAX_VALUE, (timeoutNanos + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
             ready = LibcSockets.epollWait(state.errnoSegment(), epoll.fd(), events, CAPACITY, (int) millis);
         }
@@ -177,16 +179,16 @@ public final class EventPoll implements AutoCloseable {
         return tags[index];
     }
 
-    /** Whether its peer is gone or it is in error; there may be messages left to read. */
+    /** Whether its peer has closed it or it has an error. There may still be messages to read. */
     public boolean hangup(int index) {
         return hangups[index];
     }
 
-    /** Ends the current or, if there is none, the next {@link #await} early. After {@link #close} it does nothing. */
+    /** Ends the current {@link #await} early or, if there is none, the next one. Does nothing after {@link #close}. */
     public void wakeUp() {
         if (wakeUp.tryEnter()) {
             try {
-                // A full counter (EAGAIN) means that a wake-up is pending already.
+                // If the counter is full (EAGAIN), a wake-up is already pending.
                 LibcSockets.eventfdWrite(CallState.current().errnoSegment(), wakeUp.fd(), 1);
             } finally {
                 wakeUp.exit();
@@ -194,7 +196,7 @@ public final class EventPoll implements AutoCloseable {
         }
     }
 
-    /** Wakes a thread in {@link #await} and closes; watched descriptors stay open. Idempotent. */
+    /** Closes it and wakes a thread in {@link #await}. Watched descriptors stay open. Idempotent. */
     @Override
     public void close() {
         wakeUp();

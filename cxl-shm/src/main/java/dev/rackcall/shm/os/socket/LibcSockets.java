@@ -5,7 +5,9 @@ import dev.rackcall.shm.os.Linkage;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** C mirror: Unix sockets, epoll and eventfd. The first argument of each function takes errno; -1 means that it was set. */
+/**
+ * C mirror: Unix sockets, epoll and eventfd. The first argument of each function takes errno; -1 means that it was set.
+ */
 final class LibcSockets {
     static final int AF_UNIX = 1;
     static final int SOCK_SEQPACKET = 5;
@@ -119,7 +121,10 @@ final class LibcSockets {
         return (int) Linkage.call(EPOLL_WAIT, errno, epoll, Linkage.address(events), capacity, timeoutMillis);
     }
 
-    /** epoll_pwait2(2) by number, since glibc before 2.35 does not have it. No signal mask, so the kernel does not ask for its size. */
+    /**
+     * epoll_pwait2(2) by number, since glibc has it only since 2.35. Without a signal mask, the kernel ignores its
+     * size.
+     */
     static int epollPwait2(MemorySegment errno, int epoll, MemorySegment events, int capacity, MemorySegment timespec) {
         return (int) Linkage.syscall(
                 errno, Abi.SYS_EPOLL_PWAIT2, epoll, Linkage.address(events), capacity, Linkage.address(timespec), 0);

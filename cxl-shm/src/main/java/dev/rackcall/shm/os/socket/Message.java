@@ -4,7 +4,8 @@ import dev.rackcall.shm.os.file.Descriptor;
 import dev.rackcall.shm.os.file.SharedFile;
 
 /**
- * One message of a {@link UnixSocket}. The receiver owns the descriptors and closes them, or hands them to {@link SharedFile#adopt}.
+ * A message received over a {@link UnixSocket}. The receiver owns the descriptors and must close them or {@link #adopt}
+ * them.
  */
 public final class Message {
     private static final int ADOPTED = -1;
@@ -22,18 +23,18 @@ public final class Message {
         return END;
     }
 
-    /** The sender's bytes; empty only at the end of the stream. */
+    /** The sender's bytes. Empty only at the end of the stream. */
     public byte[] bytes() {
         return bytes;
     }
 
-    /** Descriptors that came along, open in this process and closed on exec; -1 for one that was adopted. */
+    /** The descriptors that came with it, open in this process and closed on exec; -1 for one that was taken out. */
     public int[] fds() {
         return fds;
     }
 
     /**
-     * Takes one of the descriptors out of this message, as memory.
+     * Takes a descriptor out of this message, as memory.
      *
      * @throws OsException if it is not a regular file or memfd; it is closed then
      */
@@ -43,19 +44,19 @@ public final class Message {
         return SharedFile.adopt(fd);
     }
 
-    /** Takes one of the descriptors out of this message, whatever it is; the caller closes it. */
+    /** Takes a descriptor of any kind out of this message. The caller closes it. */
     public int take(int index) {
         int fd = fds[index];
         fds[index] = ADOPTED;
         return fd;
     }
 
-    /** Whether this is no message: the peer has closed its end, or died. */
+    /** Whether this marks the end: the peer has closed its socket or died. */
     public boolean isEnd() {
         return bytes.length == 0;
     }
 
-    /** Closes those descriptors that were not adopted, for a message that is refused. Idempotent. */
+    /** Closes the remaining descriptors, for a message that is rejected. Idempotent. */
     public void closeFds() {
         for (int i = 0; i < fds.length; i++) {
             if (fds[i] != ADOPTED) {

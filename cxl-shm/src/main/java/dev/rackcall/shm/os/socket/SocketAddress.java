@@ -12,8 +12,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * A path as struct sockaddr_un (unix(7)), which holds at most 107 bytes. A longer path is reached through its directory's descriptor,
- * as {@code /proc/self/fd/N/name}; only the name itself must be short then.
+ * A path as struct sockaddr_un (unix(7)), which holds at most 107 bytes. A longer path is reached through its
+ * directory's descriptor, as {@code /proc/self/fd/N/name}, so only the name itself must be short.
  */
 final class SocketAddress implements AutoCloseable {
     static final int SOCKADDR_BYTES = 110;

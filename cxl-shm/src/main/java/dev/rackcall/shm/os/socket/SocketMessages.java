@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
-/** Whole messages with descriptors over a socket (sendmsg(2), recvmsg(2), SCM_RIGHTS); waits are bounded. */
+/** Whole messages with descriptors over a socket (sendmsg(2), recvmsg(2), SCM_RIGHTS). Waits are bounded. */
 final class SocketMessages {
     /** struct pollfd: 0 descriptor, 4 events, 6 returned events. */
     static final long POLLFD_EVENTS = 4;
@@ -95,7 +95,7 @@ final class SocketMessages {
                     "it speaks another protocol: close this connection");
         }
         if (length == 0) {
-            // An empty message cannot be told from the end, and no honest peer sends one.
+            // An empty message looks like the end, and no correct peer sends one.
             closeAll(fds);
             return Message.end();
         }
@@ -126,24 +126,27 @@ final class SocketMessages {
         } else {
             poll(fd, events, (int) Math.min(Integer.MAX_VALUE, (left + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI));
         }
-        // After a time-out or a signal the caller tries once more and then finds the deadline passed.
+        // After a timeout or a signal the caller tries once more and then finds that the deadline has passed.
         return true;
     }
 
-    /** In poll(2) a virtual thread would keep its carrier from all others, of which one may hold a lock that the peer in this process needs to answer. */
+    /**
+     * In poll(2) a virtual thread would block its carrier. Another virtual thread may need that carrier, holding a lock
+     * that the peer in this process waits for.
+     */
     private static void park(int fd, short events, long deadline) {
         long pause = PAUSE_NANOS;
         boolean isReady = false;
         for (long left = deadline - System.nanoTime(); left > 0 && !isReady; left = deadline - System.nanoTime()) {
             LockSupport.parkNanos(Math.min(left, pause));
-            // An interrupted thread does not park, and has to leave its carrier all the same.
+            // An interrupted thread does not park, but must still release its carrier.
             Thread.yield();
             isReady = poll(fd, events, 0);
             pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
         }
     }
 
-    /** Whether the event or an error is there. */
+    /** Whether the event or an error has occurred. */
     private static boolean poll(int fd, short events, int millis) {
         CallState state = CallState.current();
         MemorySegment pollfd = state.scratch();

@@ -10,10 +10,13 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongConsumer;
 
-/** A socket as a doorbell: messages of one byte that mean nothing, or of eight that are a number. Never blocks, allocates nothing. */
+/**
+ * A socket as a doorbell: a message of one byte has no content, a message of eight bytes is a number. Never blocks and
+ * allocates nothing.
+ */
 final class SocketRings {
     private static final int FLAGS = LibcSockets.MSG_DONTWAIT | LibcSockets.MSG_NOSIGNAL;
-    /** A peer that rings without end must not keep drain() busy without end. */
+    /** Bounds drain() if a peer rings without end. */
     static final int MAX_DRAIN = 1024;
 
     private static final MemorySegment DOORBELL = Arena.global().allocate(JAVA_BYTE);
@@ -30,7 +33,7 @@ final class SocketRings {
         return send(descriptor, scratch, Long.BYTES);
     }
 
-    /** Returns 0 or why it was not sent, EPIPE if this end is closed. */
+    /** Returns 0 or the errno; EPIPE if this end is closed. */
     private static int send(Descriptor descriptor, MemorySegment bytes, long length) {
         if (!descriptor.tryEnter()) {
             return Errno.EPIPE;

@@ -17,10 +17,11 @@ import java.util.Optional;
 import java.util.function.LongConsumer;
 
 /**
- * A Unix socket that keeps message borders (SOCK_SEQPACKET), passes descriptors, and serves as a doorbell. The kernel ends it when
- * the peer dies, whatever killed it, which is this project's proof of death.
+ * A Unix socket that preserves message boundaries (SOCK_SEQPACKET), passes descriptors, and serves as a doorbell. The
+ * kernel closes it when the peer dies, however that happens; this is the project's proof of death.
  *
- * <p>All methods may be called from any thread; {@link #close} waits for nobody. The socket itself never blocks: waits are bounded polls.
+ * <p>Any thread may call any method; {@link #close} does not wait. The socket itself never blocks: waits are bounded
+ * polls.
  */
 public final class UnixSocket implements AutoCloseable {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
@@ -40,15 +41,16 @@ public final class UnixSocket implements AutoCloseable {
     }
 
     /**
-     * Listens at a path that does not exist yet, which only this user may connect to (mode 0600).
+     * Listens at a new path, to which only this user may connect (mode 0600).
      *
-     * @throws OsException if the path exists (EADDRINUSE): prove its owner dead (see {@code OwnerLock}) and delete it first
+     * @throws OsException if the path exists (EADDRINUSE): prove that its owner is dead (see {@code OwnerLock}) and
+     *     delete it first
      */
     public static UnixSocket listen(Path path, int backlog) {
         CallState state = CallState.current();
         int fd = newSocket(state);
         try (SocketAddress address = SocketAddress.of(path)) {
-            // Before bind(2): the file appears with this mode, so there is no moment at which others could connect.
+            // Before bind(2), so that the file never exists with a mode that lets other users connect.
             if (LibcFiles.fchmod(state.errnoSegment(), fd, 0600) != 0) {
                 throw state.failure("keeping other users out of " + path);
             }
@@ -71,7 +73,7 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** As {@link #connect(Path, Duration)}, with 2 s for a listener whose backlog is full. */
+    /** As {@link #connect(Path, Duration)}, waiting up to 2 s for a listener whose backlog is full. */
     public static UnixSocket connect(Path path) {
         return connect(path, CONNECT_TIMEOUT);
     }
@@ -79,7 +81,7 @@ public final class UnixSocket implements AutoCloseable {
     /**
      * Connects to a listener.
      *
-     * @throws OsException if nobody listens there (ENOENT, ECONNREFUSED), or its backlog stays full (EAGAIN)
+     * @throws OsException if there is no listener (ENOENT, ECONNREFUSED), or its backlog stays full (EAGAIN)
      */
     public static UnixSocket connect(Path path, Duration timeout) {
         CallState state = CallState.current();
@@ -94,7 +96,7 @@ public final class UnixSocket implements AutoCloseable {
                     String advice = full ? "it does not accept: is it stopped?" : "is the server running?";
                     throw new OsException("connecting to " + path, errno, advice);
                 }
-                // The kernel offers no event for a free place in a backlog.
+                // The kernel has no event for a free place in a backlog.
                 SocketMessages.pause();
             }
             return new UnixSocket(fd, "socket " + path, Optional.empty());
@@ -129,7 +131,7 @@ public final class UnixSocket implements AutoCloseable {
         return fd;
     }
 
-    /** The next waiting connection, if there is one; never blocks. */
+    /** The next pending connection, if any; never blocks. */
     public Optional<UnixSocket> accept() {
         descriptor.enter();
         try {
@@ -150,7 +152,7 @@ public final class UnixSocket implements AutoCloseable {
         }
     }
 
-    /** Who connected, or whom this end connected to. */
+    /** The process at the other end. */
     public PeerCredentials peer() {
         descriptor.enter();
         try (Arena arena = Arena.ofConfined()) {
@@ -165,7 +167,7 @@ public final class UnixSocket implements AutoCloseable {
                     ucred,
                     length);
             if (result != 0) {
-                throw state.failure("asking who is at the other end of " + name);
+                throw state.failure("getting the peer's credentials of " + name);
             }
             return new PeerCredentials(
                     ucred.getAtIndex(JAVA_INT, 0), ucred.getAtIndex(JAVA_INT, 1), ucred.getAtIndex(JAVA_INT, 2));
@@ -175,28 +177,31 @@ public final class UnixSocket implements AutoCloseable {
     }
 
     /**
-     * Sends one message of 1 byte to 64 KiB, with at most 16 descriptors, of which the receiver gets copies.
+     * Sends a message of 1 byte to 64 KiB, with at most 16 descriptors. The receiver gets copies of those.
      *
-     * @throws OsException if the peer is gone (EPIPE), or does not read for 5 s (EAGAIN)
+     * @throws OsException if the peer has closed its socket (EPIPE), or does not read for 5 s (EAGAIN)
      */
     public void send(byte[] message, int... fds) {
         send(message, SEND_TIMEOUT, fds);
     }
 
     /**
-     * As {@link #send(byte[], int...)}, for a caller with time of his own.
+     * As {@link #send(byte[], int...)}, with the caller's own time limit.
      *
-     * @param atMost how long to wait for a peer that does not read; zero to wait for nobody
-     * @throws OsException if the peer is gone (EPIPE), or does not read for so long (EAGAIN): then nothing was sent
+     * @param atMost how long to wait for a peer that does not read; zero not to wait
+     * @throws OsException if the peer has closed its socket (EPIPE), or does not read for so long (EAGAIN); nothing was
+     *     sent then
      */
     public void send(byte[] message, Duration atMost, int... fds) {
         SocketMessages.send(descriptor, name, message, atMost, fds);
     }
 
     /**
-     * The next message; {@link Message#isEnd} when the peer has closed or died. Empty when the time is over.
+     * Receives the next message. Returns {@link Message#isEnd} when the peer has closed its socket or died, and empty
+     * when the time is over.
      *
-     * @throws OsException (EMSGSIZE) if the peer sent more than 64 KiB or 16 descriptors at once; all its descriptors are closed
+     * @throws OsException (EMSGSIZE) if the peer sent more than 64 KiB or 16 descriptors at once; all its descriptors
+     *     are closed
      * @throws IllegalStateException if this end is closed, now or while waiting
      */
     public Optional<Message> receive(Duration timeout) {
@@ -204,9 +209,10 @@ public final class UnixSocket implements AutoCloseable {
     }
 
     /**
-     * Rings the peer's doorbell: one byte, without blocking, without allocating.
+     * Rings the peer's doorbell: sends one byte, without blocking or allocating.
      *
-     * @return false if the peer is gone or this end is closed; true otherwise, also when so many rings wait that another adds nothing
+     * @return false if the peer has closed its socket or this end is closed; true otherwise, even if so many rings are
+     *     pending that another one adds nothing
      */
     public boolean ring() {
         int errno = SocketRings.send(descriptor);
@@ -214,19 +220,19 @@ public final class UnixSocket implements AutoCloseable {
     }
 
     /**
-     * As {@link #ring()}, with a number that the peer's {@link #drain(LongConsumer)} gets.
+     * As {@link #ring()}, with a number for the peer's {@link #drain(LongConsumer)}.
      *
-     * @return whether it was sent; false also if so many rings wait that it did not fit
+     * @return whether it was sent; false also if too many rings are pending
      */
     public boolean ring(long number) {
         return SocketRings.send(descriptor, number) == 0;
     }
 
     /**
-     * Takes the pending doorbell messages, at most 1024 of them, without blocking and without allocating. Descriptors that a peer sends
-     * along are not accepted: the kernel drops them.
+     * Takes the pending doorbell messages, at most 1024, without blocking or allocating. The kernel drops descriptors
+     * that come with them.
      *
-     * @return how many there were; -1 if there is none and the peer is gone, or this end is closed
+     * @return how many there were; -1 if there are none and the peer has closed its socket, or this end is closed
      */
     public int drain() {
         return drain(number -> {});
@@ -235,7 +241,7 @@ public final class UnixSocket implements AutoCloseable {
     /**
      * As {@link #drain()}.
      *
-     * @param numbers what rings with a number brought; from the peer, so anything
+     * @param numbers receives the numbers of rings, which the peer chooses
      */
     public int drain(LongConsumer numbers) {
         return SocketRings.drain(descriptor, numbers);
@@ -250,20 +256,20 @@ public final class UnixSocket implements AutoCloseable {
         return !descriptor.isClosed();
     }
 
-    /** Ends the connection for both sides and wakes waiting threads; a listener removes its path. Idempotent. */
+    /** Closes the connection for both sides and wakes waiting threads. A listener removes its path. Idempotent. */
     @Override
     public void close() {
         bound.ifPresent(UnixSocket::removePath);
         if (descriptor.tryEnter()) {
-            // Closed first, so that whoever the shutdown wakes sees that it was this end. Threads inside keep the
-            // number alive.
+            // Marked as closed first, so that a thread woken by the shutdown sees it. Threads inside keep the number
+            // open.
             descriptor.close();
             LibcSockets.shutdown(CallState.current().errnoSegment(), descriptor.fd(), LibcSockets.SHUT_RDWR);
             descriptor.exit();
         }
     }
 
-    /** A successor may listen at the same path already: its file stays. */
+    /** Keeps the file of a successor that already listens at the same path. */
     private static void removePath(BoundPath bound) {
         FileStatus.of(bound.path())
                 .filter(bound.status()::isSameFile)

@@ -19,7 +19,6 @@ final class ALockStep implements GuestStep {
     /** A compare-and-set alone, all to the other guest or all to the own one: what the locks consist of. */
     private static final List<String> VERBS = List.of("verb-0-20", "verb-100-20");
 
-    private static final Duration SILENCE = Duration.ofSeconds(80);
     private static final Duration BOUND = Duration.ofMinutes(3);
 
     @Override
@@ -60,7 +59,7 @@ final class ALockStep implements GuestStep {
         SHAPES.forEach(shape -> KINDS.forEach(kind -> arguments.add(kind + shape)));
         arguments.addAll(VERBS);
         Map<String, Double> operations = new LinkedHashMap<>();
-        int status = GuestJvm.start(List.of(), BENCH, arguments).await(SILENCE, BOUND, line -> {
+        int status = GuestJvm.start(List.of(), BENCH, arguments).await(BOUND, line -> {
             String[] words = line.split(" ", 4);
             if (words[0].equals("LOCKS")) {
                 operations.put(words[1], Double.parseDouble(words[2]));

@@ -24,7 +24,6 @@ final class ConnectStep implements GuestStep {
     /** Each queue pair takes tens of milliseconds there. */
     private static final String[] SMALL = {"--workers", "4", "--servers", "4"};
 
-    private static final Duration SILENCE = Duration.ofSeconds(80);
     private static final Duration BOUND = Duration.ofMinutes(5);
     private static final Pattern RESULT =
             Pattern.compile("\"name\" *: *\"(?<name>[a-z-]+)\".*?\"p50_ns\" *: *(?<nanos>\\d+)", Pattern.DOTALL);
@@ -84,7 +83,7 @@ final class ConnectStep implements GuestStep {
                 out.toString(),
                 "--only",
                 subjects));
-        int status = GuestJvm.start(FLAGS, FAST_START, BENCH, arguments).await(SILENCE, BOUND, line -> {});
+        int status = GuestJvm.start(FLAGS, FAST_START, BENCH, arguments).await(BOUND, line -> {});
         Guest.require(status == 0, "bench " + target + " of " + subjects + " ended with status " + status);
         Map<String, Double> micros = new LinkedHashMap<>();
         Matcher results = RESULT.matcher(Files.readString(out));

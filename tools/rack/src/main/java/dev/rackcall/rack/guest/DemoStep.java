@@ -1,9 +1,9 @@
 package dev.rackcall.rack.guest;
 
 import dev.rackcall.cp.meta.MetaServer;
+import dev.rackcall.samples.demo.RackSeat;
 import dev.rackcall.samples.demo.RackSeat.Machine;
 import dev.rackcall.samples.demo.RackSeat.Seen;
-import dev.rackcall.samples.demo.RackSeat;
 import dev.rackcall.samples.documents.DocumentStore;
 import dev.rackcall.verbs.Devices;
 import java.io.IOException;
@@ -40,7 +40,6 @@ final class DemoStep implements GuestStep {
     private static final int TRIES = 60;
     private static final int QUESTIONS = 3;
 
-    private static final Duration SILENCE = Duration.ofSeconds(80);
     private static final Duration BOUND = Duration.ofMinutes(2);
 
     @Override
@@ -167,7 +166,7 @@ final class DemoStep implements GuestStep {
                         host(guest),
                         "--timeout",
                         "60")
-                .await(SILENCE, BOUND, lines::add);
+                .await(BOUND, lines::add);
         return status == 0 ? lines : List.of("explain ended with status " + status);
     }
 

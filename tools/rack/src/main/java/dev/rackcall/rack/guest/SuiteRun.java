@@ -12,9 +12,6 @@ final class SuiteRun {
     static final String CLASSES = "dev.rackcall.rack.guest.SuiteMain";
 
     private static final Duration BOUND = Duration.ofMinutes(8);
-    /** Longer than any test may take. */
-    private static final Duration SILENCE = Duration.ofSeconds(80);
-
     private static final Pattern COUNTS = Pattern.compile(
             "(VERBS CONTRACT|SUITE) (?<verdict>OK|FAILED): (?<counts>\\d+ passed, \\d+ failed, (?<skipped>\\d+) skipped)");
 
@@ -34,7 +31,7 @@ final class SuiteRun {
     /** @throws IllegalStateException unless all of its tests are good */
     static Outcome of(String main, String... arguments) throws IOException, InterruptedException {
         SuiteRun run = new SuiteRun();
-        int status = GuestJvm.start(List.of(), main, List.of(arguments)).await(SILENCE, BOUND, run::listen);
+        int status = GuestJvm.start(List.of(), main, List.of(arguments)).await(BOUND, run::listen);
         Guest.require(
                 run.good && status == 0,
                 run.counts.isEmpty()

@@ -4,7 +4,6 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
 import dev.rackcall.rdma.RdmaSettings;
-import dev.rackcall.rdma.queue.QueueSettings;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.util.ArrayList;

@@ -17,7 +17,10 @@ import dev.rackcall.verbs.soft.queue.QueuePairCore;
 import dev.rackcall.verbs.soft.requester.Requester;
 import dev.rackcall.verbs.soft.responder.ReceiveSide;
 
-/** A queue pair: a {@link Requester} and a {@link ReceiveSide} with common state. Its monitor is that of {@link QueuePairCore}. */
+/**
+ * A queue pair: a {@link Requester} and a {@link ReceiveSide} with common state. Its monitor is that of
+ * {@link QueuePairCore}.
+ */
 final class SoftQueuePair implements QueuePair {
     private final SoftProtectionDomain domain;
     private final QueuePairCore core;
@@ -117,7 +120,7 @@ final class SoftQueuePair implements QueuePair {
 
     @Override
     public void toReset() {
-        // Before the responder forgets what it owes, and without a monitor, since it sends.
+        // Before the responder drops pending acknowledgements, and without a monitor, since it sends.
         domain.context().responders().acknowledgePending();
         synchronized (core) {
             core.become(QueuePairState.RESET);

@@ -7,8 +7,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The memory regions of one protection domain. Every access names a key and checks the region's domain, bounds and rights. An access returns false if the region does not allow it or
- * its memory is gone: the application closed the arena under the region, or the file behind it has no page there.
+ * The memory regions of one protection domain. Every access names a key and checks the region's domain, bounds and
+ * rights. An access returns false if the region does not allow it or its memory is gone: the application closed the
+ * arena under the region, or the file behind it has no page there.
  */
 public final class DomainMemory {
     private final DeviceMemory device;
@@ -39,7 +40,9 @@ public final class DomainMemory {
         device.insideAtomic();
     }
 
-    /** Whether the region with this key grants the right ({@link Access#bit}; 0 for local reading) to all of this range. */
+    /**
+     * Whether the region with this key grants the right ({@link Access#bit}; 0 for local reading) to all of this range.
+     */
     public boolean allows(int key, long address, long length, int right) {
         return allowing(key, address, length, right) != null;
     }
@@ -49,7 +52,10 @@ public final class DomainMemory {
         return region != null && region.allows(this, address, length, right) ? region : null;
     }
 
-    /** Copies bytes into the region. Rights are checked for each part of a message, since the region may have been closed meanwhile. */
+    /**
+     * Copies bytes into the region. Rights are checked for each part of a message, since the region may have been
+     * closed meanwhile.
+     */
     public boolean store(int key, long address, MemorySegment from, long at, long length, int right) {
         SoftMemoryRegion region = allowing(key, address, length, right);
         if (region == null || !region.enter()) {
@@ -81,7 +87,10 @@ public final class DomainMemory {
         }
     }
 
-    /** Compares the word at this address with {@code expected} and replaces it by {@code desired}; {@code old[0]} receives the previous value. */
+    /**
+     * Compares the word at this address with {@code expected} and replaces it by {@code desired}; {@code old[0]}
+     * receives the previous value.
+     */
     public boolean compareAndSwap(int key, long address, long expected, long desired, long[] old) {
         return atomic(key, address, false, expected, desired, old);
     }

@@ -52,7 +52,10 @@ public final class ScatterList {
         return true;
     }
 
-    /** Stores bytes at this offset of the whole; false if a region does not allow it. The caller has checked that they fit. */
+    /**
+     * Stores bytes at this offset of the whole; false if a region does not allow it. The caller has checked that they
+     * fit.
+     */
     public boolean store(DomainMemory memory, long offset, MemorySegment from, long at, int length) {
         return move(memory, offset, from, at, length, true);
     }

@@ -7,7 +7,10 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** Registered memory. Threads that access it enter and exit, so {@link #close} returns only when no thread touches the memory any more. */
+/**
+ * Registered memory. Threads that access it enter and exit, so {@link #close} returns only when no thread touches the
+ * memory any more.
+ */
 final class SoftMemoryRegion implements MemoryRegion {
     private static final int CLOSED = Integer.MIN_VALUE;
     private static final VarHandle USERS;
@@ -93,7 +96,8 @@ final class SoftMemoryRegion implements MemoryRegion {
     }
 
     /**
-     * Stores the last aligned word last and with release. A thread that polls that word with acquire then sees all other bytes.
+     * Stores the last aligned word last and with release. A thread that polls that word with acquire then sees all
+     * other bytes.
      *
      * @throws InternalError if a part of the range has no memory behind it, as do the other accesses
      */

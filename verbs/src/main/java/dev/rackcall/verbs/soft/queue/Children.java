@@ -4,7 +4,7 @@ import dev.rackcall.verbs.VerbsErrno;
 import dev.rackcall.verbs.VerbsException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Counts the objects made from a parent, which must be closed after them. */
+/** Counts the objects created from a parent, which must be closed after them. */
 public final class Children {
     private static final int CLOSED = Integer.MIN_VALUE;
 
@@ -18,7 +18,7 @@ public final class Children {
     public void add() {
         if (count.incrementAndGet() < 0) {
             count.decrementAndGet();
-            throw new VerbsException(what + " is closed", VerbsErrno.EINVAL, "make a new one");
+            throw new VerbsException(what + " is closed", VerbsErrno.EINVAL, "create a new one");
         }
     }
 
@@ -42,7 +42,7 @@ public final class Children {
                 throw new VerbsException(
                         "closing " + what + " with " + left + " objects left in it",
                         VerbsErrno.EBUSY,
-                        "close those first");
+                        "close them first");
             }
             if (count.compareAndSet(0, CLOSED)) {
                 return true;

@@ -5,7 +5,7 @@ import dev.rackcall.verbs.soft.memory.DeviceMemory;
 import dev.rackcall.verbs.soft.wire.Faults;
 import dev.rackcall.verbs.soft.wire.Links;
 
-/** What all objects of an open device share. */
+/** The state that all objects of an open device share. */
 public final class DeviceCore {
     private final String name;
     private final Links links;

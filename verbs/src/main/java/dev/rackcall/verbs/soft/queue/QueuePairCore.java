@@ -12,9 +12,9 @@ import dev.rackcall.verbs.ReadyToReceive;
 import dev.rackcall.verbs.soft.memory.DomainMemory;
 
 /**
- * What the requester and the responder of a queue pair share: its state, its attributes and its monitor. "The queue pair's monitor" is this
- * object's. Locks are taken in this order, and none while another thread's requests are sent: the queue pair's monitor, its responder's, then a
- * receive ring's or a completion queue's.
+ * The state that the requester and the responder of a queue pair share. "The queue pair's monitor" is this object's.
+ * Lock order: the queue pair's monitor, its responder's, then a receive ring's or a completion queue's. No lock is held
+ * while a link sends, since it also sends other queue pairs' requests.
  */
 public final class QueuePairCore {
     private final DeviceCore device;

@@ -20,7 +20,7 @@ public final class SoftCompletionQueue implements CompletionQueue {
     private final Completions ring;
     private final int capacity;
     private final int mask;
-    /** Both are written under the lock, and read without it so that polling an empty queue is cheap. */
+    /** Written under the lock, but read without it: polling an empty queue must be cheap. */
     private volatile long produced;
 
     private volatile long consumed;

@@ -11,8 +11,9 @@ import dev.rackcall.verbs.soft.wire.WireViolation;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Handles a responder's answers. Each answer also acknowledges all requests before it, since they are done in order. Answers to requests that are
- * not in flight belong to an earlier life of the queue pair and are ignored. Guarded by the queue pair's monitor.
+ * Handles a responder's answers. Each answer also acknowledges all requests before it, since they are done in order.
+ * Answers to requests that are not in flight belong to an earlier life of the queue pair and are ignored. Guarded by
+ * the queue pair's monitor.
  */
 final class AnswerReader {
     private final SendQueue queue;
@@ -119,8 +120,8 @@ final class AnswerReader {
     }
 
     /**
-     * Finishes the requests before this packet that need no answer of their own. Returns the packet's position; negative if it is not in
-     * flight.
+     * Finishes the requests before this packet that need no answer of their own. Returns the packet's position;
+     * negative if it is not in flight.
      */
     private long finishBefore(int packet) {
         long position = ring.position(packet);

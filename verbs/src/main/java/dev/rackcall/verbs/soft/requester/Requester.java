@@ -10,7 +10,10 @@ import dev.rackcall.verbs.soft.wire.SendBuffer;
 import dev.rackcall.verbs.soft.wire.WireViolation;
 import java.lang.foreign.MemorySegment;
 
-/** The sending half of a queue pair: takes send requests, sends them over links and completes them. Takes the queue pair's monitor around its {@link SendQueue}. */
+/**
+ * The sending half of a queue pair: takes send requests, sends them over links and completes them. Takes the queue
+ * pair's monitor around its {@link SendQueue}.
+ */
 public final class Requester extends Sender {
     private final QueuePairCore core;
     private final SoftCompletionQueue completions;
@@ -136,7 +139,7 @@ public final class Requester extends Sender {
     /**
      * Fails the queue pair if its peer has been silent for too long.
      *
-     * @param stood nanoseconds for which this device itself did nothing, which say nothing about its peer
+     * @param stood nanoseconds for which this device itself was stopped; they do not count as silence of the peer
      */
     public void expire(long now, long stood) {
         synchronized (core) {

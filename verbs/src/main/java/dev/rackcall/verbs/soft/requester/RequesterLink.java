@@ -5,8 +5,8 @@ import static dev.rackcall.verbs.soft.wire.FrameLayout.INT;
 import dev.rackcall.verbs.Gid;
 import dev.rackcall.verbs.soft.queue.DeviceCore;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
-import dev.rackcall.verbs.soft.wire.Hello;
 import dev.rackcall.verbs.soft.wire.Link;
+import dev.rackcall.verbs.soft.wire.LinkHello;
 import dev.rackcall.verbs.soft.wire.SendBuffer;
 import dev.rackcall.verbs.soft.wire.SoftGid;
 import dev.rackcall.verbs.soft.wire.WireViolation;
@@ -16,7 +16,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
-/** A link that this device made: requests leave on it, answers return. All queue pairs that talk to the target device share it. */
+/**
+ * A link that this device made: requests leave on it, answers return. All queue pairs that talk to the target device
+ * share it.
+ */
 public final class RequesterLink extends Link {
     private final DeviceCore device;
     private final Gid target;
@@ -44,17 +47,17 @@ public final class RequesterLink extends Link {
 
     @Override
     protected void established() {
-        send(Hello.write(device.gid(), target, Hello.Answer.ACCEPTED), false);
+        send(LinkHello.write(device.gid(), target, LinkHello.Answer.ACCEPTED), false);
     }
 
     @Override
     protected void hello(MemorySegment hello, long at) throws WireViolation {
-        Hello.check(hello, at);
-        Hello.Answer answer = Hello.answer(hello, at);
-        if (answer != Hello.Answer.ACCEPTED) {
+        LinkHello.check(hello, at);
+        LinkHello.Answer answer = LinkHello.answer(hello, at);
+        if (answer != LinkHello.Answer.ACCEPTED) {
             throw new WireViolation("turned away: " + answer);
         }
-        if (!Hello.source(hello, at).equals(target)) {
+        if (!LinkHello.source(hello, at).equals(target)) {
             throw new WireViolation("another device answers in its place");
         }
         becomeSendable();
@@ -96,7 +99,7 @@ public final class RequesterLink extends Link {
             switch (sender.transmit(this, out)) {
                 case IDLE -> {}
                 case FULL -> {
-                    // At the end of the row: the others come first now.
+                    // Back to the end of the row: other senders have their turn first.
                     activate(sender);
                     return;
                 }

@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
-/** The links that a device has made, by the device that they lead to. */
+/** The links that a device has made, by target device. */
 public final class RequesterLinks {
     private static final String PORT_DOWN = "the port is down";
 
@@ -22,7 +22,7 @@ public final class RequesterLinks {
 
     /**
      * @param senders finds a requester by its queue pair's number, or null
-     * @param ended is told of each link that ends
+     * @param ended is called for each link that ends
      */
     public RequesterLinks(
             DeviceCore device, Network network, IntFunction<? extends Sender> senders, Consumer<RequesterLink> ended) {
@@ -32,7 +32,7 @@ public final class RequesterLinks {
         this.ended = ended;
     }
 
-    /** Returns the link to that device; makes a new one if there is none or the last has ended. */
+    /** Returns the link to that device; connects a new one if there is none or the last has ended. */
     RequesterLink linkTo(Gid target) {
         RequesterLink present = links.get(target);
         if (present != null && !present.isEnded()) {

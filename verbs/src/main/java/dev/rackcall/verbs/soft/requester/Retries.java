@@ -5,7 +5,10 @@ import dev.rackcall.verbs.soft.wire.Refusal;
 
 /** How often and for how long a requester retries. Guarded by the queue pair's monitor. */
 final class Retries {
-    /** Pauses of the receiver-not-ready timer by code, in units of 10 us (InfiniBand specification, RNR NAK timer field). */
+    /**
+     * Pauses of the receiver-not-ready timer by code, in units of 10 us (InfiniBand specification, RNR NAK timer
+     * field).
+     */
     private static final int[] RNR_PAUSES = {
         65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096,
         6144, 8192, 12288, 16384, 24576, 32768, 49152

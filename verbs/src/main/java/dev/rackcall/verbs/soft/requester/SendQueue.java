@@ -206,7 +206,9 @@ final class SendQueue {
         waitingSince = System.nanoTime();
     }
 
-    /** Fails if the responder has been silent for too long; longer for requests that it acknowledges only at intervals. */
+    /**
+     * Fails if the responder has been silent for too long; longer for requests that it acknowledges only at intervals.
+     */
     void expire(long now, long stood) {
         waitingSince += stood;
         boolean awaited = core.type() == QueuePairType.DC_INITIATOR || ring.awaitsAnswer();
@@ -219,7 +221,7 @@ final class SendQueue {
     /** Sends everything unanswered again, after a pause. */
     void rewind() {
         ring.rewind();
-        // Checked again when its turn comes again.
+        // The request is checked again before it is sent again.
         localFailure = CompletionStatus.SUCCESS;
     }
 

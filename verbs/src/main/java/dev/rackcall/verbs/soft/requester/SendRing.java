@@ -5,9 +5,9 @@ import static dev.rackcall.verbs.soft.wire.FrameLayout.PACKET_MASK;
 import dev.rackcall.verbs.WorkRequest;
 
 /**
- * Posted send requests. Positions count them: {@code done <= next <= posted}. Requests between done and next are sent and not answered, those
- * between next and posted are not sent. A slot is free again when its request, or a later one, has produced a completion, so done may be ahead of
- * freed. Guarded by the queue pair's monitor.
+ * Posted send requests. Positions count them: {@code done <= next <= posted}. Requests between done and next are sent
+ * and not answered, those between next and posted are not sent. A slot is free again when its request, or a later one,
+ * has produced a completion, so done may be ahead of freed. Guarded by the queue pair's monitor.
  */
 final class SendRing {
     private final SendSlot[] slots;
@@ -29,7 +29,7 @@ final class SendRing {
         }
     }
 
-    /** Gives the next request to be posted this number. */
+    /** The next posted request gets this number. */
     void numberFrom(int packet) {
         firstPacket = packet - (int) posted;
     }
@@ -90,7 +90,7 @@ final class SendRing {
         return true;
     }
 
-    /** Makes everything unanswered unsent again. */
+    /** Marks all unanswered requests as unsent. */
     void rewind() {
         next = done;
         offset = 0;

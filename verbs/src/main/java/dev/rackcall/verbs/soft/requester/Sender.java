@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 
 /** A requester as its links see it. A link keeps a row of senders that have something to send over it. */
 public abstract class Sender {
-    /** What {@link #transmit} ended with. */
+    /** The result of {@link #transmit}. */
     enum Progress {
         /** Nothing more can be sent now; an answer, a timer or a post continues. */
         IDLE,
@@ -35,13 +35,16 @@ public abstract class Sender {
     /** Adds frames to the buffer while there are requests that may use this link. */
     abstract Progress transmit(RequesterLink link, SendBuffer out);
 
-    /** Sends what is unsent over the link that the next request uses. Never called with a monitor held. */
+    /** Sends unsent requests over the link that the next one uses. Never called with a monitor held. */
     abstract void pushUnsent();
 
     /** Whether this link carries the requests that wait for answers. */
     abstract boolean expectsAnswersOver(RequesterLink link);
 
-    /** Handles a responder's answer. Returns the nanoseconds after which to call {@link #resume}; negative if not at all. */
+    /**
+     * Handles a responder's answer. Returns the nanoseconds after which to call {@link #resume}; negative if not at
+     * all.
+     */
     abstract long answered(MemorySegment frame, long at, int length) throws WireViolation;
 
     /** The pause after a refusal is over. */

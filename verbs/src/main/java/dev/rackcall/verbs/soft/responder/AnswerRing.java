@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Answers that have not left yet, in order. The thread that reads the link fills the ring, the thread that sends empties it. A READ's data is
- * loaded from memory only when it leaves. While the ring is full, no requests are read.
+ * Answers that have not left yet, in order. The thread that reads the link fills the ring, the thread that sends
+ * empties it. A READ's data is loaded from memory only when it leaves. While the ring is full, no requests are read.
  */
 final class AnswerRing {
     private static final int CAPACITY = 1024;
@@ -43,7 +43,7 @@ final class AnswerRing {
     private final AtomicLong removed = new AtomicLong();
 
     /** Responders with done messages that are not acknowledged. Used by the thread that reads the link. */
-    private final List<Responder> owing = new ArrayList<>();
+    private final List<Responder> pending = new ArrayList<>();
 
     /** @param move sends pending answers */
     AnswerRing(DeviceCore device, Runnable move) {
@@ -58,14 +58,15 @@ final class AnswerRing {
         return added.get() - removed.get() == CAPACITY;
     }
 
-    void owes(Responder responder) {
-        owing.add(responder);
+    /** Remembers a responder for {@link #acknowledgePending}. */
+    void addPending(Responder responder) {
+        pending.add(responder);
     }
 
-    /** Acknowledges what is owed, as far as there is room. By the thread that reads the link. */
+    /** Acknowledges pending messages while there is room. By the thread that reads the link. */
     void acknowledgePending() {
-        while (!owing.isEmpty() && !isFull()) {
-            owing.removeLast().acknowledgePending(this);
+        while (!pending.isEmpty() && !isFull()) {
+            pending.removeLast().acknowledgePending(this);
         }
     }
 

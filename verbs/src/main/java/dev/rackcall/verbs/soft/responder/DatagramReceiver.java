@@ -10,8 +10,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Receives datagrams. A datagram without a receive request, with the wrong queue key, or that is too long is dropped. The first 40 bytes of the
- * receive request get a global routing header: the sender's GID at 8, the receiver's at 24.
+ * Receives datagrams. A datagram without a receive request, with the wrong queue key, or that is too long is dropped.
+ * The first 40 bytes of the receive request get a global routing header: the sender's GID at 8, the receiver's at 24.
  */
 final class DatagramReceiver {
     static final int HEADER_BYTES = 40;

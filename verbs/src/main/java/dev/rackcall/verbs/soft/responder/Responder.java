@@ -15,8 +15,8 @@ import dev.rackcall.verbs.soft.wire.Refusal;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Performs the requests of one reliable peer, in order. It checks every frame against the rights of the queue pair and the region before it
- * touches memory. Guarded by its own monitor.
+ * Performs the requests of one reliable peer, in order. It checks every frame against the rights of the queue pair and
+ * the region before it touches memory. Guarded by its own monitor.
  */
 final class Responder {
     private final QueuePairCore core;
@@ -33,10 +33,10 @@ final class Responder {
 
     private int readsUnderWay;
     /** Whether a message is done that the peer did not ask to have acknowledged. */
-    private boolean owes;
+    private boolean pending;
 
-    private int owedQueuePair;
-    private int owedPacket;
+    private int pendingQueuePair;
+    private int pendingPacket;
 
     Responder(QueuePairCore core, ReceiveSide side) {
         this.core = core;
@@ -59,7 +59,7 @@ final class Responder {
     }
 
     synchronized void drop() {
-        owes = false;
+        pending = false;
         receiving = false;
         offset = 0;
         skipping = false;
@@ -143,27 +143,27 @@ final class Responder {
                 !wasReceiving || side.complete(slot, CompletionStatus.SUCCESS, write, length, flags, immediate, 0);
         if ((flags & FrameLayout.WANTS_ANSWER) != 0) {
             answers.acknowledge(frame, at);
-            owes = false;
+            pending = false;
         } else {
-            owe(frame, at, answers);
+            acknowledgeLater(frame, at, answers);
         }
         return kept ? AsyncEvent.Type.UNKNOWN : AsyncEvent.Type.QP_FATAL;
     }
 
-    private void owe(MemorySegment frame, long at, AnswerRing answers) {
-        owedQueuePair = frame.get(INT, at + FrameLayout.SOURCE);
-        owedPacket = frame.get(INT, at + FrameLayout.PACKET);
-        if (!owes) {
-            owes = true;
-            answers.owes(this);
+    private void acknowledgeLater(MemorySegment frame, long at, AnswerRing answers) {
+        pendingQueuePair = frame.get(INT, at + FrameLayout.SOURCE);
+        pendingPacket = frame.get(INT, at + FrameLayout.PACKET);
+        if (!pending) {
+            pending = true;
+            answers.addPending(this);
         }
     }
 
     /** Acknowledges done messages unasked. Otherwise they would look undone to the peer if this side ended later. */
     synchronized void acknowledgePending(AnswerRing answers) {
-        if (owes) {
-            owes = false;
-            answers.acknowledge(owedQueuePair, owedPacket);
+        if (pending) {
+            pending = false;
+            answers.acknowledge(pendingQueuePair, pendingPacket);
         }
     }
 
@@ -233,7 +233,7 @@ final class Responder {
 
     private AsyncEvent.Type refuse(MemorySegment frame, long at, AnswerRing answers, Refusal refusal) {
         // A refusal, like any later answer, acknowledges all messages before it.
-        owes = false;
+        pending = false;
         answers.refuse(frame, at, refusal, 0);
         // A DC target continues to serve others; this initiator has to begin again.
         skipping = true;

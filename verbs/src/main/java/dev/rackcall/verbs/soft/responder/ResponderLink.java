@@ -10,8 +10,8 @@ import dev.rackcall.verbs.QueuePairType;
 import dev.rackcall.verbs.soft.queue.DeviceCore;
 import dev.rackcall.verbs.soft.queue.QueuePairCore;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
-import dev.rackcall.verbs.soft.wire.Hello;
 import dev.rackcall.verbs.soft.wire.Link;
+import dev.rackcall.verbs.soft.wire.LinkHello;
 import dev.rackcall.verbs.soft.wire.Refusal;
 import dev.rackcall.verbs.soft.wire.SendBuffer;
 import dev.rackcall.verbs.soft.wire.WireViolation;
@@ -32,7 +32,9 @@ public final class ResponderLink extends Link {
     /** Responders for the DC initiators of the peer, by target and initiator number. */
     private final Map<Long, Responder> conversations = new HashMap<>();
 
-    /** The conversation of the last frame. Most frames belong to the same one, and a lookup allocates a boxed number. */
+    /**
+     * The conversation of the last frame. Most frames belong to the same one, and a lookup allocates a boxed number.
+     */
     private long lastName;
 
     private Responder lastResponder;
@@ -54,15 +56,15 @@ public final class ResponderLink extends Link {
 
     @Override
     protected void hello(MemorySegment hello, long at) throws WireViolation {
-        peer = Hello.source(hello, at);
-        if (Hello.isOurs(hello, at)) {
-            Hello.Answer answer = links.judge(hello, at);
-            send(Hello.write(device.gid(), peer, answer), answer == Hello.Answer.ACCEPTED);
-            if (answer != Hello.Answer.ACCEPTED) {
+        peer = LinkHello.source(hello, at);
+        if (LinkHello.isOurs(hello, at)) {
+            LinkHello.Answer answer = links.judge(hello, at);
+            send(LinkHello.write(device.gid(), peer, answer), answer == LinkHello.Answer.ACCEPTED);
+            if (answer != LinkHello.Answer.ACCEPTED) {
                 throw new WireViolation("turned away: " + answer);
             }
         }
-        Hello.check(hello, at);
+        LinkHello.check(hello, at);
     }
 
     @Override
@@ -153,7 +155,7 @@ public final class ResponderLink extends Link {
 
     @Override
     protected void over() {
-        // Queue pairs are not told: as with hardware, they do not notice the end of their peer.
+        // Queue pairs are not notified: as with hardware, they do not notice the end of their peer.
         links.ended(this);
     }
 

@@ -2,7 +2,7 @@ package dev.rackcall.verbs.soft.responder;
 
 import dev.rackcall.verbs.soft.queue.DeviceCore;
 import dev.rackcall.verbs.soft.wire.FrameLayout;
-import dev.rackcall.verbs.soft.wire.Hello;
+import dev.rackcall.verbs.soft.wire.LinkHello;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.Set;
@@ -41,14 +41,14 @@ public final class ResponderLinks {
         return Optional.of(link);
     }
 
-    Hello.Answer judge(MemorySegment hello, long at) {
-        if (Hello.version(hello, at) != FrameLayout.VERSION) {
-            return Hello.Answer.OTHER_VERSION;
+    LinkHello.Answer judge(MemorySegment hello, long at) {
+        if (LinkHello.version(hello, at) != FrameLayout.VERSION) {
+            return LinkHello.Answer.OTHER_VERSION;
         }
-        if (!Hello.target(hello, at).equals(device.gid())) {
-            return Hello.Answer.OTHER_DEVICE;
+        if (!LinkHello.target(hello, at).equals(device.gid())) {
+            return LinkHello.Answer.OTHER_DEVICE;
         }
-        return links.size() > maxPeers ? Hello.Answer.TOO_MANY_PEERS : Hello.Answer.ACCEPTED;
+        return links.size() > maxPeers ? LinkHello.Answer.TOO_MANY_PEERS : LinkHello.Answer.ACCEPTED;
     }
 
     void ended(ResponderLink link) {

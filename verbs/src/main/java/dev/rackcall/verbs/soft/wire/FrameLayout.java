@@ -9,8 +9,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The bytes on the wire, little-endian. A link begins with a hello from each side. Then requests flow from the side that connected, responses
- * from the other.
+ * The bytes on the wire, little-endian. A link begins with a hello from each side. Then requests flow from the side
+ * that connected, responses from the other.
  *
  * <pre>
  * hello (64)         request (72)              response (32)
@@ -31,7 +31,8 @@ import java.nio.ByteOrder;
  *                    72 payload ...
  * </pre>
  *
- * A message longer than {@link #MAX_PAYLOAD} travels in several frames of one packet number. The link of a peer that breaks these rules is closed.
+ * A message longer than {@link #MAX_PAYLOAD} travels in several frames of one packet number. If a peer breaks these rules, its
+ * link is closed.
  */
 public final class FrameLayout {
     public static final ValueLayout.OfInt INT = JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The incoming half of a link. The thread that holds the lock reads and handles frames, so they are handled in order whether the event loop or a
- * polling thread reads.
+ * The incoming half of a link. The thread that holds the lock reads and handles frames, so they are handled in order
+ * whether the event loop or a polling thread reads.
  */
 public final class Incoming {
     private static final int READS_AT_A_TIME = 8;

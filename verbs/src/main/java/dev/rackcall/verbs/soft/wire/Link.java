@@ -11,10 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One TCP connection between two software devices. One thread at a time sends: a thread that posts, one that polls, or the event loop. If
- * another thread is already sending, it also sends the new request ({@link #move}). Without TLS that thread writes to the socket itself, so a
- * small request costs no thread switch; the event loop writes what the socket does not take. Incoming traffic is read under a lock by the event
- * loop or by a busily polling thread.
+ * One TCP connection between two software devices. One thread at a time sends: a thread that posts, one that polls, or
+ * the event loop. If another thread is already sending, it also sends the new request ({@link #move}). Without TLS that
+ * thread writes to the socket itself, so a small request costs no thread switch; the event loop writes what the socket
+ * does not take. Incoming traffic is read under a lock by the event loop or by a busily polling thread.
  */
 public abstract class Link {
     private static final Logger LOG = LoggerFactory.getLogger(Link.class);
@@ -191,8 +191,9 @@ public abstract class Link {
     }
 
     /**
-     * Ends the link after a violation by the peer, or because memory that a frame names is missing and no code that touched it caught the fault. In the second case it is unknown how much
-     * of the frame was done. Other links continue, and so does the thread, which may be an agent's thread for all its tenants.
+     * Ends the link after a violation by the peer, or because memory that a frame names is missing and no code that
+     * touched it caught the fault. In the second case it is unknown how much of the frame was done. Other links
+     * continue, and so does the thread, which may be an agent's thread for all its tenants.
      */
     void failed(Throwable cause) {
         fail(

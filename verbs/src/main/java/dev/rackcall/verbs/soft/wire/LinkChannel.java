@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A TCP connection that threads other than its event loop may read and write, as long as there is no TLS: a posting thread writes, a busily
- * polling thread reads. {@link Link} keeps the bytes in order; the socket itself is safe against a concurrent close.
+ * A TCP connection that threads other than its event loop may read and write, as long as there is no TLS: a posting
+ * thread writes, a busily polling thread reads. {@link Link} keeps the bytes in order; the socket itself is safe
+ * against a concurrent close.
  */
 final class LinkChannel extends NioSocketChannel {
     private static final Logger LOG = LoggerFactory.getLogger(LinkChannel.class);

@@ -6,8 +6,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 /**
- * The open links of a device, and which thread reads them. A thread that polls a completion queue busily reads the links itself, which spares
- * the event loop its wake-ups. If no thread has polled for a tick, the event loop reads again: one-sided requests never depend on the program.
+ * The open links of a device, and which thread reads them. A thread that polls a completion queue busily reads the
+ * links itself, which spares the event loop its wake-ups. If no thread has polled for a tick, the event loop reads
+ * again: one-sided requests never depend on the program.
  */
 public final class Links {
     private static final long TICK_NANOS = 2_000_000;

@@ -1,6 +1,8 @@
 package dev.rackcall.verbs.soft.wire;
 
-/** Decides whether the event loop reads a link: not while a thread polls busily, nor while the ring of answers is full. */
+/**
+ * Decides whether the event loop reads a link: not while a thread polls busily, nor while the ring of answers is full.
+ */
 public final class ReadInterest {
     private final Link link;
     private boolean polled;

@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 
 /**
- * A software device's GID contains its address: 0xfd726b00 (32 bits), TCP port (16), a random instance number (48), IPv4 address (32). The
- * instance number distinguishes devices that listen at the same address one after the other.
+ * A software device's GID contains its address: 0xfd726b00 (32 bits), TCP port (16), a random instance number (48),
+ * IPv4 address (32). The instance number distinguishes devices that listen at the same address one after the other.
  */
 public final class SoftGid {
     private static final int PREFIX = 0xFD726B00;

@@ -109,8 +109,9 @@ class SoftDeviceTest {
     }
 
     /**
-     * As a hole in a file of huge pages of which none is free, or a file that somebody cuts: a signal of the kernel's, in any process but one that is prepared. Code of the optimizing
-     * compiler hears of it late: the device's is, with {@code -Drackcall.test.compiler= -Drackcall.verbs.warm=200000}, as in {@code ./rackcall test --long}.
+     * As a hole in a file of huge pages of which none is free, or a file that somebody cuts: a signal of the kernel's,
+     * in any process but one that is prepared. Code of the optimizing compiler hears of it late: the device's is, with
+     * {@code -Drackcall.test.compiler= -Drackcall.verbs.warm=200000}, as in {@code ./rackcall test --long}.
      */
     @ParameterizedTest
     @EnumSource(
@@ -212,7 +213,10 @@ class SoftDeviceTest {
         }
     }
 
-    /** A whole process that stands still for longer than its patience, as on a machine that is paused: the answer has come long since, and nobody has read it. */
+    /**
+     * A whole process that stands still for longer than its patience, as on a machine that is paused: the answer has
+     * come long since, and nobody has read it.
+     */
     @Test
     void shouldNotTakeItsOwnStandstillForThePeersSilence() throws Exception {
         CompletionQueueSpec busy = CompletionQueueSpec.of(64).polledBusily();

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.rack.guest.Step;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
@@ -15,47 +14,9 @@ import java.util.zip.ZipFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class InitramfsTest {
+class GuestShareTest {
     @TempDir
     private Path folder;
-
-    @Test
-    void shouldWriteWhatTheKernelUnpacks() {
-        CpioArchive archive = new CpioArchive();
-        archive.folder("bin");
-        archive.file("bin/x", "abc".getBytes(StandardCharsets.UTF_8));
-        archive.link("bin/y", "x");
-        String text = new String(archive.finish(), StandardCharsets.ISO_8859_1);
-
-        // inode 2, a file for all to run, user, group, links 1, time, 3 bytes, no devices, a name of 6 with its 0, no
-        // sum
-        assertThat(text)
-                .contains("070701" + "00000002" + "000081ed" + "00000000" + "00000000" + "00000001" + "00000000"
-                        + "00000003" + "00000000" + "00000000" + "00000000" + "00000000" + "00000006" + "00000000"
-                        + "bin/x\0");
-        assertThat(text.length() % 4).isZero();
-        assertThat(text.indexOf("abc") % 4).isZero();
-        assertThat(text).contains("TRAILER!!!");
-    }
-
-    @Test
-    void shouldLoadTheModulesThatInitWants() throws IOException {
-        String init = new String(Initramfs.resource("init.sh"), StandardCharsets.UTF_8);
-        assertThat(init).contains("for module in " + String.join(" ", KernelImage.MODULES) + ";");
-    }
-
-    @Test
-    void shouldTellProgramsThatNeedLibraries() throws IOException {
-        byte[] alone = new byte[128];
-        alone[32] = 64;
-        alone[54] = 56;
-        alone[56] = 1;
-        alone[64] = 1;
-        assertThat(Initramfs.needsLibraries(alone)).isFalse();
-        assertThat(Initramfs.needsLibraries(
-                        Files.readAllBytes(Path.of(System.getProperty("java.home"), "bin", "java"))))
-                .isTrue();
-    }
 
     @Test
     void shouldTellEachGuestItsSteps() {

@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** An open device with one protection domain, and what is made in it; closed last first. Any thread may use it. */
-public final class OpenDevice implements AutoCloseable {
+public final class HostDevice implements AutoCloseable {
     /** 67 ms, thrice: who is silent for longer holds up all that share a queue pair with requests to it. */
     static final ReadyToSend PATIENCE =
             ReadyToSend.defaults().withRetries(14, 2).withRnrRetries(3);
@@ -39,7 +39,7 @@ public final class OpenDevice implements AutoCloseable {
     private final Deque<AutoCloseable> made = new ArrayDeque<>();
 
     /** @throws dev.rackcall.verbs.VerbsException if the device cannot be opened; ENETDOWN if its port is down */
-    public OpenDevice(Device device) {
+    public HostDevice(Device device) {
         context = keep(device.open());
         try {
             requireUp();

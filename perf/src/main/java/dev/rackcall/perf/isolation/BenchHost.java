@@ -3,7 +3,6 @@ package dev.rackcall.perf.isolation;
 import dev.rackcall.sandbox.os.HardwareKeys;
 import dev.rackcall.sandbox.os.UnsupportedFeatureException;
 import dev.rackcall.sandbox.os.Userfault;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,7 +11,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** What this host lacks for some subjects; empty if it has everything. */
-final class HostFeatures {
+final class BenchHost {
     /** For four connections and their scopes. */
     private static final long HUGE_PAGES_NEEDED = 40;
 
@@ -20,7 +19,7 @@ final class HostFeatures {
     /** The first Linux with mseal(2), major and minor, which a client needs to give up its memory. */
     private static final int[] WITH_MSEAL = {6, 10};
 
-    private HostFeatures() {}
+    private BenchHost() {}
 
     /** The host's reserved huge pages, used ones included: each process of a run asks while the others use some. */
     static Optional<String> missingHugePages() {

@@ -8,7 +8,7 @@ import io.netty.buffer.Unpooled;
 import java.lang.foreign.MemorySegment;
 
 /** The first message in each direction of a link. */
-public final class Hello {
+public final class LinkHello {
     /** The accepting device's answer. The ordinal travels. */
     public enum Answer {
         /** Requests may follow. */
@@ -23,7 +23,7 @@ public final class Hello {
         private static final Answer[] ALL = values();
     }
 
-    private Hello() {}
+    private LinkHello() {}
 
     public static ByteBuf write(Gid source, Gid target, Answer answer) {
         ByteBuf bytes = Unpooled.buffer(FrameLayout.HELLO_BYTES);

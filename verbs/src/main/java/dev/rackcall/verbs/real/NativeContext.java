@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 
 /** A struct ibv_context: its function pointers for posting and polling, and the number of objects in it. */
-final class OpenDevice {
+final class NativeContext {
     private static final int CLOSED = Integer.MIN_VALUE;
 
     final MemorySegment pollCq;
@@ -24,7 +24,7 @@ final class OpenDevice {
     /** Held while a pending event is read, and while objects are destroyed that events may be about. */
     private final Object reading = new Object();
 
-    OpenDevice(String name, long pointer) {
+    NativeContext(String name, long pointer) {
         this.name = name;
         this.pointer = pointer;
         MemorySegment context = MemorySegment.ofAddress(pointer).reinterpret(IbvContext.BYTES);
@@ -60,7 +60,10 @@ final class OpenDevice {
         children.decrementAndGet();
     }
 
-    /** Destroys an object that events may be about. The library drops those events, so no thread may be about to read one: it would wait for the next. */
+    /**
+     * Destroys an object. The library drops pending events about it. The lock keeps other threads from reading a
+     * dropped event, for which they would wait until the next.
+     */
     int destroy(IntSupplier verb) {
         synchronized (reading) {
             return verb.getAsInt();

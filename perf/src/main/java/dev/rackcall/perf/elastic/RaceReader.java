@@ -1,13 +1,12 @@
 package dev.rackcall.perf.elastic;
 
 import dev.rackcall.perf.harness.ClientSide;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.locks.LockSupport;
 
 /** Reads one server's {@link RaceTable} by one-sided READs. Confined to one thread. */
-abstract class TableReader {
+abstract class RaceReader {
     private static final int SECOND = RaceTable.BUCKET_BYTES;
     private static final int BLOCK = 2 * RaceTable.BUCKET_BYTES;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
@@ -21,7 +20,7 @@ abstract class TableReader {
     private int inFlight;
 
     /** @param landing where READs go */
-    TableReader(MemorySegment landing) {
+    RaceReader(MemorySegment landing) {
         this.landing = landing;
     }
 

@@ -13,19 +13,20 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /** One running guest. A thread of its own writes its console to a log and listens to it. */
-final class Guest implements AutoCloseable {
+final class RunningGuest implements AutoCloseable {
     private final GuestSpec spec;
     private final Process process;
     private final Path log;
     private final GuestStory story;
-    private final Progress progress;
+    private final Consumer<String> progress;
     private final long startedAt = System.nanoTime();
     private final Thread listener;
     private volatile boolean killed;
 
-    private Guest(GuestSpec spec, Process process, Path log, Progress progress) {
+    private RunningGuest(GuestSpec spec, Process process, Path log, Consumer<String> progress) {
         this.spec = spec;
         this.process = process;
         this.log = log;
@@ -35,12 +36,13 @@ final class Guest implements AutoCloseable {
         listener.setDaemon(true);
     }
 
-    static Guest start(GuestSpec spec, List<String> command, Path logs, Progress progress) throws IOException {
+    static RunningGuest start(GuestSpec spec, List<String> command, Path logs, Consumer<String> progress)
+            throws IOException {
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
                 .start();
-        Guest guest = new Guest(spec, process, logs.resolve(spec.name() + ".log"), progress);
+        RunningGuest guest = new RunningGuest(spec, process, logs.resolve(spec.name() + ".log"), progress);
         guest.listener.start();
         return guest;
     }
@@ -58,14 +60,14 @@ final class Guest implements AutoCloseable {
         } catch (IOException | UncheckedIOException e) {
             // The console of a process that is killed ends like this, too.
             if (!killed) {
-                progress.says("guest " + spec.name() + ": its console ended: " + e.getMessage());
+                progress.accept("guest " + spec.name() + ": its console ended: " + e.getMessage());
             }
         }
     }
 
     private synchronized void hear(Console what, double at) {
         story.tells(what, at);
-        progress.says("%6.1f s  %s: %s".formatted(at, spec.name(), what.line().substring("RACKCALL ".length())));
+        progress.accept("%6.1f s  %s: %s".formatted(at, spec.name(), what.line().substring("RACKCALL ".length())));
         if (what instanceof Console.Kill) {
             kill();
         }
@@ -80,15 +82,7 @@ final class Guest implements AutoCloseable {
         return process.isAlive();
     }
 
-    Path log() {
-        return log;
-    }
-
-    synchronized double upAfter() {
-        return story.upAfter();
-    }
-
-    synchronized List<StepResult> results(Set<Step> planned) {
+    synchronized List<Summary.StepResult> results(Set<Step> planned) {
         return story.results(planned);
     }
 

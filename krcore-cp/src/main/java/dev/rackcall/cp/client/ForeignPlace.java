@@ -1,0 +1,83 @@
+package dev.rackcall.cp.client;
+
+import dev.rackcall.cp.session.SessionLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A queue or port of the host's agent process: its place in the session's memory, where the agent writes completions. */
+abstract class ForeignPlace implements AutoCloseable {
+    protected final TenantSession session;
+    protected final SessionLayout layout;
+    protected final MemorySegment memory;
+    protected final int place;
+    /** Where the place lies in memory. */
+    protected final long at;
+
+    private final long base;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    /** Completions taken so far; written by the thread that takes them. */
+    private volatile long taken;
+
+    protected ForeignPlace(TenantSession session, int place) {
+        this.session = session;
+        this.place = place;
+        layout = session.layout();
+        memory = session.memory();
+        at = layout.place(place);
+        base = memory.get(ValueLayout.JAVA_LONG, at + SessionLayout.BASE);
+    }
+
+    protected final boolean isClosed() {
+        return closed.get();
+    }
+
+    /** Why it no longer works, if so; it is not closed. */
+    protected final Optional<String> problem() {
+        if (session.isDead()) {
+            return Optional.of(session.obituary());
+        }
+        return hasFailed() ? Optional.of(session.text(at)) : Optional.empty();
+    }
+
+    protected final boolean hasFailed() {
+        // Partner: SessionPlace.fail.
+        return (int) SessionLayout.INT.getAcquire(memory, at + SessionLayout.FAILED) != 0;
+    }
+
+    /** Completions taken so far. */
+    protected final long taken() {
+        return taken;
+    }
+
+    /** Completions that the agent has written so far. */
+    protected final long produced() {
+        return (long) SessionLayout.LONG.getAcquire(memory, at + SessionLayout.PRODUCED) - base;
+    }
+
+    /** Where the completion of this number lies; -1 if the agent has not written it yet. */
+    protected final long completion(long number) {
+        long entry = layout.completion(at, base + number);
+        // Partner: SessionPlace.publish.
+        return (long) SessionLayout.LONG.getAcquire(memory, entry) == base + number + 1 ? entry : -1;
+    }
+
+    /** All completions up to this number were taken. */
+    protected final void tookUpTo(long number) {
+        taken = number;
+    }
+
+    /** Ends it at the agent, too, without waiting. */
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            closing();
+            session.close(place);
+            session.left(this);
+        }
+    }
+
+    /** Runs once, before the agent is told. */
+    protected void closing() {}
+}
