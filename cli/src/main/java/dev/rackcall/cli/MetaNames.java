@@ -1,12 +1,12 @@
 package dev.rackcall.cli;
 
 import dev.rackcall.cp.ControlAddress;
-import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.meta.MetaDirectory;
 import dev.rackcall.directory.Directory;
-import dev.rackcall.directory.DirectoryException.Reason;
 import dev.rackcall.directory.DirectoryException;
+import dev.rackcall.directory.DirectoryException.Reason;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package dev.rackcall.rdma.queue;
 
-import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.client.AgentFolder;
 import dev.rackcall.cp.client.Patience;

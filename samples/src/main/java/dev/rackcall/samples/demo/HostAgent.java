@@ -1,8 +1,8 @@
 package dev.rackcall.samples.demo;
 
 import dev.rackcall.cp.ControlAddress;
-import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.ControlPlaneException;
+import dev.rackcall.cp.ControlPlaneException.Kind;
 import dev.rackcall.cp.HostId;
 import dev.rackcall.cp.Tenant;
 import dev.rackcall.cp.agent.Agent;

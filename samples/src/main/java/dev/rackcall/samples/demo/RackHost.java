@@ -1,7 +1,6 @@
 package dev.rackcall.samples.demo;
 
 import dev.rackcall.rdma.RdmaSettings;
-import dev.rackcall.rdma.queue.QueueSettings;
 import dev.rackcall.rpc.Route;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;

@@ -19,7 +19,9 @@ final class KeysStep implements GuestStep {
     @Override
     public String run(Guest guest) throws IOException, InterruptedException {
         SuiteRun.Outcome outcome = SuiteRun.of(
-                SuiteRun.CLASSES, "dev.rackcall.sandbox.ProtectionKeysTest", "dev.rackcall.rpc.isolation.ProtectedCallTest");
+                SuiteRun.CLASSES,
+                "dev.rackcall.sandbox.ProtectionKeysTest",
+                "dev.rackcall.rpc.isolation.ProtectedCallTest");
         return String.format(
                 Locale.ROOT,
                 "%s; entering and leaving, under emulation and so no figure of a processor's: %d ns with a key, %d ns where it must be had first",
