@@ -91,8 +91,8 @@ class ExplainCommandTest {
         }
         assertThat(out.toString())
                 .containsPattern("host-a-[0-9a-f-]+ on host-a")
-                .containsPattern("same process +used +the best way that works")
-                .containsPattern("software device over TCP +not needed +a better way works: same process")
+                .containsPattern("same process +used +the best route that works")
+                .containsPattern("software device over TCP +not needed +a better route works: same process")
                 .containsPattern("pool memory +no +its server serves no pool")
                 .containsPattern("RDMA +no +its server announces no RDMA device");
     }
@@ -164,14 +164,14 @@ class ExplainCommandTest {
         }
         assertThat(out.toString())
                 .containsPattern("virtual queues over RDMA +no +its server announces no RDMA device")
-                .containsPattern("virtual queues over TCP +used +the best way that works \\(vq://host-a:[0-9]+\\)")
+                .containsPattern("virtual queues over TCP +used +the best route that works \\(vq://host-a:[0-9]+\\)")
                 .containsPattern(
                         "software device over TCP +not needed +virtual queues work, which are there at once and share"
                                 + " queue pairs \\(rdma://127.0.0.1:[0-9]+\\)")
                 .containsPattern(
                         "virtual queues over TCP +no +this process takes no part in a control plane: no agent process"
                                 + " serves in /.* \\(vq://host-a:[0-9]+\\)")
-                .containsPattern("software device over TCP +used +the best way that works");
+                .containsPattern("software device over TCP +used +the best route that works");
     }
 
     @Test

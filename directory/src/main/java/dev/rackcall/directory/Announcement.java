@@ -3,15 +3,17 @@ package dev.rackcall.directory;
 import dev.rackcall.directory.DirectoryException.Reason;
 
 /**
- * An endpoint that a directory names until this is closed. If the lease is lost, the endpoint is announced again as soon as there is a new
- * one: whoever runs still serves. Thread-safe.
+ * The announcement of an endpoint, until it is closed. If the lease is lost, the endpoint is announced again under the
+ * next lease, because its server still runs. Thread-safe.
  */
 public final class Announcement extends Leases.Bound implements AutoCloseable {
     private final Directory directory;
     private final DirectoryStore store;
     private final ChannelName channel;
     private Endpoint endpoint;
-    /** Written with the monitor, as what follows; read without, so that nobody waits for the store who only asks. */
+    /**
+     * Written with the monitor held, like the next field; read without it, so that a query does not wait for the store.
+     */
     private volatile boolean standing = true;
 
     private volatile boolean closed;
@@ -24,10 +26,11 @@ public final class Announcement extends Leases.Bound implements AutoCloseable {
     }
 
     /**
-     * Says how the endpoint is reached, or how busy it is, from now on. While there is no lease this is remembered and told later.
+     * Changes how the endpoint is reached, or its load. Without a lease the change is remembered and announced with the
+     * next lease.
      *
-     * @throws DirectoryException {@code INVALID} if it is another endpoint; {@code UNAVAILABLE} if the store did not answer: it may have
-     *     been told
+     * @throws DirectoryException {@code INVALID} if it is another endpoint; {@code UNAVAILABLE} if the store did
+     *     not answer: the change may have taken effect
      */
     public synchronized void update(Endpoint now) {
         if (!now.id().equals(endpoint.id()) || now.fingerprint() != endpoint.fingerprint()) {
@@ -51,7 +54,7 @@ public final class Announcement extends Leases.Bound implements AutoCloseable {
         return endpoint;
     }
 
-    /** Whether the directory names the endpoint now, as far as this process knows. Waits for nobody. */
+    /** Whether the directory names the endpoint now, as far as this process knows. Never waits. */
     public boolean isStanding() {
         return standing && !closed;
     }
@@ -71,7 +74,7 @@ public final class Announcement extends Leases.Bound implements AutoCloseable {
         if (closed || standing) {
             return true;
         }
-        // An entry of the old lease may stand for a moment longer.
+        // The entry of the old lease may exist for a moment longer.
         standing = store.create(path(), Records.bytes(endpoint));
         return standing;
     }
@@ -83,7 +86,8 @@ public final class Announcement extends Leases.Bound implements AutoCloseable {
     /**
      * Withdraws the endpoint. Idempotent.
      *
-     * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer: the endpoint is withdrawn as soon as it does, or with the lease
+     * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer: the endpoint is withdrawn when it
+     *     answers, or when the lease ends
      */
     @Override
     public void close() {

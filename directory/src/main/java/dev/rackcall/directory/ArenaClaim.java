@@ -8,8 +8,8 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * Arena ids that nobody else in the cluster has until this is closed or the lease is lost. A claim that is lost stays lost: somebody else may
- * have the ids by then, so the arenas have to be given up and made anew under other ids. Thread-safe.
+ * Arena ids that only this member owns, until the claim is closed or the lease is lost. A lost claim stays lost:
+ * another member may own the ids by then, so the arenas must be made anew under other ids. Thread-safe.
  */
 public final class ArenaClaim extends Leases.Bound implements AutoCloseable {
     private final Directory directory;
@@ -28,7 +28,7 @@ public final class ArenaClaim extends Leases.Bound implements AutoCloseable {
     /**
      * The ids, from 1 to 65,535.
      *
-     * @throws DirectoryException {@code LEASE_LOST} if they are no longer this process's
+     * @throws DirectoryException {@code LEASE_LOST} if this process no longer owns them
      */
     public List<Integer> ids() {
         if (!held) {
@@ -65,9 +65,10 @@ public final class ArenaClaim extends Leases.Bound implements AutoCloseable {
     }
 
     /**
-     * Gives the ids back. Idempotent.
+     * Returns the ids. Idempotent.
      *
-     * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer: what it was not told of stays claimed until the lease ends
+     * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer: ids that it was not told about
+     *     stay claimed until the lease ends
      */
     @Override
     public void close() {
@@ -79,18 +80,18 @@ public final class ArenaClaim extends Leases.Bound implements AutoCloseable {
     }
 
     /**
-     * Takes as many, or none.
+     * Enters free ids as a member's: {@code count} of them, or none.
      *
-     * @param all ids that there are
-     * @throws DirectoryException {@code EXHAUSTED} if not so many are free
+     * @param all how many ids exist
+     * @throws DirectoryException {@code EXHAUSTED} if fewer are free
      */
     static List<Integer> claimIds(DirectoryStore store, String member, int count, int all) {
         Set<String> taken = new HashSet<>(store.children(EntryPaths.ARENAS));
-        // From anywhere on, so that an id that has just become free is seldom the next one taken.
+        // Starts at a random id, so that an id that was just freed is rarely reused at once.
         int first = new Random().nextInt(all);
         Set<Integer> ids = new LinkedHashSet<>();
         try {
-            // What looks taken is tried in the end, too: it may have become free.
+            // Ids that look taken are tried last: they may have become free.
             for (boolean wantTaken : new boolean[] {false, true}) {
                 for (int i = 0; i < all && ids.size() < count; i++) {
                     int id = 1 + (first + i) % all;

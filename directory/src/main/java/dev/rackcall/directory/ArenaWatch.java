@@ -1,6 +1,6 @@
 package dev.rackcall.directory;
 
-/** Waits for the end of an arena's owner, until it is closed. Thread-safe. */
+/** Reports the end of an arena's owner, until it is closed. Thread-safe. */
 public final class ArenaWatch implements AutoCloseable {
     private final Directory directory;
     private final Runnable whenGone;
@@ -17,7 +17,7 @@ public final class ArenaWatch implements AutoCloseable {
         });
     }
 
-    /** Directory's thread. */
+    /** Runs on the directory's thread. */
     private void gone() {
         if (!told) {
             told = true;

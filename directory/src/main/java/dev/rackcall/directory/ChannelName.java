@@ -4,7 +4,8 @@ import dev.rackcall.directory.DirectoryException.Reason;
 import java.util.regex.Pattern;
 
 /**
- * The hierarchical name of a channel, as {@code /shop/cart}. A channel and channels below its name have nothing to do with each other.
+ * The hierarchical name of a channel, such as {@code /shop/cart}. A channel is independent of the channels below its
+ * name.
  *
  * @param text segments of letters, digits and {@code . _ -}, each after a slash; 80 characters at most
  */

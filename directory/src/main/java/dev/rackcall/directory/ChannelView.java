@@ -9,8 +9,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /**
- * The endpoints of a channel as this process knows them, kept up to date until it is closed. To ask for them is to read a field, so it may stand on
- * a call's path. Thread-safe.
+ * The endpoints of a channel as this process knows them, kept up to date until the view is closed. {@link #endpoints}
+ * reads a field, so calls may use it. Thread-safe.
  */
 public final class ChannelView implements AutoCloseable {
     private final Directory directory;
@@ -23,7 +23,7 @@ public final class ChannelView implements AutoCloseable {
     ChannelView(Directory directory, DirectoryStore store, ChannelName channel) {
         this.directory = directory;
         this.channel = channel;
-        // The store's thread only parses; listeners are called by the directory's, which may wait for them.
+        // The store's thread only parses; the directory's thread calls listeners, which may wait for it.
         this.following = store.follow(EntryPaths.endpoints(channel), this::entriesChanged);
     }
 
@@ -31,12 +31,12 @@ public final class ChannelView implements AutoCloseable {
         return channel;
     }
 
-    /** All endpoints by id; unmodifiable. Never waits. What was known last while the directory's store cannot be reached. */
+    /** All endpoints by id; unmodifiable. Never waits. While the store cannot be reached, the last known endpoints. */
     public List<Endpoint> endpoints() {
         return endpoints;
     }
 
-    /** False while the store cannot be reached: endpoints may have come or gone. */
+    /** False while the store cannot be reached: the endpoints may be out of date. */
     public boolean isCurrent() {
         return following.isCurrent();
     }
@@ -44,7 +44,7 @@ public final class ChannelView implements AutoCloseable {
     /**
      * Waits until there is an endpoint.
      *
-     * @return all of them; none if the time is up
+     * @return all endpoints; none if the time is up
      * @throws InterruptedException if the thread is interrupted
      */
     public synchronized List<Endpoint> await(Duration atMost) throws InterruptedException {
@@ -54,15 +54,15 @@ public final class ChannelView implements AutoCloseable {
             if (left <= 0) {
                 break;
             }
-            // Rounded up, since to wait for 0 ms is to wait for ever.
+            // Rounded up, because wait(0) has no time limit.
             wait(left / 1_000_000 + 1);
         }
         return endpoints;
     }
 
     /**
-     * Adds a listener. It is called by the directory's thread for every later change, and for the endpoints that are known now as
-     * added. What it throws is logged.
+     * Adds a listener. The directory's thread calls it for every later change, and once with the current endpoints as
+     * added. Its exceptions are logged.
      */
     public void listen(Consumer<ChannelChange> listener) {
         directory.execute(() -> {
@@ -82,7 +82,7 @@ public final class ChannelView implements AutoCloseable {
         directory.execute(() -> become(now));
     }
 
-    /** Directory's thread. */
+    /** Runs on the directory's thread. */
     private void become(SortedMap<String, Endpoint> now) {
         SortedMap<String, Endpoint> before = known;
         if (now.equals(before)) {
@@ -114,7 +114,7 @@ public final class ChannelView implements AutoCloseable {
         listeners.forEach(listener -> directory.tell(listener, change));
     }
 
-    /** Ends the following; {@link #endpoints} stays what it is. Idempotent. */
+    /** Stops following; {@link #endpoints} keeps its last value. Idempotent. */
     @Override
     public void close() {
         following.close();

@@ -11,11 +11,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * One process's membership in a directory. What it announces and claims lives as long as its lease, which ends when the process dies, when it cannot be
- * reached for longer than the lease's time, or at {@link #close}. Leases are counted by the directory's store alone, so the members' clocks may
- * differ.
+ * One process's membership in a directory. Its announcements and claims last as long as its lease. The lease ends at
+ * {@link #close}, when the process dies, or when the store has not heard of it for the lease's time. Only the store
+ * counts leases, so the members' clocks may differ.
  *
- * <p>Thread-safe. Listeners are called by one thread of the directory's; nothing of a call's path needs the store.
+ * <p>Thread-safe. One thread of the directory calls all listeners. Calls never need the store.
  */
 public final class Directory implements AutoCloseable {
     private final DirectoryStore store;
@@ -33,8 +33,8 @@ public final class Directory implements AutoCloseable {
     }
 
     /**
-     * As {@link #open(URI, DirectoryOptions)} with the options that the address names, as in {@code zk://host:2181/folder?lease=30s&timeout=2s}, and
-     * otherwise {@link DirectoryOptions#DEFAULT}.
+     * As {@link #open(URI, DirectoryOptions)}, with the options that the address contains, as in {@code
+     * zk://host:2181/folder?lease=30s&timeout=2s}, and otherwise {@link DirectoryOptions#DEFAULT}.
      */
     public static Directory open(URI address) {
         return open(DirectoryOptions.withoutOptions(address), DirectoryOptions.of(address));
@@ -43,9 +43,10 @@ public final class Directory implements AutoCloseable {
     /**
      * Becomes a member.
      *
-     * @param address {@code file:///a/directory} for the processes of one host, which needs no server; {@code zk://host:port,host:port} for
-     *     a cluster, with the module {@code directory-zookeeper}; without options of its own
-     * @throws DirectoryException {@code INVALID} if nobody understands the address, {@code UNAVAILABLE} if nothing answers there in time
+     * @param address {@code file:///a/directory} for the processes of one host, without a server; {@code
+     *     zk://host:port,host:port} for a cluster, with the module {@code directory-zookeeper}; without options
+     * @throws DirectoryException {@code INVALID} if no store knows the address's scheme, {@code UNAVAILABLE} if the
+     *     store does not answer in time
      */
     public static Directory open(URI address, DirectoryOptions options) {
         if (address.getRawQuery() != null) {
@@ -64,19 +65,20 @@ public final class Directory implements AutoCloseable {
         }
         throw new DirectoryException(
                 Reason.INVALID,
-                "nobody here understands the directory address " + address + "; known are " + schemes
+                "no store here understands the directory address " + address + "; known are " + schemes
                         + " (zk: needs the module directory-zookeeper)");
     }
 
-    /** Becomes a member of the directory that is kept there; its close closes the store. */
+    /** Becomes a member of the directory in this store; {@link #close} closes the store. */
     static Directory over(DirectoryStore store) {
         return new Directory(store, Long.toHexString(new Random().nextLong() | Long.MIN_VALUE));
     }
 
     /**
-     * Names an endpoint of a channel, until the announcement is closed.
+     * Announces an endpoint of a channel, until the announcement is closed.
      *
-     * @throws DirectoryException {@code CONFLICT} if the channel has an endpoint of this id, or one whose interface differs
+     * @throws DirectoryException {@code CONFLICT} if the channel has an endpoint of this id, or one whose interface
+     *     differs
      */
     public Announcement announce(ChannelName channel, Endpoint endpoint) {
         requireOpen();
@@ -87,7 +89,7 @@ public final class Directory implements AutoCloseable {
                     "the channel " + channel + " has an endpoint " + endpoint.id() + " already" + told(path)
                             + "; give each endpoint an id of its own");
         }
-        // Looked at afterwards: of two that announce at the same moment, at least one sees the other.
+        // Checked afterwards: of two servers that announce at the same moment, at least one sees the other.
         for (String id : store.children(EntryPaths.endpoints(channel))) {
             read(EntryPaths.endpoint(channel, id), Endpoint.class)
                     .filter(other -> other.fingerprint() != endpoint.fingerprint())
@@ -134,7 +136,7 @@ public final class Directory implements AutoCloseable {
         }
     }
 
-    /** The endpoints of a channel now, by id. Asks the store; who needs them more than once follows the channel. */
+    /** The endpoints of a channel now, by id. Asks the store; to look repeatedly, follow the channel. */
     public List<Endpoint> endpoints(ChannelName channel) {
         requireOpen();
         List<Endpoint> found = new ArrayList<>();
@@ -145,10 +147,11 @@ public final class Directory implements AutoCloseable {
     }
 
     /**
-     * Claims arena ids that nobody else in the cluster has.
+     * Claims arena ids that no other member owns.
      *
-     * @param whenLost called by the directory's thread if the lease is lost before the claim is closed; must not block
-     * @throws DirectoryException {@code EXHAUSTED} if not so many are free
+     * @param whenLost called by the directory's thread if the lease is lost before the claim is closed; must not
+     *     block
+     * @throws DirectoryException {@code EXHAUSTED} if fewer are free
      */
     public ArenaClaim claimArenas(int count, Runnable whenLost) {
         requireOpen();
@@ -157,8 +160,8 @@ public final class Directory implements AutoCloseable {
     }
 
     /**
-     * Tells when an arena no longer belongs to anybody, because it was given back or its owner's lease has ended: whoever has it mapped should let go.
-     * An arena that belongs to nobody now is told at once.
+     * Reports when an arena has no owner any more: its id was returned, or its owner's lease has ended. Processes that
+     * map it should then unmap it. An arena without an owner is reported at once.
      *
      * @param whenGone called once, by the directory's thread
      */
@@ -170,7 +173,7 @@ public final class Directory implements AutoCloseable {
     /**
      * Counts memory that this process maps against its quota.
      *
-     * @throws DirectoryException {@code QUOTA_EXCEEDED} if that would be more than {@link Limits#memoryPerMember}
+     * @throws DirectoryException {@code QUOTA_EXCEEDED} if the total would exceed {@link Limits#memoryPerMember}
      */
     public MemoryClaim claimMemory(long bytes) {
         requireOpen();
@@ -205,7 +208,7 @@ public final class Directory implements AutoCloseable {
         return store.get(path).flatMap(bytes -> Records.read(bytes, type, path));
     }
 
-    /** Sets what holds for all members from now on; what they have beyond it stays theirs. */
+    /** Sets the limits of all members. Members keep what already exceeds them. */
     public void setLimits(Limits limits) {
         requireOpen();
         store.put(EntryPaths.LIMITS, Records.bytes(limits));
@@ -231,13 +234,13 @@ public final class Directory implements AutoCloseable {
         leases.execute(task);
     }
 
-    /** Calls a listener. What it throws concerns nobody else. */
+    /** Calls a listener and logs its exceptions. */
     <T> void tell(Consumer<T> listener, T what) {
         Leases.tell(listener, what);
     }
 
     /**
-     * Removes an entry. If the store does not answer, it is removed as soon as that does, or goes with the lease.
+     * Removes an entry. If the store does not answer, the entry is removed when it does, or with the lease.
      *
      * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer
      */
@@ -250,7 +253,7 @@ public final class Directory implements AutoCloseable {
         } catch (DirectoryException e) {
             if (e.reason() == Reason.UNAVAILABLE) {
                 leases.later("the withdrawal of " + path, () -> {
-                    // It may have been removed, unheard, and made again meanwhile.
+                    // The first attempt may have removed it without an answer, and it may exist again.
                     if (!closed && !leases.keep(path)) {
                         store.remove(path);
                     }
@@ -267,14 +270,14 @@ public final class Directory implements AutoCloseable {
         }
     }
 
-    /** Does what the store's own close does for all. */
+    /** Runs a task that the store's close makes unnecessary. */
     void unlessClosed(Runnable task) {
         if (!closed) {
             task.run();
         }
     }
 
-    /** Withdraws and gives back everything, ends the lease. Idempotent. */
+    /** Withdraws all announcements, releases all claims and ends the lease. Idempotent. */
     @Override
     public void close() {
         if (!closed) {

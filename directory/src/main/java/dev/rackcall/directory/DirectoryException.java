@@ -1,6 +1,6 @@
 package dev.rackcall.directory;
 
-/** What a directory could not do. The message names what was asked for, the values, and what to do next. */
+/** A failed operation of a directory. The message names the operation, its values, and the next step. */
 public final class DirectoryException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -8,15 +8,15 @@ public final class DirectoryException extends RuntimeException {
     public enum Reason {
         /** A name, an address or a value is malformed. */
         INVALID,
-        /** The store cannot be reached, or did not answer in time. It may have done what it was asked for. */
+        /** The store cannot be reached, or did not answer in time. The operation may have taken effect. */
         UNAVAILABLE,
-        /** The lease that it belonged to has ended. */
+        /** Its lease has ended. */
         LEASE_LOST,
-        /** Somebody else has announced the same in another way. */
+        /** Another member has announced the same id, or the same channel with another interface. */
         CONFLICT,
         /** More memory than a member may have. */
         QUOTA_EXCEEDED,
-        /** Not so many arena ids are free. */
+        /** Fewer arena ids are free than were requested. */
         EXHAUSTED,
         /** The directory has been closed. */
         CLOSED

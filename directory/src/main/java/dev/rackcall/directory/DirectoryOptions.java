@@ -10,13 +10,13 @@ import java.util.regex.Pattern;
 /**
  * How a process takes part in a directory.
  *
- * @param lease how long a member that cannot be reached keeps what it has announced and claimed. A directory of one host needs no such
- *     time: there the kernel tells who has died
- * @param timeout the most that any operation may take
+ * @param lease how long an unreachable member keeps its announcements and claims. A directory of one host does not
+ *     use it, because the kernel reports which processes have died
+ * @param timeout the time limit of every operation
  */
 public record DirectoryOptions(Duration lease, Duration timeout) {
     private static final Pattern OPTION = Pattern.compile("(lease|timeout)=(\\d{1,9})(ms|s)");
-    /** Before {@link #DEFAULT}, which is checked against it. */
+    /** Declared before {@link #DEFAULT}, whose constructor reads it. */
     private static final Duration LEAST_LEASE = Duration.ofSeconds(1);
 
     /** A lease of 10 s, 5 s for an operation. */

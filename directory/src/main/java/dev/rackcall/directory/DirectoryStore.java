@@ -5,20 +5,22 @@ import java.util.Optional;
 import java.util.SortedMap;
 
 /**
- * A tree of small entries that the members of a directory share; one instance is one member's session. Paths are segments, each after a
- * slash, of letters, digits and {@code . _ - @}; no segment is {@code .} or {@code ..}.
+ * A tree of small entries that the members of a directory share; one instance is one member's session. A path is a
+ * sequence of segments, each after a slash, of letters, digits and {@code . _ - @}; no segment is {@code .} or {@code
+ * ..}.
  *
- * <p>An entry is <em>mine</em> if it is bound to this session's lease: the store removes it when the lease ends, whatever became of this
- * process. A lease that is lost does not come back; a store then begins a new one by itself as soon as it can and says so.
+ * <p>An entry is <em>mine</em> if it is bound to this session's lease: the store removes it when the lease ends, also
+ * after this process has died. A lost lease does not return. The store begins a new one as soon as it can, and calls
+ * the lease's listener.
  *
- * <p>All methods are thread-safe and end within the time limit that the store was opened with; what cannot be done by then is
- * {@link dev.rackcall.directory.DirectoryException} with {@code UNAVAILABLE}.
+ * <p>All methods are thread-safe and end within the store's time limit; after that they throw {@link
+ * dev.rackcall.directory.DirectoryException} with {@code UNAVAILABLE}.
  */
 public interface DirectoryStore extends AutoCloseable {
-    /** The most that an entry may hold. */
+    /** Maximum size of an entry. */
     int MAX_VALUE_BYTES = 64 * 1024;
 
-    /** Told of one folder's entries; called by a thread of the store, in order, never by two threads at a time. Must not block. */
+    /** Receives one folder's entries. A thread of the store calls it, in order, never concurrently. Must not block. */
     @FunctionalInterface
     interface Follower {
         /**
@@ -27,18 +29,18 @@ public interface DirectoryStore extends AutoCloseable {
         void changed(SortedMap<String, byte[]> entries);
     }
 
-    /** Told of this session's lease; called by a thread of the store. Must not block. */
+    /** Receives the changes of this session's lease. A thread of the store calls it. Must not block. */
     interface LeaseListener {
-        /** The lease has ended: everything that was mine is gone or will be at once. */
+        /** The lease has ended: all entries that were mine are removed, or will be at once. */
         void lost();
 
-        /** There is a new lease. Nothing is bound to it yet. */
+        /** There is a new lease, with no entries yet. */
         void renewed();
     }
 
-    /** Ends what a call of {@link #follow} began. Idempotent. */
+    /** Ends a {@link #follow}. Idempotent. */
     interface Following extends AutoCloseable {
-        /** False while the store cannot be reached: the entries told last may be out of date. */
+        /** False while the store cannot be reached: the last reported entries may be out of date. */
         boolean isCurrent();
 
         @Override
@@ -48,22 +50,22 @@ public interface DirectoryStore extends AutoCloseable {
     /**
      * Makes an entry that is mine.
      *
-     * @return false if there is an entry already
+     * @return false if the entry exists
      * @throws dev.rackcall.directory.DirectoryException {@code LEASE_LOST} while there is no lease
      */
     boolean create(String path, byte[] value);
 
     /**
-     * Gives an entry that is mine another value.
+     * Changes the value of an entry that is mine.
      *
-     * @return false if it is not mine, or no longer there
+     * @return false if it is not mine, or does not exist
      */
     boolean replace(String path, byte[] value);
 
     /** Removes an entry if it is mine; otherwise does nothing. */
     void remove(String path);
 
-    /** Makes an entry, or gives it another value, that is bound to no lease. */
+    /** Makes an entry that is bound to no lease, or changes its value. */
     void put(String path, byte[] value);
 
     Optional<byte[]> get(String path);
@@ -71,16 +73,19 @@ public interface DirectoryStore extends AutoCloseable {
     /** The last segments of all folders and entries directly below a folder, sorted; none if there is no such folder. */
     List<String> children(String folder);
 
-    /** Tells of the entries directly below a folder: soon for the first time, then after every change. The folder need not exist. */
+    /**
+     * Reports the entries directly below a folder: soon for the first time, then after every change. The folder need
+     * not exist.
+     */
     Following follow(String folder, Follower follower);
 
     /** Whether the lease is held, as far as this process knows. */
     boolean isLeaseHeld();
 
-    /** Called when the lease ends and when there is a new one. To be said once, before anything is made. */
+    /** Sets the listener of the lease. Called once, before any entry is made. */
     void onLease(LeaseListener listener);
 
-    /** Removes all that is mine and ends the lease. Idempotent. */
+    /** Removes all entries that are mine and ends the lease. Idempotent. */
     @Override
     void close();
 }

@@ -11,15 +11,17 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * One server of a channel, and how it can be reached. Immutable.
+ * One server of a channel, and how clients reach it. Immutable.
  *
- * @param id unique among the endpoints of its channel; the same across restarts only if a server wants that
- * @param host where it runs; two endpoints of one host name it alike
- * @param fingerprint of the service's interface; all endpoints of a channel have the same
- * @param pools names of the pools that it can map: who maps one of them, too, can reach it by memory
- * @param rdma addresses at which an RDMA device answers, in the server's order of preference: {@code rdma://}, with a queue pair for each connection, and {@code vq://}, over virtual queues
+ * @param id unique among the endpoints of its channel; constant across restarts only if a server wants that
+ * @param host where it runs; endpoints of one host use the same name
+ * @param fingerprint of the service's interface; the same for all endpoints of a channel
+ * @param pools names of the pools that it maps; a client that maps one of them can use memory
+ * @param rdma addresses of an RDMA device in the server's order of preference: {@code rdma://}, with a queue pair
+ *     for each connection, and {@code vq://}, over virtual queues
  * @param tcp the same of the software device over TCP: {@code soft://} and {@code vq://}
- * @param load how busy it is, as it said last: a number that is the larger the busier; servers tell how many calls were under way there, on average of the last seconds
+ * @param load its last reported load, larger if it is busier: servers report their calls in flight, averaged over
+ *     the last seconds
  */
 public record Endpoint(
         String id, String host, long fingerprint, Set<String> pools, List<URI> rdma, List<URI> tcp, int load) {
@@ -27,7 +29,7 @@ public record Endpoint(
     private static final int MAX_ADDRESSES = 64;
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}");
 
-    /** Checks what a peer can have written as well as what a caller has. */
+    /** Checks values from peers as well as from callers. */
     public Endpoint {
         require(
                 Stream.of(id, host, pools, rdma, tcp).allMatch(Objects::nonNull)
@@ -59,12 +61,12 @@ public record Endpoint(
         }
     }
 
-    /** An endpoint that nobody can reach yet. */
+    /** An endpoint without pools and addresses. */
     public static Endpoint of(String id, String host, long fingerprint) {
         return new Endpoint(id, host, fingerprint, Set.of(), List.of(), List.of(), 0);
     }
 
-    /** The same, which can map this pool, too. */
+    /** The same with one more pool. */
     public Endpoint withPool(String pool) {
         Set<String> more = new TreeSet<>(pools);
         more.add(pool);

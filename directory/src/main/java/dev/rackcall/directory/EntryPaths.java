@@ -1,6 +1,9 @@
 package dev.rackcall.directory;
 
-/** Where in the tree things lie. The segment {@code @} is in no channel's name, so a channel's endpoints and the channels below it do not mix. */
+/**
+ * Paths of the directory's entries. The segment {@code @} occurs in no channel's name, so it separates a channel's
+ * endpoints from the channels below it.
+ */
 final class EntryPaths {
     static final String CHANNELS = "/channels";
     static final String ARENAS = "/arenas";

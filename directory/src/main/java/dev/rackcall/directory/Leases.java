@@ -11,7 +11,10 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What of one directory is bound to its lease, and the directory's thread, which tells it when the lease is lost and when there is a new one. */
+/**
+ * The items of a directory that are bound to its lease, and the thread that notifies them when the lease is lost or
+ * renewed.
+ */
 final class Leases implements DirectoryStore.LeaseListener {
     private static final Logger LOG = LoggerFactory.getLogger(Leases.class);
     private static final long RETRY_MILLIS = 200;
@@ -43,14 +46,14 @@ final class Leases implements DirectoryStore.LeaseListener {
 
     <T extends Bound> T bind(T item) {
         bound.add(item);
-        // A lease that was lost between the item's making and now has told the others only.
+        // A lease that was lost after the item was made has notified only the other items.
         if (!store.isLeaseHeld()) {
             execute(item::leaseLost);
         }
         return item;
     }
 
-    /** Whether something that is bound has an entry there. */
+    /** Whether a bound item has an entry at this path. */
     boolean keep(String path) {
         return bound.stream().anyMatch(item -> item.isAt(path));
     }
@@ -59,7 +62,7 @@ final class Leases implements DirectoryStore.LeaseListener {
         bound.remove(item);
     }
 
-    /** By the directory's thread: again and again until it says that it is done, as long as it takes, since nobody else would try. */
+    /** Repeats a task on the directory's thread until it returns true. */
     void untilDone(String what, BooleanSupplier task) {
         boolean done = false;
         try {
@@ -72,7 +75,7 @@ final class Leases implements DirectoryStore.LeaseListener {
         }
     }
 
-    /** As {@link #untilDone}, by any thread and not at once. */
+    /** As {@link #untilDone}, from any thread and with a delay. */
     void later(String what, BooleanSupplier task) {
         try {
             var _ = thread.schedule(() -> untilDone(what, task), RETRY_MILLIS, TimeUnit.MILLISECONDS);
@@ -89,7 +92,7 @@ final class Leases implements DirectoryStore.LeaseListener {
         }
     }
 
-    /** Calls a listener. What it throws concerns nobody else. */
+    /** Calls a listener and logs its exceptions. */
     static <T> void tell(Consumer<T> listener, T what) {
         try {
             listener.accept(what);
@@ -102,7 +105,7 @@ final class Leases implements DirectoryStore.LeaseListener {
         thread.shutdown();
     }
 
-    /** Something that lasts as long as its directory's lease. Called by the directory's thread only. */
+    /** An item that lasts as long as its directory's lease. Only the directory's thread calls it. */
     abstract static class Bound {
         /** Whether it has an entry at this path. */
         abstract boolean isAt(String path);
@@ -112,7 +115,7 @@ final class Leases implements DirectoryStore.LeaseListener {
         /**
          * There is a new lease.
          *
-         * @return false to be asked again in a moment
+         * @return false to be called again in a moment
          */
         abstract boolean leaseRenewed();
     }

@@ -3,13 +3,14 @@ package dev.rackcall.directory;
 import dev.rackcall.directory.DirectoryException.Reason;
 
 /**
- * What a directory hands out, the same for all its members.
+ * The limits of a directory, the same for all its members.
  *
- * @param memoryPerMember bytes of arenas that one member may have mapped together; an arena counts for everybody who has it mapped
- * @param arenaIds how many arena ids there are; Refs have room for 65,535
+ * @param memoryPerMember bytes of arenas that one member may map in total; an arena counts for each member that
+ *     maps it
+ * @param arenaIds how many arena ids exist; Refs have room for 65,535
  */
 public record Limits(long memoryPerMember, int arenaIds) {
-    /** What holds until somebody says otherwise: no bound on memory, all ids. */
+    /** The default: no bound on memory, all ids. */
     public static final Limits DEFAULT = new Limits(Long.MAX_VALUE, 0xffff);
 
     /** Checks both. */

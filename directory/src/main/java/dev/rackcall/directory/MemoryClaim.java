@@ -1,6 +1,6 @@
 package dev.rackcall.directory;
 
-/** Memory that this member has mapped and that counts against its quota until this is closed. Thread-safe. */
+/** Mapped memory that counts against this member's quota until the claim is closed. Thread-safe. */
 public final class MemoryClaim extends Leases.Bound implements AutoCloseable {
     private final Directory directory;
     private final DirectoryStore store;
@@ -30,7 +30,7 @@ public final class MemoryClaim extends Leases.Bound implements AutoCloseable {
         standing = false;
     }
 
-    /** The memory is mapped as before, so it counts under the new lease, too. */
+    /** The memory is still mapped, so it counts under the new lease, too. */
     @Override
     synchronized boolean leaseRenewed() {
         standing |= closed || store.create(path, Records.bytes(claim));
@@ -38,9 +38,9 @@ public final class MemoryClaim extends Leases.Bound implements AutoCloseable {
     }
 
     /**
-     * To be called when the memory is unmapped. Idempotent.
+     * Called when the memory is unmapped. Idempotent.
      *
-     * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer: others are told as soon as it does
+     * @throws DirectoryException {@code UNAVAILABLE} if the store did not answer: the entry is removed when it does
      */
     @Override
     public void close() {

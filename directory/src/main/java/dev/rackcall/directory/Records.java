@@ -8,7 +8,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What entries hold, as JSON. Members of later versions may write more than this one reads. */
+/** The content of entries, as JSON. Later versions may write more members than this one reads. */
 final class Records {
     private static final Logger LOG = LoggerFactory.getLogger(Records.class);
     private static final JsonMapper JSON = JsonMapper.builder()
@@ -18,8 +18,8 @@ final class Records {
     private Records() {}
 
     /**
-     * @param owner who has it, for people
-     * @param bytes of memory, where that matters
+     * @param owner the member, for people
+     * @param bytes of memory; 0 for an arena id
      */
     record Claim(String owner, long bytes) {}
 
@@ -34,7 +34,7 @@ final class Records {
         return bytes;
     }
 
-    /** What an entry says, or nothing if somebody has written what is no such record: that concerns that entry only. */
+    /** The content of an entry; empty if it is malformed, which is logged. */
     static <T> Optional<T> read(byte[] bytes, Class<T> type, String entry) {
         try {
             return Optional.ofNullable(JSON.readValue(bytes, type));

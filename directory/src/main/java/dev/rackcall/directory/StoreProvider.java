@@ -10,7 +10,8 @@ public interface StoreProvider {
     /**
      * Opens a session with a new lease.
      *
-     * @throws dev.rackcall.directory.DirectoryException {@code INVALID} if the address is malformed, {@code UNAVAILABLE} if nothing answers there
+     * @throws dev.rackcall.directory.DirectoryException {@code INVALID} if the address is malformed, {@code
+     *     UNAVAILABLE} if the store does not answer
      */
     DirectoryStore open(URI address, DirectoryOptions options);
 }

@@ -2,9 +2,15 @@ package dev.rackcall.rdma;
 
 import java.net.URI;
 
-/** By which devices connections are made, and what the scheme of such addresses is. Two ends can only be connected by devices that are both real or both software. */
+/**
+ * Which devices connect the ends, and the scheme of their addresses. Both ends need a real device, or both a software
+ * device.
+ */
 enum DeviceKind {
-    /** The real one with the local address, else the first real one, else, and within this host, the software device. */
+    /**
+     * The real device with the local address, else the first real one. Without a real device, and within this host, the
+     * software device.
+     */
     BEST("rdma"),
     /** The software device. */
     SOFTWARE("soft");

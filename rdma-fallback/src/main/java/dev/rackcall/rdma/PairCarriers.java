@@ -24,12 +24,15 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Two ends meet over TCP at {@code SCHEME://host:port}, and then write into each other's memory, by devices of a kind that the scheme says. */
+/**
+ * Connects two ends over TCP at {@code SCHEME://host:port}; then each writes into the other's memory. The scheme
+ * selects the kind of device.
+ */
 abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarriers, SoftCarriers {
-    /** So often a server is tried that hangs up on who comes. */
+    /** How often to try a server that hangs up. */
     private static final int TRIES = 6;
 
-    /** Then twice that, and so on. */
+    /** Doubles with each try. */
     private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final DeviceKind devices;
@@ -57,14 +60,13 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
             try {
                 return meet(place, memory, hello, publications, end, timeout);
             } catch (EOFException e) {
-                // A server that hangs up has too many guests, or this client has taken too long: both may be otherwise
-                // the next time.
+                // The server has too many guests, or this client was too slow. Both may change.
                 if (tries == TRIES || System.nanoTime() + pause - end >= 0) {
                     throw failure(address, timeout, e);
                 }
                 LockSupport.parkNanos(pause);
                 if (System.nanoTime() - end >= 0) {
-                    // It has slept longer than that: what the peer did is the reason, not the time.
+                    // The pause ran longer than planned: report what the peer did, and not the time.
                     throw failure(address, timeout, e);
                 }
                 pause *= 2;
@@ -77,7 +79,7 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
     private Greeted meet(
             InetSocketAddress place, Memory memory, ByteBuffer hello, int publications, long end, Duration limit)
             throws IOException, ForeignPeerException {
-        // Opened before anybody waits at the other end: the first time, that is much to load.
+        // Opened before the server waits: the first time, much code is loaded.
         RdmaDevice device = RdmaDevice.acquire(devices, localAddress(place));
         Socket socket = new Socket();
         PairCarrier carrier = null;
@@ -96,7 +98,7 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
         } catch (IOException | ForeignPeerException | RuntimeException e) {
             PairHandshake.giveUp(carrier, socket);
             if (e instanceof SocketException && socket.isConnected()) {
-                // Who hangs up before all was read resets the connection.
+                // A peer that hangs up before it has read everything resets the connection.
                 throw hungUp(e);
             }
             throw e;
@@ -105,7 +107,7 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
         }
     }
 
-    /** What opening the device has left of the time limit. */
+    /** The time that opening the device has left. */
     private static Duration left(long end, Duration limit) throws IOException {
         long nanos = end - System.nanoTime();
         if (nanos <= 0) {
@@ -121,19 +123,19 @@ abstract sealed class PairCarriers implements CarrierProvider permits RdmaCarrie
         return end;
     }
 
-    /** From which packets go there. Sends none: a datagram's socket that is connected knows its route. */
+    /** The local address of packets to that place. Sends none: a connected datagram socket knows its route. */
     private static InetAddress localAddress(InetSocketAddress place) throws IOException {
         if (place.isUnresolved()) {
             throw new UnknownHostException(place.getHostString());
         }
-        // Opened first: what cannot connect is closed, too.
+        // Opened first, so that it is closed even if it cannot connect.
         try (DatagramChannel route = DatagramChannel.open()) {
             route.connect(place);
             return ((InetSocketAddress) route.getLocalAddress()).getAddress();
         }
     }
 
-    /** What it is to a call: a port that is down may come up again. */
+    /** The status of a call that fails for this. A port that is down may come up again. */
     static Status.Code code(VerbsException e) {
         return e.errno() == VerbsErrno.ENETDOWN ? Status.Code.UNAVAILABLE : Status.Code.FAILED_PRECONDITION;
     }

@@ -26,7 +26,9 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.EnumSet;
 
-/** What one end has of the device: its queue pair, its queues and its registered memory. Closed by {@link PairCarrier}. */
+/**
+ * What one end has of the device: its queue pair, its queues and its registered memory. Closed by {@link PairCarrier}.
+ */
 final class PairEnd extends EndMemory {
     /** Places of the send queue. */
     static final int SENDS = 256;
@@ -34,7 +36,7 @@ final class PairEnd extends EndMemory {
     private static final int NUMBERS = 16;
 
     private static final SecureRandom RANDOM = new SecureRandom();
-    /** The code of 0.54 s, and how often: a peer that is stopped for some seconds is only slow. */
+    /** The verbs code for 0.54 s, and the number of tries: a peer that is stopped for some seconds is only slow. */
     private static final int ACK_TIMEOUT = 17;
 
     private static final int ACK_TRIES = 6;

@@ -15,13 +15,19 @@ import java.util.concurrent.TimeUnit;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * How two ends get to know each other over TCP: the client's greeting, the server's, a byte of the client's when its queue pair can receive, a byte of the server's
- * when its can. Then the client tries whether its device reaches the server's. Used by one thread. Every wait ends with the time limit, and all of them together with twice that: a peer that says a byte now and then does not keep its place.
- * Only waiting counts: what this end does itself between two waits, such as opening its device for the first time, is not the peer's slowness.
+ * Connects two ends over TCP. The client sends its hello, the server answers with its own. Each sends one byte once its
+ * queue pair can receive. Then the client checks that its device reaches the server's. Used by one thread.
+ *
+ * <p>Each wait is bounded by the time limit, and all waits together by twice that, so that a peer that sends a byte now
+ * and then does not keep its place. Only waiting counts, not this end's own work, such as opening its device for the
+ * first time.
  */
 final class PairHandshake {
     private static final int READY = 1;
-    /** A peer whose host is gone is noticed after {@code KEEPALIVE_IDLE + KEEPALIVE_TRIES} seconds, even if neither side has anything to say. */
+    /**
+     * TCP notices a peer whose host is gone after {@code KEEPALIVE_IDLE + KEEPALIVE_TRIES} seconds, even on an idle
+     * connection.
+     */
     private static final int KEEPALIVE_IDLE = 5;
 
     private static final int KEEPALIVE_TRIES = 5;
@@ -29,7 +35,7 @@ final class PairHandshake {
     private final Socket socket;
     private final DeviceKind devices;
     private final int millis;
-    /** How much waiting is left. */
+    /** How much longer all waits may take. */
     private long leftNanos;
 
     private boolean refused;
@@ -41,7 +47,7 @@ final class PairHandshake {
         this.leftNanos = TimeUnit.MILLISECONDS.toNanos(2L * millis);
     }
 
-    /** What the peer says, as long as there is time. */
+    /** The peer's bytes, within the time limit. */
     private InputStream said() throws IOException {
         return new FilterInputStream(socket.getInputStream()) {
             @Override
@@ -66,7 +72,7 @@ final class PairHandshake {
         };
     }
 
-    /** Bounds the wait that begins now; returns when that is. */
+    /** Bounds the wait that begins now; returns the current time. */
     private long limit() throws IOException {
         long left = left();
         if (left <= 0) {
@@ -77,7 +83,7 @@ final class PairHandshake {
         return System.nanoTime();
     }
 
-    /** Milliseconds of waiting for all that is still to be said. */
+    /** Milliseconds left for the rest of the handshake. */
     private long left() {
         return TimeUnit.NANOSECONDS.toMillis(leftNanos);
     }
@@ -92,11 +98,11 @@ final class PairHandshake {
     }
 
     static int millis(Duration timeout) {
-        // Rounded up: whoever gives up then finds his time over. 0 would be no limit.
+        // Rounded up, so that the time is over when the wait fails. 0 would be no limit.
         return Math.clamp(timeout.plusNanos(999_999).toMillis(), 1, Integer.MAX_VALUE);
     }
 
-    /** An end over the device that goes with this socket's local address. */
+    /** An end over the device with this socket's local address. */
     PairCarrier carrier(MemorySegment memory, int publications) {
         RdmaDevice device = RdmaDevice.acquire(devices, socket.getLocalAddress());
         try {
@@ -116,7 +122,7 @@ final class PairHandshake {
             refused = true;
             return server.hello().packet();
         }
-        // Too little by the time that its greeting travelled: so no deadline comes later over there.
+        // Too small by the time that the hello travelled, so no deadline expires later at the server.
         carrier.connect(server, server.hello().clock() - answered);
         say();
         hear();
@@ -125,7 +131,7 @@ final class PairHandshake {
         return server.hello().packet();
     }
 
-    /** The client's greeting. */
+    /** The client's hello. */
     PairHello hearClient() throws IOException, ForeignPeerException {
         return PairHello.read(said());
     }
@@ -135,7 +141,7 @@ final class PairHandshake {
         PairHello.refusal(welcome).write(socket.getOutputStream());
     }
 
-    /** The server's part, once it has a place for the client; then {@link #say} ends the meeting. */
+    /** The server's part, once the client has a seat; then {@link #say} ends the handshake. */
     void greetClient(PairCarrier carrier, PairHello client, ByteBuffer welcome)
             throws IOException, ForeignPeerException {
         carrier.connect(client, client.hello().clock() - System.nanoTime());
@@ -143,7 +149,7 @@ final class PairHandshake {
         hear();
     }
 
-    /** This end can receive. */
+    /** Tells the peer that this end can receive. */
     void say() throws IOException {
         socket.getOutputStream().write(READY);
         socket.getOutputStream().flush();
@@ -163,7 +169,7 @@ final class PairHandshake {
         return refused;
     }
 
-    /** Closes what there is. */
+    /** Closes the carrier, if there is one, and the socket. */
     static void giveUp(PairCarrier carrier, Socket socket) {
         if (carrier != null) {
             carrier.close();
@@ -171,7 +177,7 @@ final class PairHandshake {
         try {
             socket.close();
         } catch (IOException e) {
-            // It is given up in any case.
+            // The connection is abandoned in any case.
             assert socket.isClosed();
         }
     }

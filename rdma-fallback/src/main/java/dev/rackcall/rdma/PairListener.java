@@ -19,21 +19,21 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A TCP port where clients meet the server; a virtual thread for each that is not connected yet. */
+/** A TCP port where clients connect, with a virtual thread for each client that is not connected yet. */
 final class PairListener implements CarrierProvider.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(PairListener.class);
     private static final int BACKLOG = 256;
-    /** Who has connected and not said everything yet. An honest client says it at once. */
+    /** Clients whose handshake is not complete. An honest client completes it at once. */
     private static final int MAX_GUESTS = 64;
 
-    /** After accepting failed, for want of descriptors mostly. */
+    /** Pause after a failed accept, mostly for lack of descriptors. */
     private static final long FAILED_ACCEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final DeviceKind devices;
     private final ServerSocket port;
     private final URI address;
     private final Reception reception;
-    /** Whoever reaches the port can cause its lines. */
+    /** Any process that reaches the port can cause log lines. */
     private final LogLimit limit = new LogLimit();
 
     private final Semaphore room = new Semaphore(MAX_GUESTS);
@@ -79,7 +79,7 @@ final class PairListener implements CarrierProvider.Listener {
             try {
                 admit(port.accept());
             } catch (IOException | RuntimeException | Error e) {
-                // Of a host without memory or threads to spare, too: whoever comes later is still to be accepted.
+                // Includes a host without memory or threads to spare: later clients must still be accepted.
                 if (!closed) {
                     if (limit.allows()) {
                         LOG.warn("a client of {} could not be accepted: {}{}", address, e.toString(), limit.skipped());
@@ -92,7 +92,7 @@ final class PairListener implements CarrierProvider.Listener {
 
     private void admit(Socket socket) throws IOException {
         if (!room.tryAcquire()) {
-            // Whoever comes in such a crowd may try again.
+            // The client tries again.
             socket.close();
             return;
         }
@@ -159,7 +159,7 @@ final class PairListener implements CarrierProvider.Listener {
         meeting.say();
     }
 
-    /** This end; a client that cannot have one is told why. */
+    /** Opens this end, or tells the client why it cannot. */
     private static PairCarrier carrier(PairHandshake meeting, Seat seat) throws IOException {
         try {
             return meeting.carrier(seat.memory().mapped(), seat.publications());

@@ -9,10 +9,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The receiving half of a carrier. Two kinds of threads take what has arrived: those that {@link #look}, and the device's, which is announced to. It is announced to
- * only of what is urgent, unless somebody {@link #listen listens}: so as long as those who wait also look, no thread is woken.
- *
- * <p>Allocates nothing.
+ * Takes what arrives at a carrier. Threads that spin {@link #look}; the device's thread is notified. It is notified
+ * only of urgent arrivals unless a thread {@linkplain #listen listens}, so no thread is woken while all waiting threads
+ * look. Allocates nothing.
  */
 final class PairReceiver {
     private final PairEnd end;
@@ -21,16 +20,16 @@ final class PairReceiver {
     private final Completions arrived = Completions.create(64);
     private final Completions none = Completions.create(1);
     private final ReceiveRequest receive = ReceiveRequest.create(1);
-    /** Null until somebody wants to know. */
+    /** Null until the carrier is started. */
     private Arrivals arrivals;
 
-    /** Of the device, when this was last looked at. */
+    /** The device's moves at the last look. */
     private long movesSeen;
 
     private boolean endTold;
     private boolean closed;
 
-    /** The receive requests are posted; the queue pair need not be connected yet. */
+    /** Posts the receive requests; the queue pair need not be connected yet. */
     PairReceiver(PairEnd end, Ending ending) {
         this.end = end;
         this.ending = ending;
@@ -49,14 +48,17 @@ final class PairReceiver {
         announced();
     }
 
-    /** The device has announced something, or has not for long. Whoever sleeps looks at the memory then, whoever took the completions. The device's thread. */
+    /**
+     * The device has notified, or has not for long. Lets sleepers look at the memory, whichever thread took the
+     * completions. Runs on the device's thread.
+     */
     void announced() {
         lock.lock();
         try {
             if (closed || arrivals == null) {
                 return;
             }
-            // First, so that what comes behind the last look is announced.
+            // First, so that what arrives after the last poll is notified.
             end.receives.requestNotification(true);
             takeAll();
             arrivals.published();
@@ -68,15 +70,14 @@ final class PairReceiver {
         tellEnd();
     }
 
-    /** Takes what has arrived, if nobody else does. By a thread that spins. */
+    /** Takes what has arrived, unless another thread does. Called by a thread that spins. */
     void look() {
         if (lock.tryLock()) {
             try {
                 if (closed || arrivals == null) {
                     return;
                 }
-                // The memory shows what came of it. Of many connections that a thread looks at in turn the first moves
-                // the
+                // The memory shows the result. Of many connections that a thread looks at in turn, the first moves the
                 // traffic of all.
                 if (end.device.moves() == movesSeen) {
                     end.device.moves(end.looks, none);
@@ -94,7 +95,9 @@ final class PairReceiver {
         }
     }
 
-    /** From now on the next publication is announced. By a thread before its last look at the memory, after which it sleeps. */
+    /**
+     * Notifies of the next publication. Called by a thread before its last look at the memory, after which it sleeps.
+     */
     void listen() {
         lock.lock();
         try {
@@ -112,8 +115,8 @@ final class PairReceiver {
     }
 
     /**
-     * Takes what is there. No more than was posted for at its begin, or a peer that sends for ever would keep this thread: what comes later than that is announced, or looked for
-     * again.
+     * Takes what is there, at most as many as were posted for when it began: a peer that sends without end must not
+     * keep this thread. The rest is notified, or found by the next look.
      */
     private void takeAll() {
         int taken = 0;
@@ -123,8 +126,7 @@ final class PairReceiver {
                 take(i);
             }
             if (count < arrived.capacity()) {
-                // There were no more: a poll that finds nothing costs as much as one that does, just when somebody
-                // waits.
+                // No more are there. Another poll would find nothing and cost as much, while a caller waits.
                 return;
             }
             taken += count;
@@ -149,7 +151,7 @@ final class PairReceiver {
         }
     }
 
-    /** Says once that the peer is gone, if it is. */
+    /** Reports the end once, if the connection has ended. */
     void tellEnd() {
         if (!ending.hasEnded()) {
             return;
@@ -165,7 +167,7 @@ final class PairReceiver {
         }
     }
 
-    /** Says nothing any more, and runs {@code last} when no other thread uses the queues. */
+    /** Reports nothing from now on, and runs {@code last} when no other thread uses the queues. */
     void close(Runnable last) {
         lock.lock();
         try {

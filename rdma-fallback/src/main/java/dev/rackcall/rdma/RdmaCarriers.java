@@ -3,7 +3,10 @@ package dev.rackcall.rdma;
 import java.net.InetAddress;
 import java.net.URI;
 
-/** {@code rdma://host:port}: by this host's RDMA device, if it has one and the address is not of this host only, else by a software device over TCP. */
+/**
+ * {@code rdma://host:port}: over this host's RDMA device, unless it has none or the address is this host's; then over a
+ * software device.
+ */
 public final class RdmaCarriers extends PairCarriers {
     /** For {@code ServiceLoader}. */
     public RdmaCarriers() {
@@ -15,7 +18,10 @@ public final class RdmaCarriers extends PairCarriers {
         return RdmaDevice.isReal(isLoopback(address.getHost()));
     }
 
-    /** A host that has a device may come to one that has none, if it knows that it must do without. */
+    /**
+     * A client with a real device can also reach a host without one, if it knows that the server uses a software
+     * device.
+     */
     @Override
     public URI announced(URI listening) {
         return isHardware(listening)
@@ -23,7 +29,7 @@ public final class RdmaCarriers extends PairCarriers {
                 : DeviceKind.SOFTWARE.address(listening.getHost(), listening.getPort());
     }
 
-    /** Without asking anybody what a name stands for. */
+    /** Resolves no names. */
     private static boolean isLoopback(String host) {
         if (host == null) {
             return false;
@@ -31,7 +37,7 @@ public final class RdmaCarriers extends PairCarriers {
         try {
             return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();
         } catch (IllegalArgumentException e) {
-            // A name.
+            // It is a name.
             return false;
         }
     }

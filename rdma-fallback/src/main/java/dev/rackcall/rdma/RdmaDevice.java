@@ -26,26 +26,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An opened device with one thread that says what has arrived; shared by all connections of this process over the same local address by the same kind of devices, open as long as there is one.
- * Thread-safe.
+ * An opened device, with a thread that notifies its connections. All connections of this process over one local address
+ * and kind of device share it; it is open while there is one. Thread-safe.
  */
 final class RdmaDevice {
     private static final Logger LOG = LoggerFactory.getLogger(RdmaDevice.class);
     private static final int PORT = 1;
     private static final Duration LOOK = Duration.ofMillis(200);
-    /** How often sleepers look for themselves, since a device may lose what it should announce. */
+    /** How often sleepers look for themselves, since a device may lose a notification. */
     private static final long REMIND_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * Where looks are quick. Where they take longer, waits last longer than a strategy says; the other way round they end just before the answer comes, and each call sleeps. On an AMD EPYC, in turns, a call without arguments took 127 us with
-     * 32 pauses and 43 us with 8; in other runs there it took 137 us with 8 as well.
+     * For machines where looks are quick. If looks take longer, waits last longer than the strategy says. If they take
+     * less, waits end just before the answer comes, and each call sleeps. On an AMD EPYC, in turns, a call without
+     * arguments took 127 us with 32 pauses and 43 us with 8; in other runs there it took 137 us with 8 as well.
      */
     private static final int PAUSES_OF_SOFTWARE = 8;
 
     private static final int PAUSES_OF_HARDWARE = 4;
 
     private static final Map<Place, RdmaDevice> OPEN = new HashMap<>();
-    /** Those that no longer stand there, too, until they are closed: whatever a connection has left in one keeps it from that. */
+    /**
+     * Devices that are not closed yet, also those no longer in OPEN. A device that a connection has left something in
+     * cannot be closed.
+     */
     private static final AtomicInteger UNCLOSED = new AtomicInteger();
 
     private final Place place;
@@ -58,7 +62,7 @@ final class RdmaDevice {
     private int users;
 
     private final Object listening = new Object();
-    /** Guarded by listening: nothing else of the thread may be interrupted. */
+    /** The thread may be interrupted only while it listens. Guarded by listening. */
     private boolean hasListened;
 
     private volatile boolean closing;
@@ -78,14 +82,10 @@ final class RdmaDevice {
         thread.start();
     }
 
-    /** What is shared: all connections over one local address by one kind of devices. */
+    /** What connections share a device by: the local address and the kind. */
     private record Place(DeviceKind devices, InetAddress address) {}
 
-    /**
-     * The device of that kind by which a local address sends. To be {@link #release released}.
-     *
-     * @throws VerbsException if it cannot be opened; ENETDOWN if its port is down
-     */
+    /** The device of that kind with that local address. The caller {@linkplain #release releases} it. */
     static RdmaDevice acquire(DeviceKind devices, InetAddress local) {
         Place place = new Place(devices, local);
         synchronized (OPEN) {
@@ -131,7 +131,7 @@ final class RdmaDevice {
         return new RdmaDevice(place, context, gidIndex);
     }
 
-    /** Whether connections go over a real device: all but those within this host do, if there is one. */
+    /** Whether connections use a real device: all but those within this host do, if there is one. */
     static boolean isReal(boolean loopback) {
         return !loopback && !real().isEmpty();
     }
@@ -142,7 +142,10 @@ final class RdmaDevice {
         return real;
     }
 
-    /** For whoever has not reached an address, which mostly is one of the same network: what real devices cannot be used now, as the end of a sentence; mostly nothing. */
+    /**
+     * The real devices whose ports are down, as the end of a message about an address that cannot be reached: it is
+     * mostly in their network. Mostly empty.
+     */
     static String portsDown() {
         StringBuilder down = new StringBuilder();
         for (Device device : real()) {
@@ -163,7 +166,7 @@ final class RdmaDevice {
         int length = context.port(PORT).gidTableLength();
         Optional<Integer> found = Optional.empty();
         for (int i = 0; i < length; i++) {
-            // Of several with the address the last is of the newer protocol.
+            // Of several GIDs with the address, the last belongs to the newer protocol.
             if (context.gid(PORT, i).equals(new Gid(0, wanted))) {
                 found = Optional.of(i);
             }
@@ -198,17 +201,17 @@ final class RdmaDevice {
         return channel;
     }
 
-    /** Polling a queue takes a few reads of memory; the software device reads its sockets, too. */
+    /** A poll of a queue takes a few reads of memory; a software device also reads its sockets. */
     int pausesPerLook() {
         return isSoftware ? PAUSES_OF_SOFTWARE : PAUSES_OF_HARDWARE;
     }
 
-    /** How often a thread that looks has moved the device's traffic, all connections' at once. */
+    /** How often looking threads have moved the traffic of all the device's connections. */
     long moves() {
         return moves;
     }
 
-    /** It is about to do so, where there is anything to move: a real device needs nobody for that. */
+    /** Moves the traffic of a software device. A real device needs no thread for that. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // two that count as one are one more that looks for itself
     void moves(CompletionQueue looks, Completions none) {
         if (!isSoftware) {
@@ -220,12 +223,12 @@ final class RdmaDevice {
         }
     }
 
-    /** For messages: its name and the address that it has here. */
+    /** Its name and its address here, for messages. */
     String describe() {
         return context.device().name() + " at " + place.address().getHostAddress();
     }
 
-    /** What to look at where it sends and nothing comes back. */
+    /** What to check if it sends and nothing comes back. */
     String adviceIfUnreachable() {
         return isSoftware
                 ? "do both sides use TLS, or neither, and does each trust the other's certificate (RdmaSettings.softwareDevices)? The log says what failed. If the other host has an RDMA device, both need a soft:// address"
@@ -240,7 +243,7 @@ final class RdmaDevice {
         return gidIndex;
     }
 
-    /** From now on the carrier hears when its queue has something. */
+    /** Notifies the carrier of this queue's completions from now on. */
     void add(CompletionQueue queue, PairCarrier carrier) {
         carriers.put(queue, carrier);
     }
@@ -249,17 +252,20 @@ final class RdmaDevice {
         carriers.remove(queue);
     }
 
-    /** The connections that are open over this device now. */
+    /** The open connections over this device. */
     Collection<PairCarrier> carriers() {
         return carriers.values();
     }
 
-    /** How many devices are open in this process. One in which something was left, a region that is still registered for instance, cannot be closed, and counts for good. */
+    /**
+     * How many devices are open in this process. A device in which something was left, such as a registered region,
+     * cannot be closed and counts for good.
+     */
     static int open() {
         return UNCLOSED.get();
     }
 
-    /** Closes what it listens to when it ends, since nobody else may while it does. */
+    /** The thread itself closes the channel, since no other thread may close it while it listens. */
     private void deliver() {
         listen();
         synchronized (listening) {
@@ -300,12 +306,12 @@ final class RdmaDevice {
         }
     }
 
-    /** It is mostly closed when this returns; a thread that gets no processor closes it later. */
+    /** Returns after a bounded wait; a thread that gets no processor closes the device later. */
     private void close() {
         closing = true;
         synchronized (listening) {
             if (!hasListened) {
-                // Waits no longer if that can be helped; a real device's announcements cannot be interrupted.
+                // Ends the wait early if possible: a real device's wait cannot be interrupted.
                 thread.interrupt();
             }
         }

@@ -13,11 +13,12 @@ public final class RdmaSettings {
     private RdmaSettings() {}
 
     /**
-     * How software devices work that are opened from now on: with TLS and certificates, or with faults in tests. Address and port are chosen by the connection. A device
-     * stays open, as it is, until the last connection over its address is closed.
+     * The options of software devices that are opened from now on: TLS with certificates, or faults in tests. The
+     * connection chooses address and port. An open device keeps its options until the last connection over its address
+     * is closed.
      *
-     * <p>TLS protects what is pushed: nobody without a certificate reaches the memory of this process. The greetings before it are not encrypted; they tell
-     * keys, which are worth nothing without a certificate.
+     * <p>TLS protects the memory of this process: no peer without a certificate reaches it. The hellos before it are
+     * not encrypted. They contain keys, which are worth nothing without a certificate.
      */
     public static void softwareDevices(SoftOptions options) {
         softwareDevices = Objects.requireNonNull(options, "options");
@@ -28,10 +29,9 @@ public final class RdmaSettings {
     }
 
     /**
-     * How long servers wait, each time, for a client that has reached their port and says nothing, until it is turned away, and half as long as they wait for all that it has to say: 5 s unless this is called. A client that has to load and compile all its
-     * code first needs that long on an emulated processor; a longer time lets strangers keep the port's 64 places for longer.
-     *
-     * @param atMost positive
+     * How long servers wait for each step of a client's handshake; 5 s by default. Over TCP, all steps together may
+     * take twice that. On an emulated processor, a client that first loads and compiles its code may need longer. A
+     * longer time lets strangers occupy the port's 64 places for longer.
      */
     public static void helloTimeout(Duration atMost) {
         if (!atMost.isPositive()) {
@@ -40,7 +40,7 @@ public final class RdmaSettings {
         helloTimeout = atMost;
     }
 
-    /** What is set. */
+    /** The timeout that is set. */
     public static Duration helloTimeout() {
         return helloTimeout;
     }

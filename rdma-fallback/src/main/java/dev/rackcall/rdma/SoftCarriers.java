@@ -1,6 +1,9 @@
 package dev.rackcall.rdma;
 
-/** {@code soft://host:port}: by software devices over TCP, whatever RDMA devices the two hosts have: between a host that has one and a host that has none, or while one does not work. */
+/**
+ * {@code soft://host:port}: over software devices and TCP, whatever RDMA devices the hosts have. Connects a host with
+ * an RDMA device to one without, or replaces a device that does not work.
+ */
 public final class SoftCarriers extends PairCarriers {
     /** For {@code ServiceLoader}. */
     public SoftCarriers() {

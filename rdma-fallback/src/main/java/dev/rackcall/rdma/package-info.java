@@ -1,6 +1,6 @@
 /**
- * Calls to peers that share no memory. Both ends of a connection have the memory of a shared-memory connection, and what one end writes is pushed to the other by
- * RDMA writes: {@link dev.rackcall.rdma.end.Shadow} finds what has changed, {@link dev.rackcall.rdma.PairHello} is what the two tell each other first.
- * docs/rdma.md says how the parts fit.
+ * Calls to peers that share no memory, over a queue pair for each connection. Start with {@link
+ * dev.rackcall.rdma.RdmaCarriers}, which connects and listens; {@link dev.rackcall.rdma.PairCarrier} is one end of a
+ * connection. docs/rdma.md shows how to use it, docs/internals/rdma.md how it works.
  */
 package dev.rackcall.rdma;

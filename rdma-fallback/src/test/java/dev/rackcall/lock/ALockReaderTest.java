@@ -8,37 +8,26 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Locks that are shared by readers, over the software device. */
 @SuppressWarnings("LockNotBeforeTry")
-@Timeout(60)
-class ALockReaderTest {
+class ALockReaderTest extends LockFixture {
+    ALockReaderTest() {
+        super(DESCRIPTORS, 2, true);
+    }
+
     /** Of both cohorts together more than fit into one look of a remote thread. */
     private static final int DESCRIPTORS = 10;
 
     private static final int ROUNDS = 100;
     private static final long KEEPER = 1000;
 
-    private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 2), 64);
-    private final LockTable table = LockTable.createWithReaders(memory, DESCRIPTORS, 2);
-    private final LockHome home = new LockHome(memory);
-    private final ExecutorService threads = Executors.newCachedThreadPool();
     private final AtomicInteger counter = new AtomicInteger();
-
-    @AfterEach
-    void close() {
-        threads.close();
-        home.close();
-    }
 
     private LockSession session(boolean remote, long owner) {
         return remote

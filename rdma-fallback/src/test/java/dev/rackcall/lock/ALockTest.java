@@ -22,37 +22,34 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Both kinds of threads at once, over the software device, and what a user may do wrong. */
 @SuppressWarnings("LockNotBeforeTry")
-@Timeout(60)
-class ALockTest {
+class ALockTest extends LockFixture {
     private static final int DESCRIPTORS = 40;
     private static final int LOCKS = 4;
     private static final int COUNTS = 200;
     private static final long ME = 1;
 
-    private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, LOCKS), 64);
-    private final LockTable table = LockTable.create(memory, DESCRIPTORS, LOCKS);
-    private final LockHome home = new LockHome(memory);
     private final LockFinisher finisher = LockFinisher.start();
-    private final ExecutorService threads = Executors.newCachedThreadPool();
     private int counter;
+
+    ALockTest() {
+        super(DESCRIPTORS, LOCKS, false);
+    }
 
     @AfterEach
     void close() {
         threads.close();
         finisher.close();
-        home.close();
     }
 
     private LockSession local() {
-        return table.localSession(ME);
+        return local(ME);
     }
 
     private LockSession remote() {
-        return LockTable.remoteSession(home.newLink(), ME);
+        return remote(ME);
     }
 
     /** Does not wait for its unlocks. */

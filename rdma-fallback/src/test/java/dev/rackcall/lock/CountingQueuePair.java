@@ -1,43 +1,40 @@
 package dev.rackcall.lock;
 
-import dev.rackcall.verbs.InitAttributes;
 import dev.rackcall.verbs.Opcode;
 import dev.rackcall.verbs.QueuePair;
-import dev.rackcall.verbs.QueuePairState;
-import dev.rackcall.verbs.QueuePairType;
-import dev.rackcall.verbs.ReadyToReceive;
-import dev.rackcall.verbs.ReadyToSend;
-import dev.rackcall.verbs.ReceiveRequest;
 import dev.rackcall.verbs.WorkRequest;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A queue pair that counts what is sent over it. */
-final class CountingQueuePair implements QueuePair {
+/** Counts what is sent over a queue pair. */
+final class CountingQueuePair implements InvocationHandler {
     private final QueuePair queuePair;
     private final Map<Opcode, AtomicLong> requests = new EnumMap<>(Opcode.class);
     private final AtomicLong waits = new AtomicLong();
 
-    CountingQueuePair(QueuePair queuePair) {
+    private CountingQueuePair(QueuePair queuePair) {
         this.queuePair = queuePair;
         for (Opcode opcode : Opcode.values()) {
             requests.put(opcode, new AtomicLong());
         }
     }
 
-    /** This link with its requests counted. */
-    static RemoteTable in(RemoteTable link) {
-        return new RemoteTable(
-                new CountingQueuePair(link.queuePair()),
-                link.completions(),
-                link.scratch(),
-                link.address(),
-                link.key());
+    /** This table with its requests counted. */
+    static RemoteTable in(RemoteTable table) {
+        QueuePair counting = (QueuePair) Proxy.newProxyInstance(
+                QueuePair.class.getClassLoader(),
+                new Class<?>[] {QueuePair.class},
+                new CountingQueuePair(table.queuePair()));
+        return new RemoteTable(counting, table.completions(), table.scratch(), table.address(), table.key());
     }
 
-    static CountingQueuePair of(RemoteTable link) {
-        return (CountingQueuePair) link.queuePair();
+    static CountingQueuePair of(RemoteTable table) {
+        return (CountingQueuePair) Proxy.getInvocationHandler(table.queuePair());
     }
 
     void reset() {
@@ -63,71 +60,20 @@ final class CountingQueuePair implements QueuePair {
     }
 
     @Override
-    public boolean postSend(WorkRequest request) {
-        count(request);
-        return queuePair.postSend(request);
-    }
-
-    @Override
-    public int postSend(WorkRequest[] list, int count) {
-        for (int i = 0; i < count; i++) {
-            count(list[i]);
+    public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+        if (method.getName().equals("postSend")) {
+            if (arguments[0] instanceof WorkRequest one) {
+                count(one);
+            } else {
+                for (int i = 0; i < (int) arguments[1]; i++) {
+                    count(((WorkRequest[]) arguments[0])[i]);
+                }
+            }
         }
-        return queuePair.postSend(list, count);
-    }
-
-    @Override
-    public int number() {
-        return queuePair.number();
-    }
-
-    @Override
-    public QueuePairType type() {
-        return queuePair.type();
-    }
-
-    @Override
-    public QueuePairState state() {
-        return queuePair.state();
-    }
-
-    @Override
-    public int maxInline() {
-        return queuePair.maxInline();
-    }
-
-    @Override
-    public void toInit(InitAttributes attributes) {
-        queuePair.toInit(attributes);
-    }
-
-    @Override
-    public void toReadyToReceive(ReadyToReceive attributes) {
-        queuePair.toReadyToReceive(attributes);
-    }
-
-    @Override
-    public void toReadyToSend(ReadyToSend attributes) {
-        queuePair.toReadyToSend(attributes);
-    }
-
-    @Override
-    public void toError() {
-        queuePair.toError();
-    }
-
-    @Override
-    public void toReset() {
-        queuePair.toReset();
-    }
-
-    @Override
-    public boolean postReceive(ReceiveRequest request) {
-        return queuePair.postReceive(request);
-    }
-
-    @Override
-    public void close() {
-        queuePair.close();
+        try {
+            return method.invoke(queuePair, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
     }
 }

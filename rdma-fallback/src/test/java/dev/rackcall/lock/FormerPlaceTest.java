@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.rackcall.testkit.Await;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -16,12 +15,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What becomes of the descriptors of those who give up waiting and come back: they are everybody's. */
 @SuppressWarnings("LockNotBeforeTry")
-@Timeout(60)
-class FormerPlaceTest {
+class FormerPlaceTest extends LockFixture {
     private static final int DESCRIPTORS = 7;
     private static final int LOCKS = 6;
     private static final long HOLDER = 1;
@@ -29,10 +26,10 @@ class FormerPlaceTest {
     private static final long OTHER = 3;
     private static final int TURNS = 1000;
 
-    private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, LOCKS), 64);
-    private final LockTable table = LockTable.create(memory, DESCRIPTORS, LOCKS);
-    private final LockWords words = new ProcessorWords(memory);
-    private final LockHome home = new LockHome(memory);
+    FormerPlaceTest() {
+        super(DESCRIPTORS, LOCKS, false);
+    }
+
     /** A session belongs to the thread that used it first. */
     private final ExecutorService waiter = Executors.newSingleThreadExecutor(work -> {
         Thread thread = new Thread(work, "waiter");
@@ -47,15 +44,6 @@ class FormerPlaceTest {
         // Who waits still is interrupted.
         waiter.shutdownNow();
         waiter.close();
-        home.close();
-    }
-
-    private LockSession local(long owner) {
-        return table.localSession(owner);
-    }
-
-    private LockSession remote(long owner) {
-        return LockTable.remoteSession(home.newLink(), owner);
     }
 
     /** How many descriptors this owner has. */

@@ -4,53 +4,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import dev.rackcall.verbs.soft.FaultPlan;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a thread sends to take a lock by RDMA, and that one that waits in the queue sends nothing. */
 @SuppressWarnings("LockNotBeforeTry")
-@Timeout(60)
-class LockBellTest {
+class LockBellTest extends LockFixture {
     private static final int NODE = 7;
     private static final int ROUNDS = 100;
     private static final int DESCRIPTORS = 20;
 
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
-
-    private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 2), 64);
-    private final LockTable table = LockTable.create(memory, DESCRIPTORS, 2);
-    private final LockWords words = new ProcessorWords(memory);
-    private final FaultPlan faults = FaultPlan.none();
-    private final LockHome home = new LockHome(memory, faults);
-    /** Where who waits has his memory. */
-    private final LockHome waiters = new LockHome(Arena.ofAuto().allocate(64, 64));
-
     private final LockBell bell = new LockBell(NODE, waiters.region(), 8);
     private final RemoteTable ownLink = CountingQueuePair.in(home.newLink());
     private final CountingQueuePair sent = CountingQueuePair.of(ownLink);
-    private final ExecutorService threads = Executors.newCachedThreadPool();
     private int counter;
 
-    @AfterEach
-    void close() {
-        threads.close();
-        home.close();
-        waiters.close();
+    LockBellTest() {
+        super(DESCRIPTORS, 2, false);
     }
 
     private LockPeers peers() {
@@ -78,28 +55,10 @@ class LockBellTest {
         }
     }
 
-    private static void await(BooleanSupplier condition) {
-        long start = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime() - start).as("nanoseconds waited").isLessThan(PATIENCE_NANOS);
-            Thread.onSpinWait();
-        }
-    }
-
     private static Object lockAndUnlock(ALock lock) {
         lock.lock();
         lock.unlock();
         return lock;
-    }
-
-    /** The last in the queue of remote threads. */
-    private long last(int lock) {
-        return words.load(LockLayout.lock(DESCRIPTORS, lock) + LockLayout.REMOTE_TAIL);
-    }
-
-    /** Until somebody stands behind this one. */
-    private void awaitFollower(long first) {
-        await(() -> words.load(LockLayout.descriptorOf(first) + LockLayout.NEXT) != 0);
     }
 
     @Test

@@ -16,27 +16,22 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What becomes of those whose connection or whose memory is lost while they hold a lock or wait for it, and of those who are interrupted there. */
 @SuppressWarnings("LockNotBeforeTry")
-@Timeout(60)
-class LockLossTest {
+class LockLossTest extends LockFixture {
     private static final int DESCRIPTORS = 8;
     private static final int NODE = 3;
     private static final long HOLDER = 1;
     private static final long WAITER = 2;
     private static final long KEEPER = 1000;
-    private static final long PATIENCE_SECONDS = 30;
 
-    private final MemorySegment memory = Arena.ofAuto().allocate(LockTable.bytes(DESCRIPTORS, 1), 64);
-    private final LockTable table = LockTable.createWithReaders(memory, DESCRIPTORS, 1);
-    private final LockWords words = new ProcessorWords(memory);
-    private final LockHome home = new LockHome(memory);
-    private final LockHome waiters = new LockHome(Arena.ofAuto().allocate(64, 64));
+    LockLossTest() {
+        super(DESCRIPTORS, 1, true);
+    }
+
     /** A session belongs to the thread that used it first: all work here is one thread's. */
     private final ExecutorService waiter = Executors.newSingleThreadExecutor(work -> {
         Thread thread = new Thread(work, "waiter");
@@ -49,36 +44,11 @@ class LockLossTest {
     @AfterEach
     void close() {
         waiter.close();
-        home.close();
-        waiters.close();
-    }
-
-    private LockSession remote(long owner) {
-        return LockTable.remoteSession(home.newLink(), owner);
     }
 
     private LockSession remoteWithBell(RemoteTable link) {
         return LockTable.remoteSession(
                 link.withBell(new LockBell(NODE, waiters.region(), 8), LockPeers.create()), WAITER);
-    }
-
-    private static void await(BooleanSupplier condition) {
-        long start = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime() - start)
-                    .as("nanoseconds waited")
-                    .isLessThan(TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS));
-            Thread.onSpinWait();
-        }
-    }
-
-    private long last() {
-        return words.load(LockLayout.lock(DESCRIPTORS, 0) + LockLayout.REMOTE_TAIL);
-    }
-
-    /** Until somebody stands behind this one in the queue of remote threads. */
-    private void awaitFollower(long first) {
-        await(() -> words.load(LockLayout.descriptorOf(first) + LockLayout.NEXT) != 0);
     }
 
     private <T> T get(Callable<T> work) throws Exception {
@@ -89,7 +59,7 @@ class LockLossTest {
     void shouldSayThatTheConnectionIsLostWhileItWaitsForItsBell() throws Exception {
         ALock held = remote(HOLDER).lock(0);
         held.lock();
-        long first = last();
+        long first = last(0);
         RemoteTable link = home.newLink();
         LockSession session = remoteWithBell(link);
         ALock lock = session.lock(0);
@@ -217,7 +187,7 @@ class LockLossTest {
         LockSession session = LockTable.remoteSession(link.withFinisher(finisher), HOLDER);
         ALock held = session.lock(0);
         held.lock();
-        long first = last();
+        long first = last(0);
         ALock next = remote(WAITER).lock(0);
         Future<?> waiting = waiter.submit(next::lock);
         awaitFollower(first);
@@ -241,7 +211,7 @@ class LockLossTest {
         RemoteTable link = home.newLink();
         ALock lock = remoteWithBell(link).lock(0);
         Future<?> waiting = waiter.submit(lock::lock);
-        await(() -> last() != 0);
+        await(() -> last(0) != 0);
         link.queuePair().toError();
         assertThatThrownBy(() -> waiting.get(PATIENCE_SECONDS, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(LockConnectionException.class);
@@ -316,7 +286,7 @@ class LockLossTest {
     void shouldLeaveTheQueueWhenItIsInterruptedWhileItWaitsForItsBell() throws Exception {
         ALock held = remote(HOLDER).lock(0);
         held.lock();
-        long first = last();
+        long first = last(0);
         LockSession session = remoteWithBell(home.newLink());
         ALock lock = session.lock(0);
         Future<Boolean> interrupted = waiter.submit(() -> isInterrupted(() -> lock.tryLock(1, TimeUnit.DAYS)));
@@ -369,7 +339,7 @@ class LockLossTest {
     void shouldLetAReaderGoThatIsInterruptedWhileItWaits() throws Exception {
         ALock held = remote(HOLDER).lock(0);
         held.lock();
-        long first = last();
+        long first = last(0);
         LockSession session = remoteWithBell(home.newLink());
         ALockReader reader = session.readLock(0);
         Future<Boolean> interrupted = waiter.submit(() -> isInterrupted(() -> {

@@ -5,13 +5,11 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rdma.queue.QueueHosts;
 import dev.rackcall.rpc.CallOptions;
-import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
-import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.testkit.Await;
 import java.net.URI;
 import java.nio.file.Path;
@@ -40,12 +38,7 @@ class AgentProcessDeathTest {
     void open() throws Exception {
         agents = new AgentProcesses(parent);
         mappings = QueueHosts.mappings();
-        server = RpcServer.builder()
-                .directory(OwnDirectory.path())
-                .service(Echo.class, new EchoService())
-                .dispatch(Dispatch.virtualThreads())
-                .listen(URI.create("vq://" + QueueHosts.SERVER + ":0"))
-                .start();
+        server = EchoServer.at(URI.create("vq://" + QueueHosts.SERVER + ":0"));
     }
 
     @AfterEach
@@ -55,10 +48,7 @@ class AgentProcessDeathTest {
     }
 
     private RpcChannel channel() {
-        return RpcChannel.builder("/test/echo")
-                .address(server.address().orElseThrow())
-                .arenaQuota(1 << 20)
-                .open();
+        return EchoServer.channel(server);
     }
 
     @Test

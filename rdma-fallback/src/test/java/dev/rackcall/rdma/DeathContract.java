@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallOptions;
-import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
-import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.ChildJvm;
 import java.net.URI;
@@ -48,10 +46,7 @@ abstract class DeathContract {
         URI address = mortal();
         ChildJvm server = child("serve", address);
         server.awaitLine("serving");
-        try (RpcChannel channel = RpcChannel.builder("/test/echo")
-                .address(address)
-                .arenaQuota(1 << 20)
-                .open()) {
+        try (RpcChannel channel = EchoServer.channel(address)) {
             Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(WaitingCalls.TIMEOUT));
             for (int kill = 0; kill < kills(); kill++) {
                 assertThat(echo.add(kill, 1)).isEqualTo(kill + 1L);
@@ -75,12 +70,7 @@ abstract class DeathContract {
     @Test
     void shouldLetGoOfClientsThatAreKilled() throws Exception {
         long before = Faults.mappings();
-        try (RpcServer server = RpcServer.builder()
-                .directory(OwnDirectory.path())
-                .service(Echo.class, new EchoService())
-                .dispatch(Dispatch.virtualThreads())
-                .listen(anyPort())
-                .start()) {
+        try (RpcServer server = EchoServer.at(anyPort())) {
             URI address = server.address().orElseThrow();
             long idle = Faults.mappings();
             for (int kill = 0; kill < kills(); kill++) {

@@ -1,23 +1,47 @@
 package dev.rackcall.rdma;
 
 import dev.rackcall.rpc.Dispatch;
+import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.contract.Echo;
 import dev.rackcall.rpc.contract.EchoService;
 import java.net.URI;
 
-/** A server of {@link Echo} for tests of other packages. */
+/** Servers of {@link Echo}, and channels to them. */
 public final class EchoServer {
     private EchoServer() {}
 
     /** Serves at any free port of this host. */
-    public static RpcServer at(String host, long arenaQuota) {
-        return RpcServer.builder()
-                .directory(OwnDirectory.path())
-                .service(Echo.class, new EchoService())
-                .dispatch(Dispatch.virtualThreads())
+    static RpcServer at(String host, long arenaQuota) {
+        return builder(new EchoService())
                 .arenaQuota(arenaQuota)
                 .listen(URI.create("rdma://" + host + ":0"))
                 .start();
+    }
+
+    public static RpcServer at(URI address) {
+        return at(address, new EchoService());
+    }
+
+    static RpcServer at(URI address, EchoService service) {
+        return builder(service).listen(address).start();
+    }
+
+    private static RpcServer.Builder builder(EchoService service) {
+        return RpcServer.builder()
+                .directory(OwnDirectory.path())
+                .service(Echo.class, service)
+                .dispatch(Dispatch.virtualThreads());
+    }
+
+    static RpcChannel channel(RpcServer server) {
+        return channel(server.address().orElseThrow());
+    }
+
+    static RpcChannel channel(URI address) {
+        return RpcChannel.builder("/test/echo")
+                .address(address)
+                .arenaQuota(1 << 20)
+                .open();
     }
 }

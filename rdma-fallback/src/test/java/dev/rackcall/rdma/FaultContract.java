@@ -3,7 +3,6 @@ package dev.rackcall.rdma;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.rackcall.rpc.CallOptions;
-import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
@@ -136,16 +135,8 @@ abstract class FaultContract {
     @Test
     void shouldEndEachCallOnceWhateverBreaksAndLeaveNothing() throws InterruptedException {
         Counting service = new Counting();
-        try (RpcServer endpoint = RpcServer.builder()
-                        .directory(OwnDirectory.path())
-                        .service(Echo.class, service)
-                        .dispatch(Dispatch.virtualThreads())
-                        .listen(anyPort())
-                        .start();
-                RpcChannel channel = RpcChannel.builder("/test/echo")
-                        .address(endpoint.address().orElseThrow())
-                        .arenaQuota(1 << 20)
-                        .open()) {
+        try (RpcServer endpoint = EchoServer.at(anyPort(), service);
+                RpcChannel channel = EchoServer.channel(endpoint)) {
             Echo echo = channel.stub(Echo.class, CallOptions.DEFAULT.withTimeout(TIMEOUT));
             List<Thread> callers = new ArrayList<>();
             for (int i = 0; i < CALLERS; i++) {

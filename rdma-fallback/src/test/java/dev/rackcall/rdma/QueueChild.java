@@ -32,7 +32,7 @@ final class QueueChild {
     public static void main(String[] arguments) throws IOException {
         URI address = URI.create(arguments[1]);
         if (arguments.length == 2) {
-            work(arguments[0], address);
+            EchoChild.run(arguments[0], address);
             return;
         }
         try (Agent agent = agent(arguments[2], ControlAddress.parse(arguments[3]))) {
@@ -45,7 +45,7 @@ final class QueueChild {
             } else {
                 try (Tenant tenant = agent.admit("child")) {
                     QueueSettings.use(tenant);
-                    work(arguments[0], address);
+                    EchoChild.run(arguments[0], address);
                 }
             }
         }
@@ -67,13 +67,5 @@ final class QueueChild {
         return Agent.open(
                 QueueHosts.device(host, SoftOptions.local()),
                 AgentOptions.of(HostId.named(host)).withMeta(() -> meta));
-    }
-
-    private static void work(String what, URI address) throws IOException {
-        if (what.equals("serve")) {
-            EchoChild.serve(address);
-        } else {
-            EchoChild.call(address);
-        }
     }
 }

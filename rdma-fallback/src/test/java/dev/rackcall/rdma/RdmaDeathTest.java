@@ -26,7 +26,7 @@ class RdmaDeathTest extends DeathContract {
 
     @Override
     ChildJvm child(String what, URI address) {
-        return ChildJvm.start(RdmaChild.class, directory, what, address.toString());
+        return ChildJvm.start(EchoChild.class, directory, what, address.toString());
     }
 
     @Override

@@ -300,7 +300,7 @@ class RdmaHoldersTest extends ShelfNodes {
             read.put(2, chain(scope, 100, 50).getFirst());
             Page found;
             try (ChildJvm child = ChildJvm.start(
-                    RdmaChild.class,
+                    EchoChild.class,
                     directory,
                     "share",
                     server.address().orElseThrow().toString())) {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallOptions;
-import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
@@ -58,19 +57,11 @@ class RdmaPortTest {
     }
 
     private RpcServer start() {
-        return RpcServer.builder()
-                .directory(OwnDirectory.path())
-                .service(Echo.class, new Held())
-                .dispatch(Dispatch.virtualThreads())
-                .listen(URI.create("rdma://" + SERVER + ":0"))
-                .start();
+        return EchoServer.at(URI.create("rdma://" + SERVER + ":0"), new Held());
     }
 
     private static RpcChannel open(RpcServer server) {
-        return RpcChannel.builder("/test/echo")
-                .address(server.address().orElseThrow())
-                .arenaQuota(1 << 20)
-                .open();
+        return EchoServer.channel(server);
     }
 
     private static Echo echo(RpcChannel channel) {

@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.rackcall.rpc.CallOptions;
-import dev.rackcall.rpc.Dispatch;
 import dev.rackcall.rpc.RpcChannel;
 import dev.rackcall.rpc.RpcException;
 import dev.rackcall.rpc.RpcServer;
 import dev.rackcall.rpc.Status;
 import dev.rackcall.rpc.contract.Echo;
-import dev.rackcall.rpc.contract.EchoService;
 import dev.rackcall.testkit.Await;
 import dev.rackcall.testkit.FreePort;
 import dev.rackcall.verbs.Context;
@@ -62,10 +60,7 @@ class RealPortCheck {
     }
 
     private static RpcChannel open(URI address) {
-        return RpcChannel.builder("/test/echo")
-                .address(address)
-                .arenaQuota(1 << 20)
-                .open();
+        return EchoServer.channel(address);
     }
 
     private static long add(RpcChannel channel) {
@@ -77,12 +72,7 @@ class RealPortCheck {
     @Test
     void shouldSayAtOnceThatThePortIsDownAndServeOnceItIsUp() throws Exception {
         URI address = URI.create("rdma://" + HOST + ":" + FreePort.find());
-        try (RpcServer server = RpcServer.builder()
-                        .directory(OwnDirectory.path())
-                        .service(Echo.class, new EchoService())
-                        .dispatch(Dispatch.virtualThreads())
-                        .listen(address)
-                        .start();
+        try (RpcServer server = EchoServer.at(address);
                 RpcChannel before = open(address)) {
             assertThat(add(before)).isEqualTo(2);
             assertThat(server.connections()).isEqualTo(1);

@@ -114,7 +114,7 @@ class RackDemoCommandTest {
         assertThat(run("rack", "--directory", "etcd://nobody", "--count", "10")).isEqualTo(1);
         assertThat(err.toString())
                 .contains("--count must be between 1 and 1000000, not 0")
-                .contains("nobody here understands the directory address etcd://nobody");
+                .contains("no store here understands the directory address etcd://nobody");
     }
 
     @Test

@@ -17,7 +17,7 @@ class SampleCommandTest {
                     streams        | primes [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]; the server's stream was closed
                     async          | the sum is 8555; not answered in time
                     isolation      | snapshot: paid 250 cents; trusted: FAILED_PRECONDITION
-                    directory      | hello, host-b; same process: USED, the best way that works; hello, RDMA
+                    directory      | hello, host-b; same process: USED, the best route that works; hello, RDMA
                     """)
     void shouldRunEachSample(String name, String lines) {
         PrintStream before = System.out;

@@ -25,7 +25,7 @@ class CompletionContractTest {
     }
 
     @Test
-    void shouldAnnounceACompletion() throws Exception {
+    void shouldNotifyOfACompletion() throws Exception {
         try (Bench b = new Bench(device);
                 Bench a = new Bench(device)) {
             CompletionChannel channel = b.keep(b.context.createCompletionChannel());
@@ -57,9 +57,9 @@ class CompletionContractTest {
         }
     }
 
-    /** What a queue has announced goes with it, perhaps just when somebody is about to read it. */
+    /** The notifications of a closed queue are dropped, perhaps just before another thread reads them. */
     @Test
-    void shouldNotWaitForWhatAClosedQueueHasAnnounced() throws Exception {
+    void shouldNotWaitForNotificationsOfAClosedQueue() throws Exception {
         try (Bench a = new Bench(device)) {
             CompletionChannel channel = a.keep(a.context.createCompletionChannel());
             AtomicBoolean ended = new AtomicBoolean();
@@ -84,7 +84,7 @@ class CompletionContractTest {
     }
 
     @Test
-    void shouldNotAnnounceWithoutAChannel() throws Exception {
+    void shouldRefuseNotificationsWithoutAChannel() throws Exception {
         try (Bench a = new Bench(device)) {
             assertThatThrownBy(() -> a.completions.requestNotification(false)).isInstanceOf(VerbsException.class);
         }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What unreliable datagram queue pairs do. */
+/** Unreliable datagram queue pairs. */
 @ParameterizedClass(name = "{0}")
 @MethodSource("dev.rackcall.verbs.ContractDevices#all")
 class DatagramContractTest {
@@ -46,7 +46,7 @@ class DatagramContractTest {
     }
 
     @Test
-    void shouldDeliverADatagramBehindItsHeader() {
+    void shouldDeliverADatagramAfterItsHeader() {
         a.fill(1);
         qb.postReceive(b.receive(3, 128, 1000));
 
@@ -70,7 +70,7 @@ class DatagramContractTest {
     @Test
     void shouldDropWhatHasTheWrongQueueKeyOrNoReceive() {
         qa.postSend(request.send().inline(1).to(toB, qb.number(), KEY).signaled());
-        assertThat(a.next().status()).as("no receive is there").isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(a.next().status()).as("no receive request").isEqualTo(CompletionStatus.SUCCESS);
 
         qb.postReceive(b.receive(1, 0, 100));
         qa.postSend(request.send().inline(2).to(toB, qb.number(), KEY + 1).signaled());
@@ -80,7 +80,7 @@ class DatagramContractTest {
         Bench.Done received = b.next();
         assertThat(received.id()).isEqualTo(1);
         long value = b.memory.get(ValueLayout.JAVA_LONG, HEADER);
-        // The first one may arrive late, when the receive is there; the second one must never.
+        // The first datagram may arrive late, after the receive request was posted; the second must never arrive.
         assertThat(value).isIn(1L, 3L);
     }
 

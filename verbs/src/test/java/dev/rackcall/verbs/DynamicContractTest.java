@@ -128,7 +128,7 @@ class DynamicContractTest {
     }
 
     @Test
-    void shouldGiveUpWithoutReceivesAndSurvive() {
+    void shouldFailWithoutReceivesAndRecover() {
         initiator.postSend(
                 request.send().inline(1).toTarget(toB, atB.number(), KEY).signaled());
         assertThat(a.next().status()).isEqualTo(CompletionStatus.RNR_RETRY_EXCEEDED);

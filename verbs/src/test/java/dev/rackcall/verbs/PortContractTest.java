@@ -40,7 +40,7 @@ class PortContractTest {
     }
 
     @Test
-    void shouldSayThatItIsDownAndUpAgain() {
+    void shouldReportThatItIsDownAndUpAgain() {
         try (Context context = port.device().open()) {
             context.requireUp(1);
 
@@ -63,7 +63,7 @@ class PortContractTest {
     }
 
     @Test
-    void shouldCarryMessagesOfAConnectionThatWasThereBefore() throws Exception {
+    void shouldCarryMessagesOfAnEarlierConnection() throws Exception {
         try (Connected pair = new Connected(port.device())) {
             WorkRequest request = WorkRequest.create(1, 64);
             pair.b.write(request).inline(1).signaled();

@@ -12,9 +12,8 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 /**
- * A device whose port a test takes down and brings up again: that of the software device by its fault plan, that of a
- * real one by its network interface, which is only done where {@code -Drackcall.verbs.ports=true} says that nobody else
- * needs it.
+ * A device whose port a test takes down and brings up: for the software device by its fault plan, for a real one by its
+ * network interface. The latter requires {@code -Drackcall.verbs.ports=true}, since it disturbs other users.
  *
  * @param down takes the port down
  * @param up brings it up again; does nothing if it is up

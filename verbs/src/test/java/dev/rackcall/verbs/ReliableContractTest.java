@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What reliable connected queue pairs do when nothing goes wrong. */
+/** Reliable connected queue pairs without errors. */
 @ParameterizedClass(name = "{0}")
 @MethodSource("dev.rackcall.verbs.ContractDevices#all")
 class ReliableContractTest {
@@ -176,7 +176,7 @@ class ReliableContractTest {
     }
 
     @Test
-    void shouldTakeInlineBytesAtTheMomentOfPosting() {
+    void shouldCopyInlineBytesWhenTheyAreGiven() {
         MemorySegment heap = MemorySegment.ofArray(new long[] {1, 2, 3, 4});
         pair.b.write(request).inline(heap, 8, 16).signaled();
         assertThat(pair.qa.postSend(request)).isTrue();
@@ -285,7 +285,7 @@ class ReliableContractTest {
     }
 
     @Test
-    void shouldKeepMoreReadsThanMayBeUnderWay() {
+    void shouldQueueReadsBeyondTheLimitInFlight() {
         pair.b.fill(6);
         for (int i = 0; i < 60; i++) {
             request.read(pair.b.region.address() + 100L * i, pair.b.region.remoteKey())

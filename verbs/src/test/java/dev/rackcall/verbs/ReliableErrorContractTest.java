@@ -13,8 +13,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What reliable connected queue pairs do when something is wrong: keys, bounds, rights, missing receives, peers that
- * are gone.
+ * Reliable connected queue pairs with wrong keys, bounds or rights, missing receive requests, or a peer that is gone.
  */
 @ParameterizedClass(name = "{0}")
 @MethodSource("dev.rackcall.verbs.ContractDevices#all")
@@ -66,7 +65,7 @@ class ReliableErrorContractTest {
     }
 
     @Test
-    void shouldRefuseARightThatTheRegionDoesNotGive() {
+    void shouldRefuseARightThatTheRegionDoesNotGrant() {
         MemoryRegion readable =
                 pair.b.register(pair.b.memory.asSlice(0, 4096), EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ));
         pair.succeed(request.read(readable.address(), readable.remoteKey())
@@ -128,7 +127,7 @@ class ReliableErrorContractTest {
     @Test
     void shouldFailBothSidesOfAMessageThatIsTooLong() {
         pair.qb.postReceive(pair.b.receive(5, 0, 100));
-        // The second of each is what the kernel's software device says.
+        // The second status of each pair is that of the kernel's software device (rxe).
         fails(
                 request.send().from(pair.a.region, 0, 101),
                 CompletionStatus.REMOTE_INVALID_REQUEST,
@@ -162,7 +161,7 @@ class ReliableErrorContractTest {
     }
 
     @Test
-    void shouldWaitForAReceiveForEver() {
+    void shouldWaitForAReceiveWithoutLimit() {
         for (int i = 0; i < 3; i++) {
             assertThat(pair.qa.postSend(request.sendWithImmediate(i)
                             .from(pair.a.region, 0, 8)
@@ -186,7 +185,7 @@ class ReliableErrorContractTest {
     }
 
     @Test
-    void shouldGiveNoRightThatTheQueuePairDoesNotGive() throws Exception {
+    void shouldRefuseARightThatTheQueuePairDoesNotGrant() throws Exception {
         renew(ReadyToSend.defaults(), InitAttributes.connected(Set.of(Access.REMOTE_READ)));
         fails(
                 pair.b.write(request).from(pair.a.region, 0, 8),
@@ -201,7 +200,7 @@ class ReliableErrorContractTest {
                 && pair.qa.postSend(request.send().from(pair.a.region, 0, 8).id(posted))) {
             posted++;
         }
-        assertThat(posted).as("requests that no receive meets").isBetween(128, 9_999);
+        assertThat(posted).as("requests without a receive request").isBetween(128, 9_999);
         for (int i = 0; i < 10; i++) {
             pair.qa.postReceive(pair.a.receive(10_000 + i, 0, 8));
         }

@@ -32,7 +32,7 @@ public final class VerbsContractMain {
                         selectClass(DatagramContractTest.class),
                         selectClass(CompletionContractTest.class),
                         selectClass(DynamicContractTest.class),
-                        // Last: whatever it does to the network is over then.
+                        // Last, because it disturbs the network.
                         selectClass(PortContractTest.class))
                 .build();
         SummaryGeneratingListener listener = new SummaryGeneratingListener();

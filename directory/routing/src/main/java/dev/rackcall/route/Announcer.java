@@ -26,17 +26,17 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Names one server in a directory: an endpoint for each of its channels, all of one id. */
+/** Announces one server in a directory: an endpoint for each of its channels, all with one id. */
 final class Announcer implements Router.Announcement {
     private static final Logger LOG = LoggerFactory.getLogger(Announcer.class);
-    /** Between two looks at the load, of which some make what is told: each 5 s. */
+    /** The interval between two samples of the load; ten samples, 5 s, make a report. */
     private static final long LOAD_MILLIS = 500;
 
     private static final int MAX_HOST_IN_ID = 32;
-    /** So long a server that ends waits for the directory, however many channels it has. */
+    /** How long a closing server waits for the directory, however many channels it has. */
     private static final long PATIENCE_MILLIS = 1_000;
 
-    /** Endpoints of this process and the runtime directories in which their sockets lie. */
+    /** Endpoints of this process, and the runtime directories of their sockets. */
     private static final Map<String, Path> OWN = new ConcurrentHashMap<>();
 
     private final SharedDirectory shared;
@@ -76,12 +76,12 @@ final class Announcer implements Router.Announcement {
         }
     }
 
-    /** Where the server of an endpoint has its sockets, if it is one of this process. */
+    /** The runtime directory of an endpoint's server, if that runs in this process. */
     static Optional<Path> ownFolder(String endpointId) {
         return Optional.ofNullable(OWN.get(endpointId));
     }
 
-    /** Another one with each start, so that what a dead server has left in the directory is in nobody's route. */
+    /** A new id for each start, so that entries of a dead server do not conflict. */
     private static String newId(String host) {
         String readable = host.replaceAll("[^A-Za-z0-9_-]", "-");
         return readable.substring(0, Math.min(readable.length(), MAX_HOST_IN_ID)) + "-"
@@ -124,13 +124,16 @@ final class Announcer implements Router.Announcement {
                 try {
                     announcement.update(announcement.endpoint().withLoad(calls));
                 } catch (DirectoryException e) {
-                    LOG.debug("the load of {} is told later: {}", announcement.channel(), e.getMessage());
+                    LOG.debug("the load of {} is reported later: {}", announcement.channel(), e.getMessage());
                 }
             }
         }
     }
 
-    /** Returns when the server is no longer named, or after a moment if the directory does not answer: it is withdrawn in the background then. */
+    /**
+     * Returns when the server is withdrawn, or after a moment if the directory does not answer: then it is withdrawn in
+     * the background.
+     */
     @Override
     public void close() {
         if (!closed.compareAndSet(false, true)) {
@@ -143,7 +146,8 @@ final class Announcer implements Router.Announcement {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (TimeoutException e) {
-            LOG.info("{} is withdrawn from {} when that answers, or by the end of its lease", id, shared.address());
+            LOG.info(
+                    "{} is withdrawn from {} when the directory answers, or when its lease ends", id, shared.address());
         } catch (ExecutionException e) {
             LOG.warn("{} could not be withdrawn from {}", id, shared.address(), e);
         }
@@ -165,13 +169,13 @@ final class Announcer implements Router.Announcement {
      * thread at a time.
      */
     static final class LoadMeter {
-        /** Of which the average is told. */
+        /** Samples for one average. */
         static final int LOOKS = 10;
 
         private int looks;
         private long sum;
 
-        /** Takes in what was seen now; returns the average, rounded, when it has seen enough, and begins anew. */
+        /** Adds a sample. With enough samples it returns their rounded average and starts again. */
         OptionalInt see(int calls) {
             sum += calls;
             if (++looks < LOOKS) {
@@ -183,7 +187,10 @@ final class Announcer implements Router.Announcement {
             return OptionalInt.of(average);
         }
 
-        /** Whether others are to be told: it differs by half, and by more than one, which an average that is rounded does for nothing. Each time is a write to the directory, and all who follow the channel hear of it. */
+        /**
+         * Whether a new average is worth a report: it differs by half, and by more than one, which rounding alone can
+         * cause. Each report is a write to the directory and is sent to all clients that follow the channel.
+         */
         static boolean isNews(int told, int now) {
             return Math.abs((long) now - told) > 1 && (2L * now > 3L * told || 3L * now < 2L * told);
         }

@@ -6,7 +6,10 @@ import dev.rackcall.rpc.spi.LogLimit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Counts one attempt of a call at its subchannel, and tells the call's observer how it ended, unless there is another attempt. */
+/**
+ * One attempt of a call: counts at its subchannel, and reports its end to the call's observer unless the call is
+ * repeated.
+ */
 final class Attempt implements CallObserver {
     private static final Logger LOG = LoggerFactory.getLogger(Attempt.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
@@ -24,12 +27,12 @@ final class Attempt implements CallObserver {
         return new Attempt(subchannel, next);
     }
 
-    /** By the thread that has the call, before it ends the attempt. */
+    /** Called by the call's thread before the attempt ends. */
     void tellNobody() {
         next = CallObserver.NONE;
     }
 
-    /** It came to nothing: counts, and its call says so itself. */
+    /** Ends an attempt that was not sent; the call itself reports the failure. */
     void endUntold(Status status) {
         tellNobody();
         onClose(status);
@@ -41,7 +44,7 @@ final class Attempt implements CallObserver {
         next.onClose(status);
     }
 
-    /** Tells the observer of a call that no transport has. What it throws concerns nobody else: the call ends all the same. */
+    /** Reports the end of a call that no transport carries. The observer's exceptions are logged. */
     static void tell(CallObserver observer, Status status) {
         try {
             observer.onClose(status);

@@ -6,7 +6,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** The threads on which routes are tried: one clock for the process, and as many platform threads as there are peers that let one wait. */
+/** The threads that try routes: one timer for the process, and as many platform threads as there are slow peers. */
 final class Background {
     private static final ScheduledExecutorService CLOCK = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("rackcall-routes").factory());
@@ -15,7 +15,7 @@ final class Background {
 
     private Background() {}
 
-    /** The task runs on a worker, and not again before it has ended. */
+    /** Runs the task on a worker; skips a turn while the last run lasts. */
     static Future<?> every(long millis, Runnable task) {
         return CLOCK.scheduleWithFixedDelay(
                 new Runnable() {

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The endpoints of one channel that the directory names, or named when they were connected to, and which of them are tried when: the nearest first, each by a
- * thread of the background. Used under the lock of its {@link ChannelRoutes}.
+ * The endpoints of one channel that the directory names, or named when their connection was made, and when each is
+ * tried: nearest first, each on a background thread. Used with the lock of its {@link ChannelRoutes} held.
  */
 final class ChannelEndpoints {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelEndpoints.class);
@@ -36,7 +36,10 @@ final class ChannelEndpoints {
         return known.isEmpty();
     }
 
-    /** What the directory says. An endpoint that it no longer names stays as long as its connection does: whoever runs still serves. */
+    /**
+     * Applies the directory's current endpoints. An endpoint that is no longer named stays while its connection lasts,
+     * because a server that answers still serves.
+     */
     void follow(List<Endpoint> named) {
         known.values().forEach(each -> each.named = false);
         for (Endpoint endpoint : named) {
@@ -59,7 +62,7 @@ final class ChannelEndpoints {
         }
     }
 
-    /** Has all looked at by the next {@link #pump}. */
+    /** Makes the next {@link #pump} try all endpoints. */
     void want(boolean urgently) {
         known.values().forEach(each -> {
             each.due = true;
@@ -67,12 +70,12 @@ final class ChannelEndpoints {
         });
     }
 
-    /** Whether one of them may yet be reached. */
+    /** Whether an endpoint may still become reachable. */
     boolean areTried() {
         return known.values().stream().anyMatch(each -> each.busy || each.due);
     }
 
-    /** Has routes tried: of endpoints that have a subchannel, and of the nearest of the others until there is one. */
+    /** Tries the routes of endpoints that have a subchannel, and of the nearest other endpoints until one has. */
     void pump() {
         int best = best();
         Map<EndpointRoutes, Integer> hopes =
@@ -117,9 +120,9 @@ final class ChannelEndpoints {
     }
 
     /**
-     * Those of the nearest endpoints that can be reached.
+     * The subchannels of the nearest reachable endpoints.
      *
-     * @param current whether what the directory says is not old
+     * @param current whether the directory's content is current
      */
     Subchannel[] nearest(boolean current) {
         known.values().forEach(each -> each.weigh(current));
@@ -127,7 +130,7 @@ final class ChannelEndpoints {
         return usable().filter(subchannel -> subchannel.rank() == best).toArray(Subchannel[]::new);
     }
 
-    /** Has subchannels left that are farther than others. */
+    /** Leaves subchannels that are farther than others. */
     void leaveFarther() {
         int best = best();
         for (EndpointRoutes each : known.values()) {
@@ -144,7 +147,7 @@ final class ChannelEndpoints {
         return known.values().stream().flatMap(EndpointRoutes::failures);
     }
 
-    /** For a message: each endpoint with its routes and what is wrong with them. */
+    /** For a message: each endpoint with its routes and their problems. */
     String complaints() {
         return known.values().stream().map(EndpointRoutes::complaint).collect(Collectors.joining(". "));
     }

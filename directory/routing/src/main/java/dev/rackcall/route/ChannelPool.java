@@ -5,12 +5,13 @@ import dev.rackcall.shm.pool.Pool;
 import java.util.Optional;
 
 /**
- * The pool by which a channel may reach servers. It can be taken away and replaced while the channel is open; whoever gives it may also close it at any time. Thread-safe.
+ * The pool by which a channel may reach servers. The application may replace, remove or close it while the channel is
+ * open. Thread-safe.
  */
 final class ChannelPool {
     private volatile State state;
 
-    /** @param name by which endpoints know it: read when it is given, since its memory may be gone at any time after that */
+    /** @param name of the pool in endpoints, read while the pool is known to be open */
     private record State(Optional<Pool> pool, Optional<String> name, String whyNone) {}
 
     /** @throws dev.rackcall.rpc.RpcException FAILED_PRECONDITION if the pool is closed */
@@ -18,7 +19,7 @@ final class ChannelPool {
         this.state = new State(pool, pool.map(ChannelPool::name), "this channel was given no pool");
     }
 
-    /** As the constructor; a pool that is there already is left. */
+    /** Replaces or removes the pool; the conditions are the constructor's. */
     void change(Optional<Pool> pool) {
         state = new State(pool, pool.map(ChannelPool::name), "this channel has left its pool");
     }
@@ -33,12 +34,12 @@ final class ChannelPool {
         }
     }
 
-    /** The one to connect by, at this moment. */
+    /** The pool for a connection attempt now. */
     Optional<Pool> current() {
         return state.pool();
     }
 
-    /** What keeps the channel from a server that serves {@code theirs}; empty if nothing does. */
+    /** Why the channel cannot use a server's pool {@code theirs}; empty if it can. */
     Optional<String> obstacle(String theirs) {
         State now = state;
         if (now.pool().isEmpty()) {

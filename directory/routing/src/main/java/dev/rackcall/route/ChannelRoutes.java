@@ -22,13 +22,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The subchannels of one channel: follows its endpoints in the directory, has their routes tried by threads of the background, nearest endpoints first, and publishes which subchannels
- * calls may take. A call reads one field of it; it waits here only while there is no subchannel at all, for routes that are being tried and for news.
+ * The subchannels of one channel. Follows the channel's endpoints in the directory, tries their routes on background
+ * threads, nearest first, and publishes the subchannels that calls may use. A call reads one field; it waits here only
+ * while there is no subchannel.
  */
 final class ChannelRoutes implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelRoutes.class);
     private static final long LOOK_MILLIS = 200;
-    /** So long a call that has nowhere to go waits for the directory's news of another server. */
+    /** How long a call without a subchannel waits for news of another server. */
     private static final long NEWS_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final long NEWS_LOOK_MILLIS = 20;
@@ -38,17 +39,17 @@ final class ChannelRoutes implements AutoCloseable {
     private final ChannelPool pool;
     private final SharedDirectory directory;
     private final ChannelView view;
-    /** Whether there was a bound on memory when the channel was opened. */
+    /** Whether the directory bounded memory when the channel was opened. */
     private final boolean bounded;
 
     private final Future<?> ticks;
 
     private final Subchannels subchannels = new Subchannels();
     private final ChannelEndpoints endpoints;
-    /** Of the subchannels that are nearest. Stores are under this object's lock. */
+    /** The nearest subchannels. Written with this object's lock held. */
     private volatile Subchannel[] live = NONE;
 
-    /** Whether somebody is about to look at subchannels that have ended. */
+    /** Whether a look at ended subchannels is scheduled. */
     private final AtomicBoolean noticed = new AtomicBoolean();
 
     private volatile boolean closed;
@@ -61,7 +62,7 @@ final class ChannelRoutes implements AutoCloseable {
         this.endpoints = new ChannelEndpoints(this, spec, pool);
         this.view = directory.directory().follow(ChannelName.of(spec.channel()));
         this.ticks = Background.every(LOOK_MILLIS, this::look);
-        // The directory's thread waits for nobody.
+        // The directory's thread must not block.
         view.listen(_ -> Background.run(this::look));
     }
 
@@ -111,18 +112,18 @@ final class ChannelRoutes implements AutoCloseable {
 
     // ---- for calls
 
-    /** Those that calls may take; waits for one if there is none. */
+    /** The subchannels that calls may use; waits for one if there is none. */
     Subchannel[] subchannels(long deadline) {
         Subchannel[] present = live;
         return present.length > 0 ? present : await(deadline);
     }
 
-    /** Those that calls may take now, perhaps none. */
+    /** The subchannels that calls may use now, perhaps none. */
     Subchannel[] subchannels() {
         return live;
     }
 
-    /** The subchannel over which a server can follow the Ref of a shared object. */
+    /** The subchannel whose server can follow the Ref of a shared object. */
     Optional<Subchannel> subchannelOf(Object sharedObject) {
         for (Subchannel subchannel : subchannels.open()) {
             if (subchannel.connection().maps(sharedObject)) {
@@ -144,14 +145,14 @@ final class ChannelRoutes implements AutoCloseable {
         return spec;
     }
 
-    /** Somebody has found that a subchannel is dead. */
+    /** Called when a subchannel was found to have ended. */
     void noticeEnd() {
         if (!noticed.compareAndSet(false, true)) {
-            // Many calls find it at a time, and one look is enough.
+            // Many calls find it at once; one look is enough.
             return;
         }
         Background.run(() -> {
-            // Before it looks: what is noticed from now on is looked for once more.
+            // Cleared before the look, so that later notices schedule another one.
             noticed.set(false);
             synchronized (this) {
                 publish();
@@ -160,11 +161,11 @@ final class ChannelRoutes implements AutoCloseable {
         });
     }
 
-    /** As {@link #subchannels(long)}, after those that have ended were put aside. */
+    /** As {@link #subchannels(long)}, after ended subchannels were removed. */
     synchronized Subchannel[] await(long deadline) {
         endpoints.follow(view.endpoints());
         publish();
-        // What has failed just now is tried again: somebody waits for it.
+        // Routes that have just failed are retried, because a call waits.
         endpoints.want(true);
         long begun = System.nanoTime();
         long end = begun + Math.min(deadline - begun, spec.connectTimeout().toNanos());
@@ -179,7 +180,7 @@ final class ChannelRoutes implements AutoCloseable {
                 throw unreachable();
             }
             try {
-                // Rounded up, since to wait for 0 ms is to wait for ever.
+                // Rounded up, because wait(0) has no time limit.
                 wait(Math.min(nanos / 1_000_000 + 1, NEWS_LOOK_MILLIS));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
@@ -220,7 +221,7 @@ final class ChannelRoutes implements AutoCloseable {
 
     // ---- for connections
 
-    /** A fresh subchannel of a route. */
+    /** Adds a new subchannel of a route. */
     synchronized void adopt(Subchannel subchannel) {
         if (closed) {
             subchannel.connection().close();
@@ -230,10 +231,10 @@ final class ChannelRoutes implements AutoCloseable {
     }
 
     /**
-     * Counts memory that a connection may map against what the directory lets this process have. Nothing is counted where that sets no bound, or cannot be reached: calls
-     * wait for no directory.
+     * Counts the memory of a connection against this process's quota. Counts nothing if the directory sets no bound or
+     * cannot be reached, because calls do not wait for a directory.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if it is too much
+     * @throws RpcException RESOURCE_EXHAUSTED if it exceeds the quota
      */
     Optional<MemoryClaim> claim(long bytes) {
         if (!bounded || !view.isCurrent()) {
@@ -254,25 +255,25 @@ final class ChannelRoutes implements AutoCloseable {
         subchannels.use(definition);
     }
 
-    /** Subchannels by another pool get no new calls once this has returned, and are left. */
+    /** When this returns, subchannels by another pool get no new calls; they are left. */
     synchronized void changePool(Optional<Pool> value) {
         if (value.isEmpty() && pool.current().isEmpty()) {
             return;
         }
         pool.change(value);
-        // Without this a route that has failed by the pool before would wait for its time.
+        // Otherwise a route that failed by the former pool would wait for its retry time.
         endpoints.want(true);
         look();
     }
 
-    /** The first connection that was made, which may have ended: it tells what all of them serve. */
+    /** The first connection, which may have ended: it describes what all of them serve. */
     synchronized ClientConnection first() {
         return subchannels.first();
     }
 
     /**
-     * A route gives up its subchannel. Under the lock, as {@link #describe} is: whoever asks meanwhile, perhaps to know when nobody needs a pool any more, finds the subchannel with its route or among those that
-     * were left.
+     * Takes a route's subchannel away. With the lock held, like {@link #describe}: an application that looks for the
+     * last use of a pool finds the subchannel either with its route or among those that were left.
      */
     synchronized void retire(EndpointRoute route, String why, Subchannel.Left how) {
         route.detach().ifPresent(subchannel -> {
@@ -284,7 +285,7 @@ final class ChannelRoutes implements AutoCloseable {
 
     // ---- the background
 
-    /** Now and then, and when the directory has news. */
+    /** Runs periodically, and when the directory has news. */
     private synchronized void look() {
         if (closed) {
             return;
@@ -296,7 +297,7 @@ final class ChannelRoutes implements AutoCloseable {
         endpoints.pump();
     }
 
-    /** All routes of an endpoint were looked at. */
+    /** All routes of an endpoint were tried. */
     synchronized void tried(EndpointRoutes endpoint) {
         endpoint.wasTried();
         publish();
@@ -305,7 +306,7 @@ final class ChannelRoutes implements AutoCloseable {
         }
     }
 
-    /** Which subchannels calls may take from now on: the nearest. */
+    /** Publishes the nearest subchannels, for calls. */
     private void publish() {
         if (closed) {
             live = NONE;

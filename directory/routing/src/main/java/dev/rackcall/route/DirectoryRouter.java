@@ -9,7 +9,10 @@ import dev.rackcall.rpc.spi.Router;
 import dev.rackcall.rpc.spi.ServerEndpoint;
 import dev.rackcall.rpc.spi.ServerSpec;
 
-/** Routes by a {@link dev.rackcall.directory.Directory}, in which this process is one member however many channels and servers it has. */
+/**
+ * Routes by a {@link dev.rackcall.directory.Directory}, in which this process is one member for all its channels and
+ * servers.
+ */
 public final class DirectoryRouter implements Router {
     /** For {@code ServiceLoader}. */
     public DirectoryRouter() {}
@@ -32,7 +35,7 @@ public final class DirectoryRouter implements Router {
         }
     }
 
-    /** The same in the words of calls. */
+    /** Translates a failure of the directory into a failure of the call. */
     private static RpcException failure(String what, DirectoryException e) {
         Status.Code code = switch (e.reason()) {
             case INVALID -> Status.Code.INVALID_ARGUMENT;

@@ -21,30 +21,33 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One route to one endpoint: says what stands in the route, connects, and remembers how that went. One thread at a time changes it; others read what is
- * volatile.
+ * One route to one endpoint: knows its obstacles, connects, and remembers the result. One thread at a time changes it;
+ * other threads read its volatile fields.
  */
 final class EndpointRoute {
     private static final long FIRST_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long LAST_RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
-    /** Devices seldom come and go, and to look for them costs. */
+    /** How long a search for devices stays valid: it is expensive, and devices rarely change. */
     private static final long DEVICES_NANOS = TimeUnit.SECONDS.toNanos(5);
-    /** A connection that ends sooner counts as an attempt that has failed. */
+    /** A connection that ends sooner counts as a failed attempt. */
     private static final long PROVEN_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** After a connection that has ended for want of something, which the next one would want as well when it is used. Other routes are taken meanwhile, if there are any. */
+    /**
+     * The first delay after a connection that ended for lack of a resource: the next one would lack it, too. Calls use
+     * other routes during the delay.
+     */
     private static final long FIRST_WANT_NANOS = LAST_RETRY_NANOS;
 
     private static final long LAST_WANT_NANOS = TimeUnit.MINUTES.toNanos(5);
-    /** Of a connection: for requests and for replies. */
+    /** Arenas of a connection: one for requests, one for replies. */
     private static final int ARENAS = 2;
 
-    /** Why calls no longer go by a pool that the channel has left. */
+    /** Why calls no longer use a pool that the channel has left. */
     static final String LEFT_POOL = "this channel has left that pool";
 
     private final Endpoint endpoint;
     private final Kind kind;
     private final Optional<URI> address;
-    /** Who would carry there. Empty for memory, and without the modules for it. */
+    /** The provider of the transport. Empty for memory, and if its module is missing. */
     private final Optional<CarrierProvider> carrier;
 
     private final ClientSpec channel;
@@ -59,7 +62,7 @@ final class EndpointRoute {
     private volatile Optional<Pool> connectedBy = Optional.empty();
 
     private long connectedAt;
-    /** By which pool a connection is being made just now. */
+    /** The pool of a connection attempt in progress. */
     private volatile Optional<Pool> attempt = Optional.empty();
 
     private volatile long retryAt = System.nanoTime();
@@ -76,13 +79,13 @@ final class EndpointRoute {
         this.pool = pool;
     }
 
-    /** All routes to an endpoint, best first; one of each kind at least. */
+    /** All routes to an endpoint, best first; at least one of each kind. */
     static List<EndpointRoute> to(Endpoint endpoint, ClientSpec channel, ChannelPool pool) {
         List<EndpointRoute> routes = new ArrayList<>();
         routes.add(new EndpointRoute(endpoint, Kind.PROCESS, Optional.empty(), channel, pool));
         routes.add(new EndpointRoute(endpoint, Kind.HOST, Optional.empty(), channel, pool));
         routes.add(new EndpointRoute(endpoint, Kind.POOL, Optional.empty(), channel, pool));
-        // Virtual queues first: a connection is there sooner than a queue pair is made for it, and needs none of its
+        // Virtual queues first: a connection over them opens sooner than a queue pair is made, and needs none of its
         // own. A call over them takes longer, on the software device 2 to 3 times as long (docs/directory.md).
         for (Kind kind : List.of(Kind.RDMA_QUEUES, Kind.RDMA, Kind.TCP_QUEUES, Kind.TCP)) {
             List<URI> addresses = NetworkRoutes.addresses(endpoint, kind);
@@ -106,7 +109,7 @@ final class EndpointRoute {
         return failure;
     }
 
-    /** What one of the ends lacks; empty if it can be tried. Asks the file system at most. */
+    /** What one of the ends lacks; empty if the route can be tried. At most asks the file system. */
     Optional<String> obstacle() {
         return switch (kind) {
             case PROCESS ->
@@ -165,14 +168,14 @@ final class EndpointRoute {
         return last.missing();
     }
 
-    /** What was missing here when it was looked at. */
+    /** A missing device, at the time of the last search. */
     private record DeviceCheck(long at, Optional<String> missing) {}
 
     boolean isConnected() {
         return subchannel.isPresent() && subchannel.get().isUsable();
     }
 
-    /** Whether its subchannel goes by a pool that the channel has left. */
+    /** Whether its subchannel uses a pool that the channel has left. */
     boolean isOutdated() {
         return kind == Kind.POOL && !connectedBy.equals(pool.current());
     }
@@ -181,7 +184,7 @@ final class EndpointRoute {
         return System.nanoTime() - retryAt >= 0;
     }
 
-    /** Says why it is not used. */
+    /** Marks the route as impossible. */
     void impossible(String why) {
         state = State.IMPOSSIBLE;
         reason = why;
@@ -195,7 +198,7 @@ final class EndpointRoute {
         }
     }
 
-    /** Gives up the subchannel that it has, if any; whoever calls sees to its end. Under the routes' lock. */
+    /** Removes the subchannel, if there is one; the caller closes it. Called with the routes' lock held. */
     Optional<Subchannel> detach() {
         Optional<Subchannel> last = subchannel;
         subchannel = Optional.empty();
@@ -205,7 +208,7 @@ final class EndpointRoute {
     /**
      * The subchannel has ended by itself.
      *
-     * @param cause what is known of the reason
+     * @param cause the reason, if known
      */
     void lost(Optional<Status> cause) {
         failed(Status.Code.UNAVAILABLE
@@ -218,7 +221,7 @@ final class EndpointRoute {
         wanting = cause.filter(why -> why.code() == Status.Code.RESOURCE_EXHAUSTED)
                 .isPresent();
         if (wanting) {
-            // It is easily connected again, and would end again with the next call that wants as much.
+            // A new connection would succeed, and end again with the next call that needs as much.
             wantNanos = lasted > LAST_WANT_NANOS ? FIRST_WANT_NANOS : wantNanos;
             retryAt = now + wantNanos;
             wantNanos = Math.min(2 * wantNanos, LAST_WANT_NANOS);
@@ -228,12 +231,12 @@ final class EndpointRoute {
         }
     }
 
-    /** Whether it is to be left alone for a while as long as there is another: it can be connected, and soon ends for want of something. */
+    /** Whether other routes are preferred for a while: it can be connected, but soon ends for lack of a resource. */
     boolean isShunned() {
         return wanting && !isDue();
     }
 
-    /** Tries, for as long as that at most. */
+    /** Tries to connect, for at most this time. */
     boolean connect(ChannelRoutes channelRoutes, Duration atMost) {
         if (state != State.FAILED) {
             reason = "it is being tried, and its server has not answered yet";
@@ -244,7 +247,8 @@ final class EndpointRoute {
         try {
             Optional<Pool> by = pool.current();
             attempt = by;
-            // Again: whoever has changed it since then may have looked for attempts by it before this was one.
+            // Checked again: a thread that has changed the pool may have looked for attempts before this one was
+            // visible.
             if (kind == Kind.POOL && !by.equals(pool.current())) {
                 throw leftPool();
             }
@@ -271,7 +275,7 @@ final class EndpointRoute {
             failed(Status.Code.UNAVAILABLE.with("connecting failed: %s", e).asException(e));
             return false;
         } finally {
-            // After the subchannel.
+            // After the subchannel is set.
             attempt = Optional.empty();
         }
     }
@@ -300,7 +304,7 @@ final class EndpointRoute {
             case HOST -> channel.reachedBy(channel.directory(), Optional.empty(), Optional.empty());
             case POOL -> {
                 if (by.isEmpty()) {
-                    // Without one it would be the host's memory.
+                    // Without a pool it would be the host's memory.
                     throw leftPool();
                 }
                 yield channel.reachedBy(channel.directory(), by, Optional.empty());
@@ -311,12 +315,11 @@ final class EndpointRoute {
     }
 
     Route describe() {
-        // The attempt first: it ends when its subchannel is there.
+        // The attempt is read first, because it ends when its subchannel is set.
         boolean isTriedByFormer = kind == Kind.POOL && attempt.isPresent() && !attempt.equals(pool.current());
         Optional<Subchannel> present = subchannel;
         if (isTriedByFormer || (present.isPresent() && isOutdated())) {
-            // Who has changed the pool looks for this at once, while somebody may still be trying the endpoint's
-            // routes.
+            // A thread that has changed the pool looks for this state at once, while another may still try the routes.
             return describe(
                     State.LEAVING, LEFT_POOL, present.map(Subchannel::calls).orElse(0));
         }

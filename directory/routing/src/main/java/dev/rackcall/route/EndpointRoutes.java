@@ -16,10 +16,10 @@ final class EndpointRoutes {
     /** The rank of an endpoint that cannot be reached at all. */
     static final int UNREACHABLE = Integer.MAX_VALUE;
 
-    /** A server that is stopped lets whoever connects wait; after this the next one is tried beside it. */
+    /** A stopped server keeps clients waiting; after this time the next server is tried, too. */
     private static final long HOLD_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** What the last route has, however long those before it have taken. */
+    /** The time of the last route, however long the others have taken. */
     private static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ChannelRoutes channelRoutes;
@@ -28,23 +28,23 @@ final class EndpointRoutes {
     private volatile Endpoint endpoint;
     private volatile Optional<Subchannel> subchannel = Optional.empty();
 
-    // What follows is the routes': they change it under their lock.
+    // The following fields are guarded by the lock of the ChannelRoutes.
 
-    /** Whether somebody tries its routes now. */
+    /** Whether a thread is trying its routes. */
     boolean busy;
 
     /** Since when. */
     long busySince;
-    /** Whether its routes are to be looked at. */
+    /** Whether its routes must be tried. */
     boolean due = true;
-    /** Whether all of its routes were looked at once, which is when it is known how near it really is. */
+    /** Whether all routes were tried once: only then its distance is known. */
     boolean tried;
-    /** Whether routes are to be tried that have failed just now. */
+    /** Whether routes that have just failed must be tried. */
     boolean urgent;
     /** Whether the directory still names it. */
     boolean named = true;
 
-    /** Why it is given up as soon as nobody tries its routes any more; empty if it is not. */
+    /** Why it is abandoned when the thread that tries its routes ends; empty if it is not. */
     private String givenUp = "";
 
     EndpointRoutes(ChannelRoutes channelRoutes, Endpoint endpoint, ClientSpec channel, ChannelPool pool) {
@@ -54,18 +54,18 @@ final class EndpointRoutes {
         this.connectNanos = channel.connectTimeout().toNanos();
     }
 
-    /** The subchannel that calls may take, if it still lives. */
+    /** The subchannel that calls may use, if it is usable. */
     Optional<Subchannel> subchannel() {
         return subchannel.filter(
                 present -> present.isUsable() && !present.route().isOutdated());
     }
 
-    /** Whether an announcement leads where this one does, however busy it is. */
+    /** Whether an announcement has the same addresses, whatever its load. */
     boolean isAt(Endpoint other) {
         return endpoint.withLoad(0).equals(other.withLoad(0));
     }
 
-    /** Tells its subchannel how busy its server is, unless that is no longer known. */
+    /** Passes its server's load to the subchannel, unless the load is unknown. */
     void weigh(boolean known) {
         subchannel.ifPresent(present -> present.load(known ? endpoint.load() : 0));
     }
@@ -74,12 +74,12 @@ final class EndpointRoutes {
         endpoint = same;
     }
 
-    /** Whether farther endpoints wait for it: until its routes were looked at, or it has let others wait for long enough. */
+    /** Whether farther endpoints wait for it: until its routes were tried, or for a limited time. */
     boolean mayYetAnswer() {
         return !tried && !(busy && System.nanoTime() - busySince > HOLD_UP_NANOS);
     }
 
-    /** How near it would be by the best route that may be tried. */
+    /** Its rank by the best route that may be tried. */
     int hope() {
         return routes.stream()
                 .filter(route -> route.obstacle().isEmpty())
@@ -98,8 +98,8 @@ final class EndpointRoutes {
     }
 
     /**
-     * Looks at the routes, best first, until one works. By one thread at a time; blocks as long as peers let it wait, the channel's connect timeout at most, of which the
-     * routes behind it have their share, too.
+     * Tries the routes, best first, until one works. Called by one thread at a time. Blocks at most for the channel's
+     * connect timeout, of which each route gets a share.
      */
     void advance(boolean mayConnect, boolean urgently) {
         long end = System.nanoTime() + connectNanos;
@@ -122,7 +122,7 @@ final class EndpointRoutes {
         subchannel = chosen.flatMap(EndpointRoute::subchannel);
     }
 
-    /** A route that soon ends is better than none, while a call waits for it. */
+    /** A route that soon ends is better than none while a call waits. */
     private Optional<EndpointRoute> shunned(long end, boolean mayConnect) {
         for (int i = 0; i < routes.size(); i++) {
             EndpointRoute route = routes.get(i);
@@ -149,10 +149,10 @@ final class EndpointRoutes {
         }
     }
 
-    /** Has the route give up its subchannel, if it has one; returns that. */
+    /** Removes the route's subchannel, if there is one, and returns it. */
     private Optional<Subchannel> retire(EndpointRoute route, String why, Subchannel.Left how) {
         Optional<Subchannel> left = route.subchannel();
-        // Not later: calls would take it while the routes behind it are tried.
+        // Before the next routes are tried, so that calls do not use it.
         if (left.isPresent() && subchannel.equals(left)) {
             subchannel = Optional.empty();
         }
@@ -186,7 +186,7 @@ final class EndpointRoutes {
         return route.connect(channelRoutes, Duration.ofNanos(Math.max(left / (1 + others), LEAST_NANOS)));
     }
 
-    /** Under the routes' lock: whoever has tried its routes has ended. */
+    /** The thread that tried its routes has ended. Called with the routes' lock held. */
     void wasTried() {
         busy = false;
         tried = true;
@@ -195,7 +195,10 @@ final class EndpointRoutes {
         }
     }
 
-    /** Under the routes' lock: nobody wants it any more. Its subchannels are left, as soon as nobody changes them. */
+    /**
+     * The endpoint is no longer wanted. Its subchannels are left as soon as no thread changes them. Called with the
+     * routes' lock held.
+     */
     void giveUp(String why) {
         if (busy) {
             subchannel = Optional.empty();
@@ -205,13 +208,13 @@ final class EndpointRoutes {
         }
     }
 
-    /** Gives up its subchannel, since others are nearer. */
+    /** Leaves its subchannel, because other servers are nearer. */
     void stepBack(String why) {
         subchannel = Optional.empty();
         routes.forEach(route -> standBy(route, why));
     }
 
-    /** Why its routes have failed. */
+    /** The failures of its routes. */
     Stream<RpcException> failures() {
         return routes.stream().flatMap(route -> route.failure().stream());
     }
@@ -220,7 +223,7 @@ final class EndpointRoutes {
         return routes.stream().map(EndpointRoute::describe).toList();
     }
 
-    /** For a message: each route and what is wrong with it. */
+    /** For a message: each route and its problem. */
     String complaint() {
         StringBuilder text = new StringBuilder(endpoint.id()).append(" on ").append(endpoint.host());
         String separator = ": ";

@@ -7,11 +7,11 @@ import java.net.SocketException;
 import java.net.URI;
 import java.util.Optional;
 
-/** What others are told of an address at which somebody listens. */
+/** The announced form of a listening address. */
 final class HostAddress {
     private HostAddress() {}
 
-    /** The same; with the first address of this host that others may reach, if it stands for all of them. */
+    /** The same address; a wildcard address becomes the first address of this host that other hosts can reach. */
     static URI reachable(URI listening) {
         if (!isAnyLocal(listening.getHost())) {
             return listening;
@@ -20,7 +20,7 @@ final class HostAddress {
         return URI.create(listening.getScheme() + "://" + host + ":" + listening.getPort());
     }
 
-    /** Without asking anybody what a name stands for: that of a host in the control plane need not be known to anybody else. */
+    /** Does not resolve names: a name of the control plane may be unknown to DNS. */
     private static boolean isAnyLocal(String host) {
         try {
             return InetAddress.ofLiteral(host).isAnyLocalAddress();

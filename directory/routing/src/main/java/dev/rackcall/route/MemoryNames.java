@@ -8,8 +8,9 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Names of memory that two ends may both reach, as endpoints tell them. A host's memory is reached by a runtime directory: whoever sees the same directory, of the
- * same boot, can be handed the memory of connections there, be it under another path in a container. A pool is known by its instance.
+ * Names of memory in announcements. A host's memory is named by its runtime directory: a process that sees the same
+ * directory in the same boot, under any path, can be handed the memory of connections there. A pool is named by its
+ * instance.
  */
 final class MemoryNames {
     static final String HOST = "host:";
@@ -17,7 +18,7 @@ final class MemoryNames {
 
     private MemoryNames() {}
 
-    /** Of a runtime directory; empty if there is none. */
+    /** The name of a runtime directory; empty if there is none. */
     static Optional<String> host(Path folder) {
         try {
             long device = ((Number) Files.getAttribute(folder, "unix:dev")).longValue();

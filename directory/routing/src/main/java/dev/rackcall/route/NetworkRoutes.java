@@ -8,15 +8,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The routes over a network: which addresses of an endpoint belong to which, and what stands in the route of one. Two ends must be alike in whether their device is one in hardware; and of both
- * devices the endpoint may have addresses for virtual queues and others, which have queue pairs of their own.
+ * The routes over a network: which addresses of an endpoint belong to which route, and its obstacles. Both ends must
+ * have a device of the same kind, hardware or software. For each kind an endpoint may have addresses for virtual queues
+ * and for queue pairs.
  */
 final class NetworkRoutes {
     private static final String QUEUES = "vq";
 
     private NetworkRoutes() {}
 
-    /** At which the endpoint is reached in this route, in its own order. */
+    /** The endpoint's addresses for this route, in its own order. */
     static List<URI> addresses(Endpoint endpoint, Kind kind) {
         return addresses(endpoint, isHardware(kind)).stream()
                 .filter(address -> isQueue(address) == kind.isQueue())
@@ -35,7 +36,7 @@ final class NetworkRoutes {
         return kind == Kind.RDMA_QUEUES || kind == Kind.RDMA;
     }
 
-    /** Why there is no address. */
+    /** Why the endpoint has no address for this route. */
     static String notAnnounced(Endpoint endpoint, Kind kind) {
         boolean hardware = isHardware(kind);
         if (!addresses(endpoint, hardware).isEmpty()) {
@@ -53,14 +54,14 @@ final class NetworkRoutes {
                 : "its server listens by its RDMA device";
     }
 
-    /** Which modules are missing here. */
+    /** The modules that are missing here. */
     static String withoutProvider(Kind kind) {
         return kind.isQueue()
                 ? "the modules rdma-fallback and krcore-cp are not both on the class path here"
                 : "the module rdma-fallback is not on the class path here";
     }
 
-    /** What is unlike there and here. Looks for devices. */
+    /** How the devices of both ends differ. Searches for devices. */
     static Optional<String> unlike(Kind kind, CarrierProvider provider, URI address) {
         if (provider.isAlike(address, isHardware(kind))) {
             return Optional.empty();
@@ -74,7 +75,7 @@ final class NetworkRoutes {
                 });
     }
 
-    /** Why a route is not needed as long as a better one works. */
+    /** Why a route is not needed while a better one works. */
     static String whyNotNeeded(Kind kind, Kind better) {
         boolean beside =
                 !kind.isMemory() && !kind.isQueue() && better.isQueue() && isHardware(kind) == isHardware(better);

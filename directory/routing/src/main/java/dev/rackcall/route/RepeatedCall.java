@@ -7,20 +7,20 @@ import dev.rackcall.rpc.spi.ClientCall.ResultReader;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
-/** The future of an asynchronous call that may be sent again if its subchannel fails. */
+/** The future of an asynchronous call that is sent again if its subchannel fails. */
 final class RepeatedCall<T> extends CompletableFuture<T> {
-    /** What sends it, as often as it may. */
+    /** Sends the call, once for each attempt. */
     interface Attempts {
-        /** Sends it once; its arguments stay for the next time. */
+        /** Sends the call once; its arguments stay for the next attempt. */
         <R> CompletableFuture<R> attemptAsync(ResultReader<R> reader);
 
-        /** After an attempt has failed. */
+        /** Whether another attempt is allowed after this failure. */
         boolean maySendAgain(RpcException e);
 
         /** The call is over. */
         void finish();
 
-        /** Gives back what the answer brought, since nobody gets it. */
+        /** Releases a result that no caller gets. */
         void discard(Object value);
     }
 
@@ -35,7 +35,7 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
         this.observer = observer;
     }
 
-    /** Sends it. The call is given back when the future is complete. */
+    /** Sends the call, which is recycled when the future completes. */
     static <T> RepeatedCall<T> begin(Attempts call, ResultReader<T> reader, CallObserver observer) {
         RepeatedCall<T> repeated = new RepeatedCall<>(call, reader, observer);
         repeated.send();
@@ -47,13 +47,13 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
         try {
             sent = call.attemptAsync(reader);
         } catch (RuntimeException | Error e) {
-            // Also what no call should throw: whoever waits for this future has to hear of it.
+            // Also errors: callers that wait for this future must get them.
             end(null, e);
             return;
         }
         attempt = sent;
         if (isCancelled()) {
-            // Before it was known which attempt to cancel.
+            // The cancellation came before this attempt was known.
             sent.cancel(true);
         }
         var _ = sent.whenComplete(this::answered);
@@ -93,7 +93,7 @@ final class RepeatedCall<T> extends CompletableFuture<T> {
         return first;
     }
 
-    /** Stages that lead on from here are ordinary ones. */
+    /** Dependent stages are ordinary futures. */
     @Override
     public <U> CompletableFuture<U> newIncompleteFuture() {
         return new CompletableFuture<>();

@@ -14,7 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What a {@link RoutedCall} passes: encoded apart, so that it can be sent twice, and the subchannel in whose memory lies what is passed by pointer. */
+/**
+ * The arguments of a {@link RoutedCall}: encoded into private memory, so that they can be sent twice, and the
+ * subchannel whose memory holds the shared objects.
+ */
 final class RoutedArguments {
     private static final long FIRST_BYTES = 1 << 10;
     private static final long KEPT_BYTES = 64 << 10;
@@ -41,9 +44,10 @@ final class RoutedArguments {
     }
 
     /**
-     * Notes an object that is passed by pointer.
+     * Adds an object that is passed by pointer.
      *
-     * @return its Ref; 0 if none of the subchannels maps it, of which a subchannel's own call says what is wrong, when it is sent
+     * @return its Ref; 0 if no subchannel maps it: then the subchannel's own call reports the problem when it is
+     *     sent
      */
     long share(Object sharedObject, String argument, ChannelRoutes routes, MethodDescriptor method) {
         shared.add(sharedObject);
@@ -66,7 +70,7 @@ final class RoutedArguments {
             bound = Optional.of(owner);
         }
         Subchannel first = bound.get();
-        // The channel's shared arena is mapped by several subchannels to one server.
+        // Several subchannels to one server map the channel's shared arena.
         if (first != owner && !first.connection().maps(sharedObject)) {
             throw Status.Code.INVALID_ARGUMENT
                     .with(
@@ -77,7 +81,7 @@ final class RoutedArguments {
         }
     }
 
-    /** The subchannel whose memory the arguments lie in; empty if any will do. */
+    /** The subchannel whose memory holds the arguments; empty if any will do. */
     Optional<Subchannel> bound() {
         return bound;
     }
@@ -91,7 +95,7 @@ final class RoutedArguments {
         }
     }
 
-    /** Forgets everything but memory for the next call. */
+    /** Clears everything but the memory for the next call. */
     void clear() {
         if (encoding && writer.buffer().byteSize() <= KEPT_BYTES) {
             memory = writer.buffer();

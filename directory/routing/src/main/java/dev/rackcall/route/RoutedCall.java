@@ -20,10 +20,11 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * A call that picks its subchannel when its arguments are known. What it passes by pointer lies in the memory of one subchannel, which it takes then; otherwise it takes the
- * subchannel with the fewest calls. If it may be repeated and a subchannel fails under it, it takes another.
+ * A call that picks its subchannel when its arguments are known. If they include shared objects, it is the subchannel
+ * of their memory, otherwise the one with the fewest calls. A repeatable call moves to another subchannel if its own
+ * fails.
  *
- * <p>Used by one call after the other. The subchannel's own call does the rest: slots, seals, answers.
+ * <p>Reused by later calls. The subchannel's own call does the rest: slots, seals, answers.
  */
 final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     private static final int MOST_ATTEMPTS = 3;
@@ -38,11 +39,11 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
     private Metadata headers = Metadata.EMPTY;
     private Isolation isolation = Isolation.TRUSTED;
     private CallObserver observer = CallObserver.NONE;
-    /** That the last attempt took. */
+    /** The subchannel of the last attempt. */
     private Subchannel last;
 
     private Status failure = Status.OK;
-    /** The attempt whose answer is being read; null before. */
+    /** The attempt whose answer is read; null before. */
     private ClientCall attempt;
 
     RoutedCall(RoutedConnection connection) {
@@ -57,7 +58,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
             Isolation callIsolation,
             CallObserver callObserver) {
         method = callee;
-        // All attempts have one deadline.
+        // All attempts share one deadline.
         deadline = callDeadline == 0
                 ? System.nanoTime() + routes.spec().defaultTimeout().toNanos()
                 : callDeadline;
@@ -81,7 +82,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
 
     // ---- attempts
 
-    /** Sends the call over a subchannel; over another one if that fails and the call may be repeated. */
+    /** Sends the call over a subchannel, and over another one if that fails and the call may be repeated. */
     private <T> T send(boolean mayRepeat, Function<ClientCall, T> how) {
         while (true) {
             Subchannel subchannel = subchannel();
@@ -92,7 +93,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
                 inner = subchannel.connection().begin(method, deadline, headers, isolation, told);
             } catch (RpcException e) {
                 told.endUntold(e.status());
-                // Nothing was sent, so that another subchannel may have it whatever it does.
+                // Nothing was sent, so any call may try another subchannel.
                 RpcException why = wasLeft(subchannel, e) ? leftMeanwhile(subchannel, e) : e;
                 if (!mayTryAnother(subchannel, why)) {
                     failure = why.status();
@@ -135,7 +136,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         }
     }
 
-    /** Whether the subchannel was closed because calls go elsewhere now, which is no end of this channel. */
+    /** Whether the subchannel was closed because it was replaced, which does not end this channel. */
     private boolean wasLeft(Subchannel subchannel, RpcException e) {
         return e.code() == Status.Code.CANCELLED && !subchannel.isUsable() && !routes.isClosed();
     }
@@ -270,7 +271,7 @@ final class RoutedCall extends ClientCall implements RepeatedCall.Attempts {
         }
     }
 
-    /** Forgets everything; the object may serve another call from now on. */
+    /** Clears everything; the object may serve another call. */
     @Override
     public void finish() {
         attempt = null;

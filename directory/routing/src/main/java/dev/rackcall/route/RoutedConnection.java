@@ -21,8 +21,9 @@ import java.util.Optional;
 import org.jctools.queues.varhandle.MpmcVarHandleArrayQueue;
 
 /**
- * What a channel sees of its subchannels: one connection that lasts. While there is one subchannel only, a call that may not be repeated goes over it as if nothing stood
- * between; all others are encoded apart first, so that it is known what they pass by pointer before a subchannel is picked, and so that they can be sent twice.
+ * A channel's lasting connection over changing subchannels. With a single subchannel, a non-repeatable call uses it
+ * directly. Other calls are encoded into private memory first: this shows which shared objects they pass before a
+ * subchannel is picked, and lets them be sent twice.
  */
 final class RoutedConnection extends ClientConnection {
     private static final int KEPT_CALLS = 64;
@@ -55,7 +56,7 @@ final class RoutedConnection extends ClientConnection {
     public ClientCall begin(
             MethodDescriptor method, long deadline, Metadata headers, Isolation isolation, CallObserver observer) {
         Subchannel[] subchannels = routes.subchannels();
-        // Streams are counted, so that the subchannel on which one is read slowly stays open when calls leave it.
+        // Streams are counted, so that a left subchannel stays open while one is read slowly.
         boolean plain = !method.idempotent() && method.kind() != MethodDescriptor.Kind.SERVER_STREAM;
         if (plain && subchannels.length == 1 && routes.openSubchannels().length == 1) {
             ClientConnection only = subchannels[0].connection();
@@ -63,7 +64,7 @@ final class RoutedConnection extends ClientConnection {
                 try {
                     return only.begin(method, deadline, headers, isolation, observer);
                 } catch (RpcException e) {
-                    // It has ended meanwhile, or was closed because calls go elsewhere.
+                    // It has ended, or was closed because it was replaced.
                     if (only.isUsable() || (e.code() != Status.Code.UNAVAILABLE && e.code() != Status.Code.CANCELLED)) {
                         throw e;
                     }

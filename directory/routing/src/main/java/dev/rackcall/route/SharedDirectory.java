@@ -5,13 +5,16 @@ import java.net.URI;
 import java.util.HashMap;
 import java.util.Map;
 
-/** This process's membership in a directory: one for all its channels and servers that name the same. Closed by the last of them. */
+/**
+ * This process's membership in a directory, shared by all its channels and servers with that address. The last user
+ * closes it.
+ */
 final class SharedDirectory implements AutoCloseable {
     private static final Map<URI, SharedDirectory> OPEN = new HashMap<>();
 
     private final URI address;
     private final Directory directory;
-    /** Under the lock of {@link #OPEN}. */
+    /** Guarded by the lock of {@link #OPEN}. */
     private int users;
 
     private SharedDirectory(URI address) {
@@ -19,7 +22,7 @@ final class SharedDirectory implements AutoCloseable {
         this.directory = Directory.open(address);
     }
 
-    /** The caller closes it once. Who comes while another member joins waits for that, at most as long as the directory's time limit. */
+    /** The caller closes it once. Concurrent callers wait while the directory is opened, at most for its time limit. */
     static SharedDirectory join(URI address) {
         synchronized (OPEN) {
             SharedDirectory shared = OPEN.get(address);

@@ -16,25 +16,25 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A connection over one {@link EndpointRoute}, with what is known of how calls fare there. Thread-safe. */
+/** A connection over one {@link EndpointRoute}, with the record of its calls. Thread-safe. */
 final class Subchannel {
-    /** In a row, after which others are preferred. */
+    /** Failures in a row after which other subchannels are preferred. */
     static final int FAILURES = 5;
 
     private static final long FIRST_EJECTION_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int MOST_DOUBLINGS = 6;
-    /** What calls have returned by pointer stays readable that long after their subchannel was left. */
+    /** How long returned shared objects stay readable after the subchannel was left. */
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** For calls that have picked the subchannel just before it was left. */
+    /** A delay for calls that picked the subchannel just before it was left. */
     private static final long LATECOMERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Why calls no longer go there. */
+    /** Why calls no longer use it. */
     enum Left {
-        /** A nearer route works. What lies in its memory is still used. */
+        /** A nearer route works. Objects in its memory are still used. */
         FOR_A_BETTER_ONE,
         /** Its peer takes no calls any more. */
         ENDED,
-        /** What it stands on is no longer shared, so that nobody is to build anything there any more. */
+        /** Its memory is no longer shared, so no objects may be built there. */
         MEMORY_GONE
     }
 
@@ -42,13 +42,13 @@ final class Subchannel {
 
     private final EndpointRoute route;
     private final ClientConnection connection;
-    /** What this process may map for it. */
+    /** The claim for its memory. */
     private final Optional<MemoryClaim> memory;
 
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicInteger failures = new AtomicInteger();
     private final List<WeakReference<Scope>> scopes = new ArrayList<>();
-    /** The latest deadline of a stream that was read here. */
+    /** The latest deadline of its streams. */
     private final AtomicLong streamsEnd = new AtomicLong(System.nanoTime());
 
     private volatile double weight = 1;
@@ -84,7 +84,7 @@ final class Subchannel {
 
     // ---- calls
 
-    /** Counted calls under route. */
+    /** Counted calls in flight. */
     int calls() {
         return calls.get();
     }
@@ -93,7 +93,10 @@ final class Subchannel {
         calls.incrementAndGet();
     }
 
-    /** A stream has begun, whose reader may let much time pass between its pulls; whoever forgets to close it keeps the subchannel until its deadline. */
+    /**
+     * A stream has begun. Its reader may be slow; a stream that is never closed keeps the subchannel until its
+     * deadline.
+     */
     void begunStream(long deadline) {
         streamsEnd.accumulateAndGet(deadline, (one, other) -> one - other > 0 ? one : other);
     }
@@ -107,7 +110,7 @@ final class Subchannel {
         switch (code) {
             case UNAVAILABLE, DEADLINE_EXCEEDED, INTERNAL -> failed();
             default -> {
-                // Also an error that a handler has chosen is an answer.
+                // An error that a handler has chosen is an answer, too.
                 if (failures.get() != 0) {
                     failures.set(0);
                 }
@@ -124,7 +127,7 @@ final class Subchannel {
         }
     }
 
-    /** Whether others are to be preferred for now. */
+    /** Whether other subchannels are preferred for now. */
     boolean isEjected() {
         if (ejected && System.nanoTime() - ejectedUntil >= 0) {
             ejected = false;
@@ -133,28 +136,31 @@ final class Subchannel {
     }
 
     String whyEjected() {
-        return FAILURES + " calls in a row have failed there; others are preferred for "
+        return FAILURES + " calls in a row have failed there; other servers are preferred for "
                 + Math.max(0, TimeUnit.NANOSECONDS.toMillis(ejectedUntil - System.nanoTime())) + " ms";
     }
 
-    /** What its server has said of its load: calls of all clients that are under route there; 0 if nothing is known that is still true. */
+    /** Sets its server's reported load: calls of all clients in flight there; 0 if that is unknown. */
     void load(int callsThere) {
         weight = 1 / Math.sqrt(1.0 + callsThere);
     }
 
     /**
-     * How often it is taken where others are as good: as the inverse square root of its server's load. What is known of that is seconds old, and all clients know the same: if all took the least loaded
-     * one, that would be the most loaded one when they hear next, and with the inverse itself their shares would swing for ever. With the root each swing is smaller than the one before.
+     * Its share where others are equal: the inverse square root of its server's load. Reports are seconds old and the
+     * same for all clients. If all clients chose the least loaded server, it would be the most loaded one at the next
+     * report, and with the plain inverse the shares would oscillate for ever. With the root each swing is smaller than
+     * the last.
      */
     double weight() {
         return weight;
     }
 
     /**
-     * The one with the fewest calls under route; of several of those by chance, and more often the one whose server has less to do ({@link Subchannel#weight}); one that fails often only if there is no
-     * other. What this channel has under route it knows at once, and of the rest only what servers have told, so that comes second.
+     * The subchannel with the fewest calls in flight. Among equals it is chosen at random, weighted by {@link #weight};
+     * an ejected one is chosen only if there is no other. The channel knows its own calls exactly, and other load only
+     * by reports, so that comes second.
      *
-     * @param tried by this call, without success: only if there is no other
+     * @param tried subchannels that have failed this call: chosen only if there is no other
      */
     static Subchannel pick(Subchannel[] subchannels, List<Subchannel> tried) {
         if (subchannels.length == 1) {
@@ -179,7 +185,7 @@ final class Subchannel {
                 best = subchannel;
                 weights = subchannel.weight();
             } else if (cost == bestCost) {
-                // Each of those that are as good ends up as the best with its share of the weights.
+                // Each equal subchannel ends up as the best with its share of the weights.
                 weights += subchannel.weight();
                 if (ThreadLocalRandom.current().nextDouble() * weights < subchannel.weight()) {
                     best = subchannel;
@@ -213,7 +219,7 @@ final class Subchannel {
 
     // ---- the end
 
-    /** Nothing new goes there from now on. */
+    /** Leaves the subchannel: it gets no new calls. */
     void leave(String why, Left reason) {
         leaving = why;
         leftAt = System.nanoTime();
@@ -224,18 +230,18 @@ final class Subchannel {
         return leaving;
     }
 
-    /** Whether nobody uses a subchannel that was left any more. */
+    /** Whether a subchannel that was left is unused. */
     boolean isForsaken() {
         long since = System.nanoTime() - leftAt;
         boolean idle = connection.callsUnderWay() == 0 && !hasStreams();
         return switch (how) {
-            // Calls under route end in any case: by their answers, or with the connection.
+            // Calls in flight end in any case: by their answers, or with the connection.
             case MEMORY_GONE, ENDED -> idle && since > LATECOMERS_NANOS;
             case FOR_A_BETTER_ONE -> idle && since > GRACE_NANOS && !hasScopes();
         };
     }
 
-    /** Ends its connection; what that had mapped counts no more. */
+    /** Ends its connection and releases its memory claim. */
     void close() {
         try {
             connection.close();
@@ -245,17 +251,17 @@ final class Subchannel {
         }
     }
 
-    /** Whether its connection has ended by {@link #close}, which may have had something to say to its peer. */
+    /** Whether {@link #close} has ended, which may have sent something to the peer. */
     boolean isClosed() {
         return closed;
     }
 
-    /** Without waiting for a directory that does not answer longer than its time limit: it hears of it later. */
+    /** Waits for the directory at most for its time limit; the claim is then released later. */
     static void giveBack(Optional<MemoryClaim> memory) {
         try {
             memory.ifPresent(MemoryClaim::close);
         } catch (DirectoryException e) {
-            LOG.debug("memory is given back later: {}", e.getMessage());
+            LOG.debug("memory is released later: {}", e.getMessage());
         }
     }
 

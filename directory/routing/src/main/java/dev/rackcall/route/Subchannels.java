@@ -11,27 +11,27 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * All subchannels of one channel that have not been closed, those included that calls have left, and what each of them is told. Changed under the lock of its
- * {@link ChannelRoutes}; calls read one field of it.
+ * All open subchannels of one channel, including those that calls have left, and the services that each of them must
+ * know. Changed with the lock of its {@link ChannelRoutes} held; calls read one field.
  */
 final class Subchannels {
     private static final Subchannel[] NONE = {};
 
     private final List<Subchannel> adopted = new ArrayList<>();
     private final List<Subchannel> left = new ArrayList<>();
-    /** Nobody uses them, and their peers are being told. */
+    /** Unused, and being closed. */
     private final List<Subchannel> closing = new ArrayList<>();
 
     private final List<ServiceDefinition<?>> used = new ArrayList<>();
     private Optional<ClientConnection> first = Optional.empty();
     private volatile Subchannel[] open = NONE;
 
-    /** By any thread, without the lock. */
+    /** Called by any thread, without the lock. */
     Subchannel[] open() {
         return open;
     }
 
-    /** A fresh subchannel: must serve what the others serve, and learns what the channel is used for. */
+    /** Adds a new subchannel: it must serve what the others serve, and learns the services in use. */
     void adopt(Subchannel subchannel) {
         ClientConnection connection = subchannel.connection();
         if (first.isPresent() && first.get().fingerprint() != connection.fingerprint()) {
@@ -60,25 +60,25 @@ final class Subchannels {
         }
     }
 
-    /** The first connection that was made, which may have ended: it tells what all of them serve. */
+    /** The first connection, which may have ended: it describes what all of them serve. */
     ClientConnection first() {
         return first.orElseThrow();
     }
 
-    /** Nothing new goes there any more. */
+    /** Leaves a subchannel: it gets no new calls. */
     void leave(Subchannel subchannel, String why, Subchannel.Left how) {
         subchannel.leave(why, how);
         left.add(subchannel);
     }
 
-    /** Closes those that were left and that nobody uses any more. */
+    /** Closes unused subchannels that were left. */
     void closeForsaken() {
         for (Subchannel subchannel : List.copyOf(left)) {
             if (subchannel.isForsaken()) {
                 left.remove(subchannel);
                 closing.add(subchannel);
                 adopted.remove(subchannel);
-                // What was published last may have to be carried over first.
+                // Its last requests may have to be transferred first.
                 Background.run(subchannel::close);
             }
         }

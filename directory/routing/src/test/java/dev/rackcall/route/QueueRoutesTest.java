@@ -420,7 +420,7 @@ class QueueRoutesTest extends RoutesFixture {
         assertThat(e)
                 .hasMessageContaining(
                         "virtual queues over TCP: no connection over virtual queues to vq://no-such-host:1")
-                .hasMessageContaining("look whether its agent runs")
+                .hasMessageContaining("check that its agent runs")
                 .hasMessageContaining("software device over TCP: nobody listens at rdma://127.0.0.1:1");
     }
 

@@ -86,7 +86,7 @@ abstract class RoutesFixture {
     final ChildJvm child(String host, String name, String... meta) throws InterruptedException {
         List<String> arguments = new ArrayList<>(List.of(members().toString(), name));
         arguments.addAll(List.of(meta));
-        ChildJvm child = keep(ChildJvm.start(NumbersChild.class, host(host), arguments.toArray(String[]::new)));
+        ChildJvm child = keep(ChildJvm.start(NumbersChild.class, host(host), arguments.toArray()));
         child.awaitLine("READY");
         return child;
     }

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 
-/** One lock file for all changes of a directory, which the kernel releases if its holder dies. Thread-safe. */
+/** One lock file for all changes of a directory. The kernel releases it if its holder dies. Thread-safe. */
 final class ChangeLock {
     private static final long RETRY_MILLIS = 2;
 
@@ -23,17 +23,18 @@ final class ChangeLock {
         this.timeout = timeout;
     }
 
-    /** A change, which may use the files. */
+    /** A change of the files. */
     @FunctionalInterface
     interface Change<T> {
         T make() throws IOException;
     }
 
     /**
-     * Makes a change while nobody else makes one.
+     * Makes a change with the lock held.
      *
      * @param what for messages: {@code making /channels/...}
-     * @throws DirectoryException {@code UNAVAILABLE} if its turn does not come in time, or if the files do not allow it
+     * @throws DirectoryException {@code UNAVAILABLE} if another process holds the lock for too long, or if the
+     *     files cannot be changed
      */
     <T> T under(String what, Change<T> change) {
         try (OwnerLock held = acquire(what)) {

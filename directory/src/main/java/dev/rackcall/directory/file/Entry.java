@@ -2,7 +2,7 @@ package dev.rackcall.directory.file;
 
 import java.util.Arrays;
 
-/** An entry as it lies in its file: who it belongs to, in a line of its own, then the value. The owner is empty if it belongs to nobody. */
+/** An entry in its file: the owner in the first line, then the value. The owner is empty if the entry has none. */
 final class Entry {
     private final String owner;
     private final byte[] value;
@@ -12,7 +12,7 @@ final class Entry {
         this.value = value;
     }
 
-    /** The value is not copied; nobody may write it any more. */
+    /** The value is not copied and must not change. */
     static Entry of(String owner, byte[] value) {
         return new Entry(owner, value);
     }

@@ -21,8 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Changes are made under one lock file, which the kernel releases if its holder dies: what it leaves is an entry that is whole or a
- * temporary file. Readers take no lock. A thread looks every {@value #LOOK_MILLIS} ms for what has changed and for who has died.
+ * A directory in files. One lock file guards changes; the kernel releases it if its holder dies, which leaves whole
+ * entries and perhaps a temporary file. Readers take no lock. A thread looks every {@value #LOOK_MILLIS} ms for changes
+ * and dead members.
  */
 final class FileStore implements DirectoryStore {
     private static final Logger LOG = LoggerFactory.getLogger(FileStore.class);
@@ -39,7 +40,7 @@ final class FileStore implements DirectoryStore {
     private volatile OwnerLock membership;
     private volatile boolean leaseHeld = true;
     private volatile boolean closed;
-    /** Of the store's thread: whether its last look has succeeded. */
+    /** Whether the last look succeeded. Used by the store's thread. */
     private boolean readable = true;
 
     private FileStore(Path root, OwnerLock membership, DirectoryOptions options) {
@@ -94,7 +95,7 @@ final class FileStore implements DirectoryStore {
                         Reason.LEASE_LOST,
                         "making " + path + ": the lease is lost and not renewed yet; try again in a moment");
             }
-            // Of a member that has died and whose entries nobody has removed yet, the entry is as good as gone.
+            // The entry of a dead member counts as removed.
             if (old.isPresent() && members.isAlive(old.get().owner())) {
                 return false;
             }
@@ -162,7 +163,7 @@ final class FileStore implements DirectoryStore {
         return following;
     }
 
-    /** Store's thread, now and then. */
+    /** Runs on the store's thread, periodically. */
     private void look() {
         try {
             keepLease();
@@ -201,15 +202,15 @@ final class FileStore implements DirectoryStore {
     // --- Lease
     // -------------------------------------------------------------------------------------------------------------------------------
 
-    /** A member whose file somebody has removed is out; it joins anew under another name. */
+    /** A member whose file was removed is expelled; it joins again under another name. */
     private void keepLease() throws IOException {
         if (leaseHeld && !members.isAlive(me())) {
             leaseHeld = false;
-            LOG.warn("somebody has removed {}: this process's lease is lost", membership.path());
+            LOG.warn("{} was removed: this process's lease is lost", membership.path());
             tell(LeaseListener::lost);
         }
         if (!leaseHeld) {
-            // What belongs to the old name is removed before anything can be made under the new one.
+            // The old name's entries are removed before any can be made under the new one.
             String old = me();
             changes.under("ending the old lease", () -> {
                 tree.removeAllOf(old);
@@ -259,15 +260,15 @@ final class FileStore implements DirectoryStore {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (DirectoryException e) {
-            // Whoever looks next finds the member dead and does it.
-            LOG.warn("what this process has in the directory is left to others to remove: {}", e.getMessage());
+            // Another member will find this one dead and remove them.
+            LOG.warn("another member will remove this process's entries: {}", e.getMessage());
         } finally {
             membership.close();
             removeIfEmpty();
         }
     }
 
-    /** Nothing is left behind by the last one. */
+    /** The last member removes the folders. */
     private void removeIfEmpty() {
         for (Path folder : List.of(root.resolve("members"), root)) {
             try {

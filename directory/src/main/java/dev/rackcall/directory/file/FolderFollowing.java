@@ -10,7 +10,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
-/** What is followed of one folder; used by the store's thread, except for its end. */
+/** One followed folder; used by the store's thread, except for its end. */
 final class FolderFollowing implements Following {
     private final Tree tree;
     private final String folder;
@@ -26,7 +26,7 @@ final class FolderFollowing implements Following {
         this.whenClosed = whenClosed;
     }
 
-    /** Reads the folder, and tells what is there if that has changed. */
+    /** Reads the folder, and reports its entries if they have changed. */
     void look(Map<String, Boolean> alive) throws IOException {
         Map<String, Entry> now = new HashMap<>();
         for (String name : tree.entries(folder)) {
@@ -43,7 +43,7 @@ final class FolderFollowing implements Following {
         }
     }
 
-    /** The folder cannot be read now, or will not be any more. */
+    /** The folder cannot be read now, or is no longer read. */
     void lose() {
         current = false;
     }

@@ -21,7 +21,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.regex.Pattern;
 
-/** The lock files of the members. A member lives as long as its lock is held; to remove its file is to put it out. */
+/** The lock files of the members. A member lives as long as its lock is held; removing its file expels it. */
 final class Members {
     private static final String SUFFIX = ".lock";
     private static final Pattern NAME = Pattern.compile("[0-9a-f]{16}");
@@ -36,7 +36,7 @@ final class Members {
     }
 
     /**
-     * Makes the folder unless it is there, and joins.
+     * Makes the directory's folder unless it exists, checks that no other user can write it, and joins.
      *
      * @throws DirectoryException {@code INVALID} if others can write it, {@code UNAVAILABLE} if it cannot be made
      */
@@ -47,7 +47,7 @@ final class Members {
                     makeOrCheck(root);
                     return join();
                 } catch (NoSuchFileException e) {
-                    // The last member that was in it has removed it just now.
+                    // The last member has just removed it.
                     if (attempt == MAX_ATTEMPTS) {
                         throw e;
                     }
@@ -76,21 +76,20 @@ final class Members {
         if (mode.charAt(4) == 'w' || mode.charAt(7) == 'w' || uid != Uid.current()) {
             throw new DirectoryException(
                     Reason.INVALID,
-                    "the directory " + root + " must belong to uid " + Uid.current() + " and nobody else may write it"
+                    "the directory " + root + " must belong to uid " + Uid.current() + " and no other user may write it"
                             + " (found uid " + uid + ", " + mode + "); chmod 700 it, or name another one");
         }
     }
 
-    /** A new member with a name that no other has had. */
+    /** Adds a member with a name that was never used. */
     OwnerLock join() throws IOException {
         try {
             Files.createDirectory(folder);
         } catch (FileAlreadyExistsException e) {
-            // Others were here before. If the last of them has removed it meanwhile, there is no such file for the
-            // lock.
+            // It exists. If its last member removes it now, the lock file cannot be made and the caller retries.
         }
         return OwnerLock.tryAcquire(file(Long.toHexString(new Random().nextLong() | Long.MIN_VALUE)))
-                .orElseThrow(() -> new IOException("a new member's lock in " + folder + " is held by somebody else"));
+                .orElseThrow(() -> new IOException("a new member's lock in " + folder + " is held by another process"));
     }
 
     static String name(OwnerLock lock) {
@@ -102,7 +101,7 @@ final class Members {
         return folder.resolve(member + SUFFIX);
     }
 
-    /** Whether a member lives. What cannot be a member's name belongs to nobody and lives for ever. */
+    /** Whether a member lives. The empty name, of entries without an owner, always does. */
     boolean isAlive(String member) {
         return member.isEmpty() || (NAME.matcher(member).matches() && OwnerLock.isHeld(file(member)));
     }
@@ -114,7 +113,7 @@ final class Members {
         }
     }
 
-    /** All that have a file, and whether they live. */
+    /** All members that have a file, and whether they live. */
     Map<String, Boolean> all() throws IOException {
         Map<String, Boolean> members = new HashMap<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*" + SUFFIX)) {

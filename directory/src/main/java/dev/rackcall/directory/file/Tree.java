@@ -25,8 +25,9 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * The files of the entries. An entry is a file, a folder a directory; a name that is both is a directory whose entry lies beside it. Files appear whole, by
- * renaming: a writer that dies leaves at most a temporary file, which readers pass over. Changes are made under {@link FileStore}'s lock.
+ * The files of the entries. An entry is a file and a folder is a directory; if a name is both, the entry's file lies
+ * beside the directory. Files appear whole, by renaming. A writer that dies leaves at most a temporary file, which
+ * readers skip. Changes need {@link FileStore}'s lock.
  */
 final class Tree {
     private static final Pattern PATH = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._@-]{1,200})+");
@@ -55,7 +56,7 @@ final class Tree {
         return folder.resolveSibling(folder.getFileName() + ENTRY);
     }
 
-    /** What the entry holds; nothing if there is none, or none that somebody has written whole. */
+    /** The entry; empty if there is none, or none that was written whole. */
     Optional<Entry> read(String path) throws IOException {
         return read(file(path));
     }
@@ -95,7 +96,7 @@ final class Tree {
         Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** Removes the entry and the folders that are empty without it. */
+    /** Removes the entry, and folders that become empty. */
     void remove(String path) throws IOException {
         Path file = file(path);
         Files.deleteIfExists(file);
@@ -112,12 +113,12 @@ final class Tree {
         }
     }
 
-    /** Removes the root itself unless there is something in it. */
+    /** Removes the root if it is empty. */
     void removeIfEmpty() throws IOException {
         try {
             Files.deleteIfExists(root);
         } catch (DirectoryNotEmptyException e) {
-            // Others' entries.
+            // Other members have entries.
             return;
         }
     }
@@ -157,7 +158,7 @@ final class Tree {
         return names;
     }
 
-    /** Removes all entries of an owner, and temporary files, which nobody is writing while the lock is held. */
+    /** Removes all entries of an owner, and temporary files, which have no writer while the lock is held. */
     void removeAllOf(String owner) throws IOException {
         List<Path> files;
         try (var walk = Files.walk(root)) {

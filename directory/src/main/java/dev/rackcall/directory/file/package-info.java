@@ -1,6 +1,6 @@
 /**
- * A directory of one host: files in a directory that only its user can write, and no server.
- * The kernel keeps the leases: a member holds a lock on a file of its own, which is released when it dies, whatever killed it.
- * Whoever finds the lock of a member free removes what that member has left.
+ * The directory of one host, kept in files, without a server.
+ * The kernel keeps the leases: a member holds a lock on its own file, and the kernel releases it when the member dies.
+ * A member that finds such a lock free removes the dead member's entries.
  */
 package dev.rackcall.directory.file;

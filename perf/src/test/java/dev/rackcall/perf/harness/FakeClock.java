@@ -2,7 +2,7 @@ package dev.rackcall.perf.harness;
 
 import java.util.function.LongSupplier;
 
-/** A clock that stands still until somebody moves it; reading it takes a little, so that loops that only wait get on. */
+/** A clock that a test moves. A reading takes a little time, so loops that only wait make progress. */
 final class FakeClock implements LongSupplier {
     private final long readingNanos;
     private long now = 1_000_000;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of the ping-pong where its other side, or what lies between, is late or gone. */
+/** The ping-pong when its other side or a connection is late or has ended. */
 @Timeout(60)
 class SoftPingPongTest {
     /** More than the send queue has places. */

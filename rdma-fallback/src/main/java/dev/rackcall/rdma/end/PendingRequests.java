@@ -6,24 +6,25 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Requests on their way into a {@link RequestQueue}, in order, as many at once as make a batch: a request that is not
- * urgent waits for one that is.
+ * The requests of a connection on their way into a {@link RequestQueue}, in order and in batches. A request that is not
+ * urgent waits for an urgent one.
  *
- * <p>The queue has room for a few. A thread that posts does not wait long for room, since it holds the lock that all
- * need, whatever the deadlines of their calls. A request that finds no room waits here, and another thread pushes it
- * with {@link #drain}. Allocates nothing while the peer keeps up. Used under the lock of its {@link MirrorCarrier},
- * except {@link #isAlive}.
+ * <p>The queue has few places, and a thread that posts holds the lock that all threads need. It therefore does not wait
+ * long for room: the request stays here, and another thread {@linkplain #drain pushes} it. Allocates nothing while the
+ * peer keeps up. Used under the lock of its {@link MirrorCarrier}, except {@link #isAlive}.
  */
 public final class PendingRequests {
-    /** Every so often a request is signaled, which gives the places of all before it back. */
+    /** Each 64th request is signaled; its completion frees the places of all before it. */
     private static final int SIGNAL_EVERY = 64;
 
     private static final int FEW = 8;
-    /** MemoryRequests that wait for room. Who has more than that to post waits with them. */
+    /** The most requests that wait for room. A thread that posts more waits itself. */
     private static final int MAX_WAITING = 4096;
-    /** A peer that takes what comes makes room within that time. */
+    /** A peer that keeps up makes room within this time. */
     private static final long ROOM_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    /** A peer that takes nothing for so long is given up; also one for which others have waited so long. */
+    /**
+     * After this time without progress the connection ends; also after posting threads have waited this long in all.
+     */
     private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final Ending ending;
@@ -35,18 +36,18 @@ public final class PendingRequests {
     private long added;
     private long signaled;
     private long completed;
-    /** Up to which requests were to set out. */
+    /** The requests up to this one are to be posted now. */
     private long due;
-    /** There was no room, and nothing was pushed since. */
+    /** There was no room, and nothing was posted since. */
     private boolean clogged;
-    /** Nanoseconds for which somebody has waited with the lock because as many wait as may, since none did. */
+    /** Nanoseconds for which threads have waited with the lock since the buffer was last empty. */
     private long waited;
-    /** Since when nothing was pushed; only while it is {@link #clogged}. */
+    /** When the last request was posted; only while {@link #clogged}. */
     private long moved;
 
     private volatile boolean closed;
 
-    /** @param batch how many requests set out at once if none is in haste; a divisor of 8 */
+    /** @param batch how many requests are posted together unless one is urgent; a divisor of 8 */
     PendingRequests(Ending ending, RequestQueue queue, int batch) {
         if (batch < 1 || FEW % batch != 0) {
             throw new IllegalArgumentException("a batch of " + batch + " requests does not divide " + FEW);
@@ -65,12 +66,12 @@ public final class PendingRequests {
         }
     }
 
-    /** Whether something can be sent still. Any thread, without the lock, too. */
+    /** Whether the connection can still send. Any thread, also without the lock. */
     public boolean isAlive() {
         return !closed && !ending.hasEnded();
     }
 
-    /** Nothing is pushed any more. */
+    /** Posts nothing from now on. */
     public void close() {
         closed = true;
     }
@@ -85,23 +86,23 @@ public final class PendingRequests {
         return added;
     }
 
-    /** The last of them that is signaled, and thereby will be known to be done; counted from 1. */
+    /** The number of the last signaled request, counted from 1. Its completion will be known. */
     public long signaled() {
         return signaled;
     }
 
-    /** Up to which of them they are known to be done. */
+    /** All requests up to this one are known to be done. */
     public long completed() {
         return completed;
     }
 
-    /** Whether some are to be on their way and have found no room. */
+    /** Whether requests that are due have found no room. */
     public boolean isHeldUp() {
         return added - count < due;
     }
 
     /**
-     * Takes the request that {@link #next} has given.
+     * Adds the request that {@link #next} has returned.
      *
      * @return false if the peer is gone
      */
@@ -137,7 +138,7 @@ public final class PendingRequests {
     }
 
     /**
-     * Lets set out what was added: now, or as soon as there is room.
+     * Posts all requests that were added, now or as soon as there is room.
      *
      * @return false if the peer is gone
      */
@@ -147,7 +148,7 @@ public final class PendingRequests {
         return isAlive();
     }
 
-    /** Pushes all but so many, unless there is no room for them within that time. */
+    /** Posts requests until at most {@code most} are left, or until the time is over. */
     private void awaitRoom(int most, long nanos) {
         long begin = 0;
         while (isAlive()) {
@@ -174,7 +175,7 @@ public final class PendingRequests {
         ending.end("it has taken nothing for " + TimeUnit.NANOSECONDS.toMillis(STALL_NANOS) + " ms");
     }
 
-    /** Pushes as much as there is room for. */
+    /** Posts as many requests as there is room for. */
     private void push() {
         boolean hasReaped = false;
         while (count > 0) {
@@ -194,7 +195,7 @@ public final class PendingRequests {
         }
     }
 
-    /** So many have found room; the rest moves up. */
+    /** Moves the rest to the front after some requests were posted. */
     private void shift(int taken) {
         for (int i = taken; i < count; i++) {
             WorkRequest free = waiting[i - taken];
@@ -206,7 +207,7 @@ public final class PendingRequests {
         waited = count == 0 ? 0 : waited;
     }
 
-    /** Takes completions; one of a request that failed ends the ending. */
+    /** Takes completions. A failed request ends the connection. */
     public void reap() {
         int taken;
         do {
@@ -226,7 +227,7 @@ public final class PendingRequests {
         ending.end(queue.failure().map(why -> how + ": " + why).orElse(how));
     }
 
-    /** Goes on with what waits. By a thread that does so again and again as long as something is {@link #isHeldUp held up}. */
+    /** Posts waiting requests. A thread calls it repeatedly while requests are {@linkplain #isHeldUp held up}. */
     public void drain(long now) {
         if (count == 0 || !isAlive()) {
             return;
@@ -242,7 +243,7 @@ public final class PendingRequests {
         }
     }
 
-    /** Pushes all that was added, the last of which is signaled, and waits so long for it to arrive. */
+    /** Posts all requests, the last of which is signaled, and waits this long for them to complete. */
     public void letArrive(long nanos) {
         long end = System.nanoTime() + nanos;
         while (completed < added && isAlive() && System.nanoTime() - end < 0) {

@@ -4,16 +4,19 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A copy of what the peer has of some memory, and thereby what it lacks. Pieces are sent from the copy and not from the memory itself: so the peer has exactly what the
- * copy has, even if somebody writes to the memory while a piece travels, or frees it before.
+ * A copy of some memory as the peer has it, which shows what the peer lacks. Pieces are sent from the copy. The peer
+ * then has exactly what the copy has, even if a thread writes to the memory or frees it while a piece travels.
  *
- * <p>A piece begins and ends with an 8-byte word that has changed. Changed words that lie less than {@link #JOINED_BYTES} apart are one piece, since a request
- * costs about what some words cost.
+ * <p>A piece begins and ends with a changed 8-byte word. Changed words less than {@link #JOINED_BYTES} apart form one
+ * piece, since a request costs about as much as some words.
  *
- * <p>Not thread-safe: of a connection's pushes only one looks for changes at a time. Both segments are the caller's, who keeps them mapped.
+ * <p>Not thread-safe: only one push of a connection looks for changes at a time. The caller keeps both segments mapped.
  */
 public final class Shadow {
-    /** Unchanged bytes between two changed words that travel rather than begin another piece. With 1 % of all words changed, 2 % of all bytes travel. */
+    /**
+     * This many unchanged bytes between two changed words are sent rather than begin another piece. With 1 % of all
+     * words changed, 2 % of all bytes travel.
+     */
     public static final int JOINED_BYTES = 128;
 
     private static final int WORD = Long.BYTES;
@@ -21,10 +24,10 @@ public final class Shadow {
     private final MemorySegment memory;
     private final MemorySegment copy;
 
-    /** Takes pieces of the copy, in ascending order. */
+    /** Receives pieces of the copy, in ascending order. */
     @FunctionalInterface
     public interface Pieces {
-        /** The peer lacks {@code length} bytes from {@code offset} on, both multiples of 8. The copy has them. */
+        /** The peer lacks {@code length} bytes from {@code offset} on, both multiples of 8; the copy has them. */
         void add(long offset, long length);
     }
 
@@ -34,9 +37,9 @@ public final class Shadow {
     }
 
     /**
-     * A shadow for a peer that has the same as {@code copy}.
+     * A shadow for a peer whose memory equals {@code copy}.
      *
-     * @throws IllegalArgumentException if the two differ in length, or it is no multiple of 8
+     * @throws IllegalArgumentException if the lengths differ, or are no multiple of 8
      */
     public static Shadow of(MemorySegment memory, MemorySegment copy) {
         if (memory.byteSize() != copy.byteSize() || memory.byteSize() % WORD != 0) {
@@ -47,12 +50,12 @@ public final class Shadow {
     }
 
     /**
-     * Brings the copy up to date and says what the peer lacks.
+     * Updates the copy and reports what the peer lacks.
      *
      * @param offset where to look, a multiple of 8
-     * @param length how many bytes; what lies behind them up to the next multiple of 8 may be sent along
+     * @param length how many bytes; bytes up to the next multiple of 8 may be sent along
      * @return bytes in all pieces
-     * @throws IndexOutOfBoundsException if that is not inside the memory
+     * @throws IndexOutOfBoundsException if the range is not inside the memory
      */
     public long update(long offset, long length, Pieces pieces) {
         if (offset % WORD != 0) {
@@ -76,7 +79,7 @@ public final class Shadow {
         return moved;
     }
 
-    /** Behind the last changed word of the piece that begins at {@code start}. */
+    /** The end of the last changed word of the piece that begins at {@code start}. */
     private long endOfPiece(long start, long end) {
         long stop = start + WORD;
         for (long at = stop; at < end && at - stop < JOINED_BYTES; at += WORD) {

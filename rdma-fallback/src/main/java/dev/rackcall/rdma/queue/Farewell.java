@@ -4,20 +4,20 @@ import dev.rackcall.cp.ControlPlaneException;
 import dev.rackcall.cp.ControlPlaneException.Kind;
 import java.util.Optional;
 
-/** What a {@link QueueMessage#BYE} says of its reason: a number, since there may be no region left in which a sentence could lie. */
+/** The reason in a {@link QueueMessage#BYE}: a number, since there may be no region left for a text. */
 final class Farewell {
     private static final Kind[] KINDS = Kind.values();
 
     private Farewell() {}
 
-    /** What to say to a peer that cannot be served because of this; 0 if that tells it nothing. */
+    /** The number for a peer whose connection ends for this cause; 0 if the peer learns nothing from it. */
     static long value(RuntimeException cause) {
         return cause instanceof ControlPlaneException e && isWant(e.kind())
                 ? 1 + e.kind().ordinal()
                 : 0;
     }
 
-    /** What a peer has said, which may be anything. */
+    /** The reason for a peer's number, which may be any. */
     static Optional<Kind> kind(long value) {
         return value < 1 || value > KINDS.length ? Optional.empty() : Optional.of(KINDS[(int) value - 1]);
     }
@@ -26,7 +26,7 @@ final class Farewell {
         return kind == Kind.QUOTA_EXCEEDED || kind == Kind.TABLE_FULL;
     }
 
-    /** For people, as a clause about the peer. */
+    /** A clause about the peer, for messages. */
     static String describe(Kind kind) {
         return switch (kind) {
             case QUOTA_EXCEEDED ->

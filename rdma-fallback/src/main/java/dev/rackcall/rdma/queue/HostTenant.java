@@ -17,15 +17,16 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * This process as a tenant of the agent process that serves in a folder, or of its successors. It joins once, when that is needed first, on a thread of its own; whoever needs it waits for that with his own
- * {@link Patience}, and holds up nobody. Lives as long as the process. Any thread may use it.
+ * This process as a tenant of the agent process that serves in a folder, and of its successors. A thread of its own
+ * joins the agent at the first use. Each caller waits for that with its own {@link Patience} and delays no other. Lives
+ * as long as the process. Thread-safe.
  */
 final class HostTenant {
     private static final Duration PAUSE = Duration.ofMillis(10);
 
     private final Supplier<Path> folder;
     private volatile Optional<Tenant> joined = Optional.empty();
-    /** The last attempt; guarded by the monitor, in which nobody waits. */
+    /** The last attempt. Guarded by the monitor, which is only held briefly. */
     private Optional<CompletableFuture<Tenant>> attempt = Optional.empty();
 
     /** @param folder where the agent serves */
@@ -33,12 +34,12 @@ final class HostTenant {
         this.folder = folder;
     }
 
-    /** Once it has joined. */
+    /** The tenant, once it has joined. */
     Optional<Tenant> present() {
         return joined;
     }
 
-    /** Why it could not join now, if so. Waits for nobody. */
+    /** Why it cannot join now, if there is an obstacle. Does not block. */
     Optional<String> obstacle() {
         Path where = folder.get();
         return AgentFolder.isServed(where)
@@ -48,10 +49,10 @@ final class HostTenant {
     }
 
     /**
-     * Joins, if that was not done before.
+     * Joins at the first call.
      *
-     * @throws RpcException UNAVAILABLE if no agent process serves there, or the one that does answers nobody in time
-     * @throws ControlPlaneException why it does not take this process
+     * @throws RpcException UNAVAILABLE if no agent process serves there, or it does not answer in time
+     * @throws ControlPlaneException if the agent rejects this process
      */
     Tenant get() {
         long end = System.nanoTime() + Patience.left().toNanos();
@@ -62,7 +63,7 @@ final class HostTenant {
         return tenant.get();
     }
 
-    /** Empty if it is to be tried again. */
+    /** Empty if the caller should try again. */
     private Optional<Tenant> await(long end) {
         CompletableFuture<Tenant> made = attempt();
         try {
@@ -77,7 +78,7 @@ final class HostTenant {
         }
     }
 
-    /** An agent process that has just begun does not listen yet. */
+    /** An agent process that has just started does not listen yet. */
     private void pauseIfItMayGoOn(Throwable cause, long end) {
         boolean isAbsent = cause instanceof ControlPlaneException e && e.kind() == Kind.UNREACHABLE;
         if (isAbsent && !AgentFolder.isServed(folder.get())) {
@@ -114,7 +115,7 @@ final class HostTenant {
     private synchronized CompletableFuture<Tenant> attempt() {
         if (attempt.filter(last -> !last.isCompletedExceptionally()).isEmpty()) {
             CompletableFuture<Tenant> next = new CompletableFuture<>();
-            // First: where no thread can be had, whoever comes next tries again.
+            // First: if no thread can be started, the next caller tries again.
             Thread.ofPlatform().daemon().name("rackcall-join").start(() -> join(next));
             attempt = Optional.of(next);
         }

@@ -9,7 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 /**
- * Memory of this process that is registered for one life of the agent, as what depends on it lives no longer: a connection, a port. An agent's process reserves all of it; the next one does not get it.
+ * Memory of this process that is registered for one life of the agent: the connection or port that uses it lives no
+ * longer. An agent process reserves all of it; its successor does not get it.
  *
  * @param region all of the mapping
  */
@@ -17,8 +18,8 @@ record PassingMemory(Mapping mapping, MemoryRegion region) implements AutoClosea
     /**
      * New memory, all zero.
      *
-     * @param name of the file, for people
-     * @param bytes at least that many
+     * @param name of the file, for diagnosis
+     * @param bytes the least size
      * @throws dev.rackcall.cp.ControlPlaneException as {@link Tenant#register(SharedFile, MemorySegment, Set)}
      */
     static PassingMemory make(Tenant tenant, String name, long bytes, Set<Access> rights) {
@@ -27,7 +28,7 @@ record PassingMemory(Mapping mapping, MemoryRegion region) implements AutoClosea
         }
     }
 
-    /** That of a file, which stays the caller's. */
+    /** The memory of a file, which the caller keeps. */
     static PassingMemory of(Tenant tenant, SharedFile file, Set<Access> rights) {
         Mapping mapping = file.map();
         try {

@@ -4,13 +4,16 @@ import dev.rackcall.rpc.spi.Carrier.Arrivals;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** The receiving half of a carrier: says what has come, one thing at a time. What comes before somebody wants to know is kept for him, as far as it makes sense. Any thread may use it. */
+/**
+ * Relays what arrives at a carrier to its listener, one arrival at a time. Keeps told numbers until the listener
+ * starts. Thread-safe.
+ */
 final class QueueArrivals {
-    /** More than a peer can have to tell of its calls before it has been answered any. */
+    /** More numbers than a peer can have to tell before its first answer. */
     private static final int MAX_EARLY = 4096;
 
     private final Deque<Long> early = new ArrayDeque<>();
-    /** Null until somebody wants to know. */
+    /** Null until the carrier is started. */
     private Arrivals arrivals;
 
     private boolean endTold;
@@ -29,7 +32,10 @@ final class QueueArrivals {
         }
     }
 
-    /** Returns false of a number that finds no room: what it was about would be kept as long as the connection lasts, so that is to end. */
+    /**
+     * Returns false if the number finds no room. The caller then ends the connection, since a lost number would leak
+     * what it releases.
+     */
     synchronized boolean told(long number) {
         if (closed) {
             return true;
@@ -41,7 +47,7 @@ final class QueueArrivals {
         return early.size() < MAX_EARLY && early.add(number);
     }
 
-    /** Says so once. */
+    /** Reports the end once. */
     synchronized void ended() {
         if (arrivals != null && !closed && !endTold) {
             endTold = true;
@@ -49,7 +55,7 @@ final class QueueArrivals {
         }
     }
 
-    /** Says nothing any more. */
+    /** Reports nothing from now on. */
     synchronized void close() {
         closed = true;
     }

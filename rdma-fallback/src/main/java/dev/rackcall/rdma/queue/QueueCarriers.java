@@ -17,8 +17,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * {@code vq://host:port}: connections over virtual queues of the control plane. The host is a name in it ({@link HostId#named}), the port one that the server's tenant binds. Two ends meet by
- * two messages, a hello and its answer, and then write into each other's memory.
+ * {@code vq://host:port}: connections over virtual queues of the control plane. The host is a name in it ({@link
+ * HostId#named}), the port one that the server's tenant binds. Two ends exchange a hello and its answer, and then write
+ * into each other's memory.
  */
 public final class QueueCarriers implements CarrierProvider {
     static final String SCHEME = "vq";
@@ -32,13 +33,13 @@ public final class QueueCarriers implements CarrierProvider {
         return SCHEME;
     }
 
-    /** As the agent's device; without an agent it is none. */
+    /** As the agent's device is; false without an agent. */
     @Override
     public boolean isHardware(URI address) {
         return QueueSettings.present(address).filter(Tenant::isHardware).isPresent();
     }
 
-    /** A client whose agent is to be joined yet does not know. */
+    /** True for a client that has not joined its agent yet: it does not know. */
     @Override
     public boolean isAlike(URI address, boolean hardware) {
         return QueueSettings.present(address)
@@ -106,25 +107,22 @@ public final class QueueCarriers implements CarrierProvider {
             carrier.close();
             return new Greeted(server.hello().packet(), Optional.empty());
         }
-        // Too little by the time that its greeting travelled, or its first sign of life: so no deadline comes later
-        // over
-        // there.
+        // Too small by the time that the hello or the first beat travelled, so no deadline expires later at the server.
         carrier.lookAtClock();
         carrier.connect(server, server.hello().clock() - reply.at());
-        // What the first call needs to know of the server's memory is looked up here; whether that is as it says shows
-        // later.
+        // Looks up the server's memory for the first call. Whether the hello named it correctly shows later.
         carrier.probe();
         return new Greeted(server.hello().packet(), Optional.of(carrier));
     }
 
-    /** Looks meanwhile: the answer takes a few messages, most of the time is the server's. */
+    /** Looks meanwhile: the answer is a few messages, and most of the time is the server's. */
     private static QueueCarrier.Reply await(QueueCarrier carrier, URI address, Duration timeout, long end) {
         long begin = System.nanoTime();
         while (!carrier.reply().isDone()) {
             carrier.lookAtClock();
-            // Says also whether the port is there.
+            // Also shows whether the port exists.
             carrier.isHeard();
-            // Again: a refusal and then a goodbye may have come since.
+            // Checked again: a refusal and a goodbye may have arrived since.
             if (carrier.hasEnded() && !carrier.reply().isDone()) {
                 throw withoutReply(carrier, address);
             }
@@ -136,7 +134,7 @@ public final class QueueCarriers implements CarrierProvider {
         return carrier.reply().join();
     }
 
-    /** The server need not be to blame: this host's agent may have left it little time. */
+    /** The server may not be to blame: this host's agent may have used up most of the time. */
     private static RpcException late(URI address, Duration timeout, Duration servers) {
         String why = servers.compareTo(timeout.dividedBy(2)) > 0
                 ? "it may be stopped or overloaded"
@@ -173,7 +171,7 @@ public final class QueueCarriers implements CarrierProvider {
         }
     }
 
-    /** What a failure of the control plane, or of its device, is to a call. */
+    /** The status of a call that fails for this. */
     static Status.Code code(RuntimeException cause) {
         return cause instanceof ControlPlaneException e ? code(e.kind()) : Status.Code.FAILED_PRECONDITION;
     }
@@ -192,7 +190,7 @@ public final class QueueCarriers implements CarrierProvider {
                 .asException(cause);
     }
 
-    /** Or others would be told to look for the server where it is not. */
+    /** Otherwise other hosts would look for the server in the wrong place. */
     private static void requireOwnHost(URI address, Tenant tenant) {
         if (!tenant.host().equals(HostId.named(address.getHost()))) {
             throw Status.Code.FAILED_PRECONDITION

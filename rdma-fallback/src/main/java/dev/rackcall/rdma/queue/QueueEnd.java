@@ -23,11 +23,13 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 
 /**
- * What one end of a connection has of the tenant: its memory, and a few words beside that, which the peer writes:
+ * What one end has of the tenant: its memory, and a few words that the peer writes:
  *
  * <pre>
- *    +0 listens: not 0 if the peer wants to be told of the next publication | +64 beat: the peer's clock when it wrote that, to see whether this end is there
- *    +128 seen: what this end has READ last of the peer's listens | +192 greeting, which the peer READs
+ *    +0   listens: not 0 if the peer wants to be told of the next publication
+ *    +64  beat: the peer's clock when it wrote this as a sign of life
+ *    +128 seen: what this end has READ last of the peer's listens
+ *    +192 this end's hello, which the peer READs
  * </pre>
  */
 final class QueueEnd extends EndMemory {
@@ -46,7 +48,7 @@ final class QueueEnd extends EndMemory {
      * Registers the memory.
      *
      * @param helloBytes length of the hello
-     * @throws dev.rackcall.cp.ControlPlaneException if the tenant may have no more
+     * @throws dev.rackcall.cp.ControlPlaneException if the tenant's quota is used up
      */
     QueueEnd(Tenant tenant, Memory memory, int helloBytes) {
         this.tenant = tenant;
@@ -61,17 +63,17 @@ final class QueueEnd extends EndMemory {
         }
     }
 
-    /** A virtual queue that is closed with this end. */
+    /** Closes a virtual queue together with this end. */
     VirtualQueue keepQueue(VirtualQueue queue) {
         return keep(queue);
     }
 
-    /** The peer's clock when it has written that last; 0 if it never has. */
+    /** The peer's clock in its last beat; 0 before the first. */
     long beat() {
         return (long) LONG.getAcquire(words.memory(), BEAT);
     }
 
-    /** Whether the peer's memory said so, when it was READ last, that this end listens. */
+    /** Whether the last READ of the peer's memory showed that this end listens. */
     boolean hasSeenListening() {
         return (long) LONG.getAcquire(words.memory(), SEEN) != 0;
     }
@@ -97,11 +99,12 @@ final class QueueEnd extends EndMemory {
     }
 
     /**
-     * Whether the peer listens, which it is then told of and has to say again. With the lock of whoever posts.
+     * Whether the peer listens. Clears the word: the caller notifies the peer, which then has to announce itself again.
+     * Called with the lock of the carrier.
      */
     boolean takeListener() {
-        // Partner: the WRITE of QueueWakeups.announce. Between what completed before, whose memory is the peer's, and
-        // this look lies a fence: one of both sides sees what the other has written.
+        // Partner: the WRITE of QueueWakeups.announce. The fence orders this look after the completed publication, so
+        // either this end sees the word, or the listener sees the publication.
         VarHandle.fullFence();
         if ((long) LONG.getAcquire(words.memory(), LISTENS) == 0) {
             return false;
@@ -115,7 +118,7 @@ final class QueueEnd extends EndMemory {
         return region;
     }
 
-    /** As {@link EndMemory#own}. Who closes this end meanwhile does not wait for that. */
+    /** As {@link EndMemory#own}. Closing this end does not wait for it. */
     @Override
     public MemoryRegion own(SharedFile file) {
         PassingMemory own = withoutInterrupts(() -> PassingMemory.of(tenant, file, EnumSet.of(Access.LOCAL_WRITE)));
@@ -127,13 +130,14 @@ final class QueueEnd extends EndMemory {
     }
 
     /**
-     * Whoever carries a connection's first larger payload carries what others have published, too: their connection must not end since that thread is interrupted. Who waits for an agent's
-     * process is; so a thread that nobody knows does that.
+     * Runs this on another thread, so that an interrupt of the caller does not end the connection. A thread that
+     * carries a connection's first large payload also carries publications of other threads, and waits for the agent
+     * process.
      */
     private static <T> T withoutInterrupts(Supplier<T> work) {
         CompletableFuture<T> made = new CompletableFuture<>();
         Duration left = Patience.left();
-        // Not a virtual one: those who wait for it may have all their carriers.
+        // A platform thread: the waiting virtual threads may occupy all their carrier threads.
         Thread.ofPlatform().daemon().name("rackcall-register").start(() -> {
             try {
                 made.complete(Patience.within(left, work));
@@ -142,7 +146,7 @@ final class QueueEnd extends EndMemory {
             }
         });
         try {
-            // Gives an interrupt back afterwards.
+            // Restores an interrupt afterwards.
             return made.join();
         } catch (CompletionException e) {
             if (e.getCause() instanceof RuntimeException cause) {

@@ -30,28 +30,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What all connections of one tenant in this process have in common: a port where messages for them arrive, and a thread that takes those, sees to publications that nobody else does, and looks
- * now and then whether peers are there. Open as long as there is a connection or a listener, and a moment longer, since the next connection may come soon. Thread-safe.
+ * What all connections of one tenant in this process share: a port where their messages arrive, and a thread. The
+ * thread takes messages, completes publications that no other thread attends to, and checks that peers are there. Open
+ * while there is a connection or a listener, and a moment longer, since the next connection may come soon. Thread-safe.
  */
 final class QueueHub {
     private static final Logger LOG = LoggerFactory.getLogger(QueueHub.class);
     private static final LogLimit LOG_LIMIT = new LogLimit();
     private static final SecureRandom RANDOM = new SecureRandom();
-    /** How often it looks after those that want attention. */
+    /** How often the thread attends to carriers that need it. */
     private static final long TICK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
-    /** Twice within the second for which an agent believes what it knows of a peer's regions: what is used after half of that is asked for again in the background. */
+    /**
+     * An agent trusts what it knows of a peer's regions for a second, and refreshes in the background what is used
+     * after half of that.
+     */
     private static final long BEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
 
     private static final long REMIND_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Map<Tenant, QueueHub> OPEN = new HashMap<>();
-    /** Those that somebody makes just now; done when he has, or has failed. Guarded by OPEN. */
+    /** Hubs that a thread is making; completed once it has succeeded or failed. Guarded by OPEN. */
     private static final Map<Tenant, CompletableFuture<Void>> MAKING = new HashMap<>();
-    /** Those, and those that nobody new uses and that still have their port. */
+    /** The open hubs, and those that are closing and still have their port. */
     private static final AtomicInteger LIVING = new AtomicInteger();
 
-    /** Once a second sleepers look for themselves. */
+    /** Whether sleepers look for themselves once a second. Tests switch it off. */
     private static volatile boolean reminds = true;
 
     private final Tenant tenant;
@@ -59,20 +63,23 @@ final class QueueHub {
     private final Map<Long, QueueCarrier> carriers = new ConcurrentHashMap<>();
     private final List<QueueListener> listeners = new CopyOnWriteArrayList<>();
     private final Queue<QueueCarrier> wanting = new ConcurrentLinkedQueue<>();
-    /** Of the thread. */
+    /** Used by the hub's thread only. */
     private final List<QueueCarrier> attended = new ArrayList<>();
 
     private final Thread thread;
-    /** Guarded by OPEN, with what follows. */
+    /** Guarded by OPEN, as is {@link #leftAt}. */
     private int users;
 
     private long leftAt;
     /** The thread sleeps until it is woken. */
     private volatile boolean asleep;
-    /** Something has come since the thread looked for it last. A lock that it waited for on the way may have used the permit up that came with that. */
+    /**
+     * Something has come since the thread last looked. Needed because a lock on the way may have consumed the thread's
+     * permit.
+     */
     private volatile boolean hasCome;
 
-    /** Nothing is heard here any more. */
+    /** The port is lost, and no messages arrive. */
     private volatile boolean broken;
 
     private volatile long looks;
@@ -84,10 +91,11 @@ final class QueueHub {
     }
 
     /**
-     * That of a tenant. To be {@link #release released}. Of those who need one that is not there one makes it; the others wait for him with their own {@link Patience}.
+     * The tenant's hub, which the caller {@linkplain #release releases}. If there is none, one thread makes it. Other
+     * threads wait for that with their own {@link Patience}.
      *
      * @throws ControlPlaneException if the tenant cannot bind a port
-     * @throws RpcException UNAVAILABLE if nobody could in time
+     * @throws RpcException UNAVAILABLE if no thread could make it in time
      */
     static QueueHub of(Tenant tenant) {
         long end = System.nanoTime() + Patience.left().toNanos();
@@ -117,13 +125,13 @@ final class QueueHub {
         }
     }
 
-    /** Without a lock that others need: the next agent process may have to be waited for. */
+    /** Holds no lock that other threads need: it may have to wait for the next agent process. */
     private static QueueHub make(Tenant tenant, CompletableFuture<Void> done) {
         try {
             QueueHub made = new QueueHub(tenant);
             synchronized (OPEN) {
                 made.users = 1;
-                // Before others find it: where no thread can be had, nobody would hear anything there.
+                // Before other threads find it: if the thread cannot be started, no messages would be taken.
                 made.start();
                 OPEN.put(tenant, made);
                 LIVING.incrementAndGet();
@@ -154,7 +162,7 @@ final class QueueHub {
         }
     }
 
-    /** That which is open, for one more user. */
+    /** The open hub, with one more user. */
     private static Optional<QueueHub> find(Tenant tenant) {
         synchronized (OPEN) {
             Optional<QueueHub> found = Optional.ofNullable(OPEN.get(tenant));
@@ -170,24 +178,24 @@ final class QueueHub {
         }
     }
 
-    /** Whether nobody has used it for a while; then nobody will. */
+    /** Whether it has been unused for a while. It is then removed from OPEN. */
     private boolean isLeft(long now) {
         synchronized (OPEN) {
             return users == 0 && now - leftAt >= LINGER_NANOS && OPEN.remove(tenant, this);
         }
     }
 
-    /** How many have something open in this process. */
+    /** How many hubs hold a port in this process. */
     static int open() {
         return LIVING.get();
     }
 
-    /** Whether sleepers are reminded, in this process; for those who want to see that nobody needs it. */
+    /** Whether sleepers are reminded in this process; for tests. */
     static void remind(boolean so) {
         reminds = so;
     }
 
-    /** The connections of a tenant, for those who want to see them fail. */
+    /** The connections of a tenant; for tests that make them fail. */
     static List<QueueCarrier> carriersOf(Tenant tenant) {
         synchronized (OPEN) {
             QueueHub hub = OPEN.get(tenant);
@@ -199,7 +207,7 @@ final class QueueHub {
         return tenant;
     }
 
-    /** Whether its port was lost, with the agent or the tenant. */
+    /** Whether its port is lost, with the agent or the tenant. */
     boolean isBroken() {
         return broken;
     }
@@ -215,7 +223,7 @@ final class QueueHub {
                 .orElseGet(() -> tenant.connect(host));
     }
 
-    /** From now on the carrier hears what comes for it; returns the number by which it is known. */
+    /** Delivers messages to the carrier from now on; returns the number that names it. */
     long add(QueueCarrier carrier) {
         while (true) {
             long number = RANDOM.nextLong();
@@ -238,29 +246,29 @@ final class QueueHub {
         listeners.remove(listener);
     }
 
-    /** How often a thread that looks has moved the device's traffic, all connections' at once. */
+    /** How often looking threads have moved the traffic of all the device's connections. */
     long looks() {
         return looks;
     }
 
-    /** It is about to do so. */
+    /** The caller is about to move the traffic. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // two that count as one are one more that looks for itself
     void looking() {
         looks++;
     }
 
-    /** The carrier is to be looked after a little later. */
+    /** Lets the hub's thread attend to the carrier a little later. */
     void attend(QueueCarrier carrier) {
         wanting.add(carrier);
-        // Partner: rest, which says that it sleeps, and then looks once more.
+        // Partner: rest, which sets asleep and then looks once more.
         if (asleep) {
             wake();
         }
     }
 
-    /** Something has come. */
+    /** Wakes the thread, since something has come. */
     void wake() {
-        // Partner: rest. Before the permit, so that who is unparked and parks again has seen it.
+        // Partner: rest. Before the permit, so that the thread sees it before it parks again.
         hasCome = true;
         LockSupport.unpark(thread);
     }
@@ -283,7 +291,7 @@ final class QueueHub {
                     beaten = now;
                     carriers.values().forEach(QueueCarrier::beat);
                 }
-                // Before it is looked for: what comes from now on keeps the thread awake.
+                // Before the look: later arrivals keep the thread awake.
                 hasCome = false;
                 int came = inbox.take(this::hear);
                 for (QueueListener listener : listeners) {
@@ -312,7 +320,10 @@ final class QueueHub {
         }
     }
 
-    /** Nothing is heard here any more: the tenant was closed, or its agent's process has ended. Who comes from now on gets another hub. Returns whether all have left. */
+    /**
+     * The tenant was closed, or its agent process has ended. New users get another hub. Returns whether this one has no
+     * users left.
+     */
     private boolean broken(ControlPlaneException e) {
         boolean isUsed;
         synchronized (OPEN) {
@@ -333,7 +344,7 @@ final class QueueHub {
         return !isUsed;
     }
 
-    /** Whoever cannot be told keeps nobody from being told. */
+    /** A listener that fails does not keep the others from being told. */
     private static void guarded(Runnable word) {
         try {
             word.run();
@@ -360,7 +371,7 @@ final class QueueHub {
         }
         asleep = true;
         try {
-            // Volatile: whoever has not seen that it sleeps is seen here.
+            // The volatile reads come after the write of asleep: a thread that did not see it is seen here.
             if (wanting.isEmpty() && !hasCome) {
                 LockSupport.parkNanos(Math.max(TICK_NANOS, atMost));
             }
@@ -369,7 +380,7 @@ final class QueueHub {
         }
     }
 
-    /** Whether some port has no memory for what may come, so that it would not say so. */
+    /** Whether a port has no memory for messages. It would not report them. */
     private boolean isDry() {
         boolean dry = inbox.isDry();
         for (QueueListener listener : listeners) {
@@ -382,7 +393,7 @@ final class QueueHub {
         try {
             QueueMessage message = QueueMessage.read(bytes);
             Optional<QueueCarrier> carrier = Optional.ofNullable(carriers.get(message.to()));
-            // Its peer's host alone knows the number; and even if not: agents vouch for hosts.
+            // Only the peer's host knows the number. Even otherwise, agents vouch for the sender's host.
             if (carrier.isPresent() && carrier.get().host().equals(from)) {
                 carrier.get().receive(message, bytes);
             } else {

@@ -13,13 +13,13 @@ import java.security.SecureRandom;
 import java.util.BitSet;
 import java.util.EnumSet;
 
-/** A port with memory for some messages at a time. Used by one thread, but for {@link #close}. */
+/** A port with memory for some messages at a time. Used by one thread, except {@link #close}. */
 final class QueueInbox implements AutoCloseable {
-    /** Messages that are taken at a time, at most. */
+    /** The most messages that are taken at a time. */
     static final int PIECES = 8;
 
     private static final int PIECE_BYTES = 100 << 10;
-    /** Below lie the numbers that people choose. */
+    /** Below lie the ports that users choose. */
     private static final int FIRST_RANDOM = 1 << 16;
 
     private static final int TRIES = 16;
@@ -33,10 +33,10 @@ final class QueueInbox implements AutoCloseable {
     private final PassingMemory memory;
     private final MemoryRegion region;
     private final Arrivals arrivals = Arrivals.create(PIECES);
-    /** Pieces that the port does not have and that hold nothing; the way to an agent's process may be full. */
+    /** Empty pieces that the port does not have, since the ring to an agent process was full. */
     private final BitSet spare = new BitSet();
 
-    /** What is done with a message; the buffer is worth nothing afterwards. */
+    /** Handles a message; the buffer is invalid afterwards. */
     @FunctionalInterface
     interface Taker {
         void take(HostId from, ByteBuffer message);
@@ -51,8 +51,8 @@ final class QueueInbox implements AutoCloseable {
     /**
      * Binds a port.
      *
-     * @param number 0 for any that nobody has
-     * @param arrival runs when something has come, on a thread that must not be held up
+     * @param number 0 for any free one
+     * @param arrival runs when a message has come, on a thread that must not block
      * @throws ControlPlaneException as {@link Tenant#bind(int, Runnable)} and {@link PassingMemory#make}
      */
     static QueueInbox bind(Tenant tenant, int number, Runnable arrival) {
@@ -86,7 +86,7 @@ final class QueueInbox implements AutoCloseable {
         }
     }
 
-    /** Gives the port what it does not have. */
+    /** Gives the port the spare pieces. */
     private void give() {
         for (int piece = spare.nextSetBit(0); piece >= 0; piece = spare.nextSetBit(piece + 1)) {
             if (!port.give(region, (long) piece * PIECE_BYTES, PIECE_BYTES, piece)) {
@@ -96,7 +96,7 @@ final class QueueInbox implements AutoCloseable {
         }
     }
 
-    /** Whether the port has no memory at all, so that nothing will say when it is to be looked at: soon. */
+    /** Whether the port has no memory at all, so that it reports no arrivals: look again soon. */
     boolean isDry() {
         return spare.cardinality() == PIECES;
     }
@@ -106,16 +106,16 @@ final class QueueInbox implements AutoCloseable {
     }
 
     /**
-     * Takes what has come.
+     * Takes the messages that have come.
      *
      * @return how many messages
      * @throws ControlPlaneException QUEUE_FAILED if the port, its tenant or its agent was closed
      */
     int take(Taker taker) {
-        // First: that the port was closed is said in the way that callers know.
+        // First, so that a closed port fails as documented.
         int count = port.receive(arrivals);
         for (int i = 0; i < count; i++) {
-            // Also what is not looked at, if one of them cannot be taken.
+            // All of them, in case one cannot be handled.
             spare.set((int) arrivals.id(i));
         }
         for (int i = 0; i < count; i++) {

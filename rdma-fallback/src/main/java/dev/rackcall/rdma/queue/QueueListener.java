@@ -32,22 +32,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A port where clients say hello to a server; a virtual thread for each that is not connected yet. If the agent is another process and ends, it listens again as soon as there is another one.
+ * A port where clients send their hellos, with a virtual thread for each client that is not connected yet. If the agent
+ * process ends, it listens again at the next one.
  */
 final class QueueListener implements CarrierProvider.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(QueueListener.class);
-    /** Who has said hello and has no connection yet. Others wait at the port, which keeps some. */
+    /** Clients whose handshake is not complete. Others wait at the port, which keeps some hellos. */
     private static final int MAX_GUESTS = 64;
 
     private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
-    /** Between two times that it tries to listen again. Each waits for an agent a while, too. */
+    /** Between two attempts to listen again. Each attempt also waits for an agent. */
     private static final long AGAIN_MILLIS = 500;
-    /** Between two times that it says why it cannot. */
+    /** Between two log lines about failed attempts. */
     private static final long SAY_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** Where it hears, over one life of the agent. */
+    /** Where it listens during one life of the agent. */
     private record Place(QueueHub hub, QueueInbox inbox) {
-        /** With a use of the hub. */
+        /** Owns a use of the hub. */
         static Place open(Tenant tenant, int port) {
             QueueHub hub = QueueHub.of(tenant);
             try {
@@ -70,9 +71,9 @@ final class QueueListener implements CarrierProvider.Listener {
     private final Semaphore room = new Semaphore(MAX_GUESTS);
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Object taking = new Object();
-    /** Guarded by taking. Empty while there is no agent, and in the end. */
+    /** Empty while there is no agent, and after closing. Guarded by taking. */
     private Optional<Place> place;
-    /** Guarded by taking: who tries to listen again, or did last. */
+    /** The last thread that tries to listen again. Guarded by taking. */
     private Optional<Thread> again = Optional.empty();
 
     /**
@@ -95,9 +96,9 @@ final class QueueListener implements CarrierProvider.Listener {
         return address;
     }
 
-    /** The hub's thread: takes who has come, if there is room for as many as may come at a time. Nobody else takes any of that. */
+    /** Takes hellos on the hub's thread, the only one that does, if there is room for a full batch. */
     int take() {
-        // Not while it is closed, or what comes just then would go into memory that is gone.
+        // Not while it is being closed: a message could go into memory that is gone.
         synchronized (taking) {
             if (place.isEmpty() || room.availablePermits() < QueueInbox.PIECES) {
                 return 0;
@@ -143,7 +144,7 @@ final class QueueListener implements CarrierProvider.Listener {
                     turnAway(hub, from, client, 0, e.toString());
                 } finally {
                     room.release();
-                    // Those who wait at the port have said so already.
+                    // Hellos that wait at the port were already reported.
                     hub.wake();
                 }
             });
@@ -179,7 +180,7 @@ final class QueueListener implements CarrierProvider.Listener {
         seat.take(carrier);
     }
 
-    /** This end; a client that cannot have one is told why. */
+    /** Opens this end, or tells the client why it cannot. */
     private static QueueCarrier carrier(QueueHub hub, HostId from, QueueHello client, ByteBuffer welcome, Seat seat) {
         try {
             return QueueCarrier.open(hub.tenant(), seat.memory(), welcome.remaining(), from, client.port());
@@ -191,7 +192,7 @@ final class QueueListener implements CarrierProvider.Listener {
         }
     }
 
-    /** Nobody gets a place who does not have the memory that he says, or does not hear that he has one. */
+    /** Checks that the client has the memory it names, and that it takes the server's hello. */
     private static void meet(QueueCarrier carrier, QueueHello client, ByteBuffer welcome) throws ForeignPeerException {
         Duration timeout = RdmaSettings.helloTimeout();
         carrier.connect(client, client.hello().clock() - System.nanoTime());
@@ -217,7 +218,7 @@ final class QueueListener implements CarrierProvider.Listener {
 
     // ---- another agent
 
-    /** The hub's thread: nothing is heard there any more. Connections end; their clients come again. */
+    /** The hub has lost its port. Its connections end, and their clients connect again. Runs on the hub's thread. */
     void lost(QueueHub which, String why) {
         Optional<Thread> next;
         synchronized (taking) {
@@ -255,13 +256,13 @@ final class QueueListener implements CarrierProvider.Listener {
                 goesOn = false;
                 listenAt(next);
             } catch (RuntimeException | Error e) {
-                // That there is no agent was said when it ended.
+                // The end of the agent was logged when it ended.
                 if (!isForWantOfAnAgent(e) && !tenant.isClosed() && System.nanoTime() - said >= SAY_NANOS) {
                     said = System.nanoTime();
                     LOG.warn("{} cannot be listened at again, which is tried on and on: {}", address, e.toString());
                 }
                 goesOn = waitALittle();
-                // No agent changes that.
+                // Another agent does not change that.
                 if (goesOn && tenant.isClosed()) {
                     sayThatItIsOver(e.toString());
                     goesOn = false;
@@ -274,14 +275,14 @@ final class QueueListener implements CarrierProvider.Listener {
         return e instanceof ControlPlaneException missing && missing.kind() == ControlPlaneException.Kind.UNREACHABLE;
     }
 
-    /** Whether it hears who comes. */
+    /** Whether hellos arrive. */
     boolean isListening() {
         synchronized (taking) {
             return place.isPresent();
         }
     }
 
-    /** Whether it looks for an agent with which it could listen again. */
+    /** Whether a thread tries to listen again. */
     boolean isTrying() {
         synchronized (taking) {
             return again.filter(thread -> thread.getState() != Thread.State.TERMINATED)
@@ -301,7 +302,7 @@ final class QueueListener implements CarrierProvider.Listener {
         next.close();
     }
 
-    /** Returns whether it is to go on. */
+    /** Returns whether to continue. */
     private boolean waitALittle() {
         try {
             return !closed.await(AGAIN_MILLIS, TimeUnit.MILLISECONDS);
@@ -310,13 +311,13 @@ final class QueueListener implements CarrierProvider.Listener {
         }
     }
 
-    /** Of a client for whom something went wrong. It waits for an answer, if it is one. */
+    /** Tells a client that its handshake failed: it waits for an answer. */
     private static void turnAway(QueueHub hub, HostId from, QueueHello client, long farewell, String why) {
         QueueHub.turnedAway(from, why);
         try {
             MemorySegment bytes = Arena.ofAuto().allocate(QueueMessage.BYTES);
             new QueueMessage(QueueMessage.BYE, client.number(), farewell).write(bytes.asByteBuffer());
-            // Inline: it needs no region, of which there may be none left.
+            // Inline, since there may be no region left.
             say(
                     hub,
                     from,
@@ -344,7 +345,7 @@ final class QueueListener implements CarrierProvider.Listener {
         }
     }
 
-    /** Says one thing to a process, as far as it hears that. */
+    /** Sends one message to a process, if it takes it in time. */
     private static void say(QueueHub hub, HostId host, WorkRequest message) {
         try (VirtualQueue queue = hub.connect(host)) {
             message.signaled();

@@ -4,28 +4,33 @@ import dev.rackcall.rdma.end.ForeignPeerException;
 import java.nio.ByteBuffer;
 
 /**
- * What one process tells another beside the memory of a connection: a header, 24 bytes, big-endian, which for a HELLO, SERVER_HELLO or REFUSAL is followed by a {@link QueueHello}.
+ * A message between two processes, beside the memory of a connection: a header of 24 bytes, big-endian. A {@link
+ * QueueHello} follows in HELLO, SERVER_HELLO and REFUSAL.
  *
  * <pre>
- *    magic "RKVQ" (4) | kind (4) | number of the end that it is for (8) | value (8)
+ *    magic "RKVQ" (4) | kind (4) | number of the receiving end (8) | value (8)
  * </pre>
  *
- * <p>The number is drawn at random by the end's own process, and told to its peer only: a message with a wrong one, from a stranger or from a connection that was, reaches nobody.
+ * <p>The receiving end's process draws the number at random and tells it only to the peer. A message with a wrong
+ * number, from a stranger or from a former connection, is dropped.
  *
  * @param kind one of the constants
- * @param to 0 of a HELLO, which is for whoever listens at the port
- * @param value the number that is TOLD; of a BYE the {@link Farewell}
+ * @param to 0 of a HELLO, which is for the listener at the port
+ * @param value the number of TOLD; the {@link Farewell} of BYE
  */
 record QueueMessage(int kind, long to, long value) {
     /** A client asks for a connection. */
     static final int HELLO = 1;
-    /** It gets one. */
+    /** The client gets a connection. */
     static final int SERVER_HELLO = 2;
-    /** It gets none. */
+    /** The client gets none. */
     static final int REFUSAL = 3;
-    /** Something was published, and this end has said that it listens; or was proclaimed. */
+    /**
+     * The sender has published something, and the receiver had announced that it listens; or the sender has proclaimed
+     * it.
+     */
     static final int RING = 4;
-    /** A number beside the memory. */
+    /** Carries a number that belongs to no memory. */
     static final int TOLD = 5;
     /** The connection has ended. */
     static final int BYE = 6;
@@ -40,9 +45,9 @@ record QueueMessage(int kind, long to, long value) {
     }
 
     /**
-     * Reads one from somebody who may be anybody.
+     * Reads a message, which any process may have sent.
      *
-     * @throws ForeignPeerException if it is none
+     * @throws ForeignPeerException if it is no message
      */
     static QueueMessage read(ByteBuffer buffer) throws ForeignPeerException {
         if (buffer.remaining() < BYTES) {

@@ -17,15 +17,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Messages of one end to the peer's process, over a virtual queue of their own: a message is done when the peer's process has taken it, and what is written into memory does not wait for that. In
- * order; a number that is told also comes after all that was given before. All with the carrier's lock.
+ * Messages of one end to the peer's process, in order, over a virtual queue of their own. A message completes when the
+ * peer's process has taken it, and WRITEs do not wait for that. A told number is sent only after all earlier requests
+ * are done. Used with the carrier's lock.
  */
 final class QueueMessages {
     private static final Logger LOG = LoggerFactory.getLogger(QueueMessages.class);
-    /** A process that takes none of so many messages is given up. */
+    /** The connection ends if the peer's process takes none of this many messages. */
     private static final int MAX_WAITING = 4096;
 
-    /** @param after the request of {@link dev.rackcall.rdma.end.PendingRequests} that must be done before it sets out */
+    /** @param after the request of {@link dev.rackcall.rdma.end.PendingRequests} that must be done before it is sent */
     private record Note(QueueMessage message, long after) {}
 
     private record PendingHello(MemoryRegion region, int length) {}
@@ -33,7 +34,7 @@ final class QueueMessages {
     private final Ending ending;
     private final VirtualQueue queue;
     private int port;
-    /** The end over there that they are for; 0 until it is known. */
+    /** The peer's end; 0 until it is known. */
     private long number;
 
     private final WorkRequest request = WorkRequest.create(1, QueueMessage.BYTES);
@@ -44,40 +45,40 @@ final class QueueMessages {
     private long pushed;
     private long taken;
 
-    /** @param port where the peer's process hears */
+    /** @param port where the peer's process receives messages */
     QueueMessages(Ending ending, VirtualQueue queue, int port) {
         this.ending = ending;
         this.queue = queue;
         this.port = port;
     }
 
-    /** From now on they go to this end. */
+    /** Messages go to this end from now on. */
     void to(QueueHello peer) {
         port = peer.port();
         number = peer.number();
     }
 
-    /** Whether there is still something to do for one of them. */
+    /** Whether a message is not sent or not taken yet. */
     boolean areUnderWay() {
         return hello.isPresent() || !waiting.isEmpty() || taken < pushed;
     }
 
-    /** Whether the peer's process has taken all of them. */
+    /** Whether the peer's process has taken all messages. */
     boolean areTaken() {
         return !areUnderWay();
     }
 
-    /** A greeting, which the peer's agent fetches if it is long; before all others. */
+    /** Sends a hello before all others. The peer's agent fetches a long one. */
     void hello(MemoryRegion region, int length, long completed) {
         hello = Optional.of(new PendingHello(region, length));
         step(completed);
     }
 
     /**
-     * Sends a message as soon as {@code after} is done.
+     * Sends a message once request {@code after} is done.
      *
      * @param kind a constant of {@link QueueMessage}
-     * @param completed up to which the requests are
+     * @param completed the last request that is done
      */
     void add(int kind, long value, long after, long completed) {
         if (waiting.size() == MAX_WAITING) {
@@ -88,7 +89,7 @@ final class QueueMessages {
         step(completed);
     }
 
-    /** Tells the peer what this side lacks, if that is why the connection is about to end. */
+    /** Tells the peer which resource this side lacks, if the connection ends for that. */
     void sayFarewell(RuntimeException cause, long completed) {
         long farewell = Farewell.value(cause);
         if (farewell == 0) {
@@ -101,7 +102,7 @@ final class QueueMessages {
         }
     }
 
-    /** Sends what is due, and takes completions. */
+    /** Sends the messages that are due, and takes completions. */
     void step(long completed) {
         reap();
         if (hello.isPresent()) {

@@ -11,11 +11,13 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Settings of this process for connections over virtual queues. None is needed where an agent process ({@code ./rackcall agent}) serves in the runtime folder: this process becomes a tenant of it
- * when it first needs virtual queues. Elsewhere, or to have another name there, say whose queues are used. Thread-safe.
+ * Settings of this process for connections over virtual queues. Where an agent process ({@code ./rackcall agent})
+ * serves in the runtime folder, none is needed: this process becomes its tenant at the first use. Elsewhere, or for a
+ * tenant with another name, set the tenant whose queues are used. Thread-safe.
  *
  * {@snippet :
- * Tenant tenant = AgentFolder.join(folder, "orders", () -> Agent.open(Devices.find("soft:a"), options)); // of the host's agent, or else of one's own
+ * // a tenant of the host's agent, or else of an agent of this process
+ * Tenant tenant = AgentFolder.join(folder, "orders", () -> Agent.open(Devices.find("soft:a"), options));
  * QueueSettings.use(tenant);
  * RpcChannel channel = RpcChannel.builder("/shop/cart").address(URI.create("vq://b:7")).open();
  * }
@@ -23,24 +25,30 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class QueueSettings {
     private static final Map<String, Tenant> HOSTS = new ConcurrentHashMap<>();
     private static final Map<HostId, ControlAddress> ADDRESSES = new ConcurrentHashMap<>();
-    /** Where no other is named. */
+    /** Used if no other tenant is set. */
     private static final HostTenant JOINED = new HostTenant(RuntimeDirectory::defaultPath);
 
     private static volatile Optional<Tenant> tenant = Optional.empty();
 
     private QueueSettings() {}
 
-    /** Whose virtual queues and ports are used from now on. It stays the caller's, who closes it after all channels and servers that use it. */
+    /**
+     * Sets the tenant whose queues and ports are used from now on. The caller keeps it, and closes it after all
+     * channels and servers that use it.
+     */
     public static void use(Tenant mine) {
         tenant = Optional.of(mine);
     }
 
-    /** Whose ports servers use that listen at this host's name; for a process that is several hosts, as tests are. */
+    /**
+     * Sets the tenant of servers that listen at this host's name, for a process that stands for several hosts, as tests
+     * do.
+     */
     public static void use(String host, Tenant mine) {
         HOSTS.put(host, Objects.requireNonNull(mine, "mine"));
     }
 
-    /** Nothing uses this tenant from now on. */
+    /** Stops using this tenant. */
     public static void forget(Tenant mine) {
         HOSTS.values().removeIf(mine::equals);
         if (tenant.equals(Optional.of(mine))) {
@@ -48,7 +56,7 @@ public final class QueueSettings {
         }
     }
 
-    /** Where a host's agent is asked if the meta server does not know the host, or there is none. */
+    /** Sets the address of a host's agent, for a host that the meta server does not know. */
     public static void reach(String host, ControlAddress address) {
         ADDRESSES.put(HostId.named(host), Objects.requireNonNull(address, "address"));
     }
@@ -57,17 +65,17 @@ public final class QueueSettings {
         return Optional.ofNullable(ADDRESSES.get(host));
     }
 
-    /** Of a client, if it has one by now; nobody is joined. */
+    /** A client's tenant, if it has one by now. Joins no agent. */
     static Optional<Tenant> present() {
         return tenant.or(JOINED::present);
     }
 
-    /** Of a server that listens there, or a client of one, if it has one by now. */
+    /** The tenant of a server at that address, or of a client of it, if it has one by now. */
     static Optional<Tenant> present(URI address) {
         return Optional.ofNullable(HOSTS.get(address.getHost())).or(QueueSettings::present);
     }
 
-    /** Why there is no agent for this process, if so. Waits for nobody. */
+    /** Why this process has no agent, if it has none. Does not block. */
     static Optional<String> withoutAgent() {
         Optional<Tenant> mine = present();
         if (mine.isPresent()) {
@@ -80,16 +88,17 @@ public final class QueueSettings {
     }
 
     /**
-     * Of a client. For an agent process that does not answer it waits as long as the calling thread's {@link dev.rackcall.cp.client.Patience} lasts.
+     * A client's tenant. Waits for an agent process as long as the calling thread's {@link
+     * dev.rackcall.cp.client.Patience} lasts.
      *
-     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if there is none, or it does not answer
-     * @throws dev.rackcall.cp.ControlPlaneException if there is an agent process that does not take this one
+     * @throws dev.rackcall.rpc.RpcException UNAVAILABLE if there is no agent process, or it does not answer
+     * @throws dev.rackcall.cp.ControlPlaneException if the agent process rejects this process
      */
     static Tenant tenant() {
         return tenant.orElseGet(JOINED::get);
     }
 
-    /** Of a server that listens there; as {@link #tenant()}. */
+    /** The tenant of a server at that address; as {@link #tenant()}. */
     static Tenant tenant(URI address) {
         Tenant own = HOSTS.get(address.getHost());
         return own == null ? tenant() : own;

@@ -4,33 +4,43 @@ import dev.rackcall.rdma.end.PeerMemory;
 import dev.rackcall.rdma.end.PendingRequests;
 
 /**
- * Who sleeps at one end, and how the other wakes him. All with the carrier's lock.
+ * How one end announces that it sleeps, and how the other wakes it. Used with the carrier's lock.
  *
- * <p>A publication must wake a peer that sleeps, and queue pairs that many share take no WRITE that announces itself. So whoever is about to sleep WRITEs a word at the peer, that it
- * {@link #announce listens}, and then looks at the memory once more; whoever publishes looks at that word, and RINGs by a message if it is set: at once, behind the publication, and once more when that has arrived.
- * Either the one sees the word, or the other the publication, as long as both look when what they have written is there. So somebody must look when a publication has arrived: whoever
- * uses the carrier next, or else the {@link QueueHub}'s thread, a little later.
+ * <p>A publication must wake a sleeping peer, but shared queue pairs take no WRITE that notifies. Instead:
  *
- * <p>That a WRITE is done says that the peer's device has it, not that the peer's processor would see it: the device's own writes into that memory may still be on their way. So who listens READs the word behind the WRITE: the
- * peer's device cannot read it before it is there, so that whoever publishes sees it from then on. A publication whose publisher looked before that, and missed it, was acknowledged before the answer to that READ set out; the
- * device here wrote it before that answer, and its writes are seen in their order. So who listens sees it when the READ is done. That holds for devices that keep PCIe's order of writes, which is what memory is registered for here.
+ * <ol>
+ * <li>A thread that is about to sleep WRITEs a word at the peer: it {@linkplain #announce listens}. Then it looks at
+ * the memory once more.
+ * <li>A thread that publishes looks at that word and sends a RING if it is set. It looks at once, and again when the
+ * publication has arrived.
+ * </ol>
+ *
+ * <p>Each side looks after its own write has arrived, so the publisher sees the word or the listener sees the
+ * publication. Some thread must look when a publication has arrived: the next thread that uses the carrier, or the
+ * {@link QueueHub}'s.
+ *
+ * <p>A completed WRITE has reached the peer's device, and perhaps not its memory yet. The listener therefore READs the
+ * word behind the WRITE. The READ returns it only once it is in memory, so later publishers see it. An earlier
+ * publisher that missed the word had its WRITE acknowledged before the READ was answered. The device here wrote it to
+ * memory before that answer, so the listener sees it when the READ is done. This needs PCIe's order of writes, with
+ * which the memory is registered.
  */
 final class QueueWakeups {
     private final QueueEnd end;
     private final PendingRequests out;
     private final QueueMessages notes;
-    /** The peer's, of {@link QueueEnd}. Null until it is known. */
+    /** The peer's words, see {@link QueueEnd}. Null until known. */
     private PeerMemory words;
-    /** Up to which requests it was seen to what has arrived. */
+    /** Arrived publications were handled up to this request. */
     private long settled;
-    /** The last publication, which a peer that sleeps is to hear of. */
+    /** The last publication, which a sleeping peer has to learn of. */
     private long news;
-    /** The request that has told the peer that this end listens; and what had been heard of the peer before. */
+    /** The request that announced to the peer that this end listens, and the number of RINGs before it. */
     private long listening;
 
     private long heardBefore;
     private boolean listens;
-    /** Whoever listens sleeps by now, and is woken when {@link #listening} is done. */
+    /** The listener already sleeps; it is woken when {@link #listening} is done. */
     private boolean isLate;
 
     QueueWakeups(QueueEnd end, PendingRequests out, QueueMessages notes) {
@@ -43,50 +53,50 @@ final class QueueWakeups {
         words = peer.words();
     }
 
-    // ---- who sleeps there
+    // ---- the peer sleeps
 
-    /** What was added last is a publication. If the peer listens a message goes behind it, or at once; an urgent one in any case. */
+    /** The last added request is a publication. Sends a RING if the peer listens, and always if it is urgent. */
     void published(boolean urgent) {
         news = out.added();
         if (urgent) {
-            // Of nobody who listens it would be seen later that the message came too early.
+            // After the publication: a peer that does not listen would not be notified again if the RING came first.
             notes.add(QueueMessage.RING, 0, news, out.completed());
         }
         ring();
     }
 
-    /** If the peer listens. The message mostly travels behind what was published last. */
+    /** Sends a RING if the peer listens, mostly right behind the last publication. */
     private void ring() {
         if (end.takeListener()) {
             notes.add(QueueMessage.RING, 0, 0, out.completed());
         }
     }
 
-    /** Sees to what has arrived; of a peer that listens by now it is not known whether it has seen that. */
+    /** Handles arrived publications: a peer that listens by now may have missed them. */
     void settle() {
-        // Not only what was reaped just now: whoever makes room takes completions, too.
+        // Compares with all completions: a thread that makes room takes completions, too.
         if (out.completed() != settled) {
             boolean mayBeNews = settled < news;
             settled = out.completed();
-            // A sign of life wakes nobody.
+            // A beat wakes no peer.
             if (mayBeNews && words != null && out.isAlive()) {
                 ring();
             }
         }
     }
 
-    /** Whether nothing is on its way that must be seen to when it has arrived. */
+    /** Whether no publication is in flight that must be handled when it arrives. */
     boolean isSettled() {
         return settled >= out.signaled();
     }
 
-    // ---- who sleeps here
+    // ---- a thread sleeps here
 
     /**
-     * Tells the peer that somebody sleeps here, unless it knows.
+     * Tells the peer that a thread sleeps here, unless the peer knows.
      *
-     * @param heard how often the peer has rung; if it has not since it was told last, it still knows
-     * @return the request that is done when it knows
+     * @param heard how many RINGs have come; if none has come since the last announcement, the peer still knows
+     * @return the request that is done when the peer knows
      */
     long announce(long heard) {
         if (!listens || heard != heardBefore) {
@@ -104,26 +114,26 @@ final class QueueWakeups {
         return listening;
     }
 
-    /** Who has announced himself sleeps before the peer is known to know. */
+    /** The listener goes to sleep before the peer is known to know. */
     void isLate() {
         isLate = true;
     }
 
-    /** Whether such a one is to look once more, since the peer knows now. Says so once. */
+    /** Whether such a listener has to look once more, since the peer knows now. True only once. */
     boolean takeLate() {
         boolean wakes = isLate && out.completed() >= listening;
         isLate &= !wakes;
         return wakes;
     }
 
-    /** The peer is told again next time, in case a ring was lost. */
+    /** Announces again next time, in case a RING was lost. */
     void forget() {
         listens = false;
     }
 
-    // ---- signs of life
+    // ---- beats
 
-    /** The clock here, which is seen to arrive. */
+    /** Sends this end's clock, signaled. */
     void beat() {
         out.add(out.next()
                 .write(words.at(QueueEnd.BEAT, Long.BYTES), words.key())

@@ -116,7 +116,7 @@ class PeerDeathTest {
         for (int i = 0; i < 2; i++) {
             arguments.add(styles[random.nextInt(styles.length)].name());
         }
-        return ChildJvm.start(BusyClient.class, directory, arguments.toArray(String[]::new));
+        return ChildJvm.start(BusyClient.class, directory, arguments.toArray());
     }
 
     /** A thread of this process that calls on and on. */

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What a guest has told on its console, and what that says about its steps. Not thread-safe. */
+/** The reports of a guest on its console, and the results of its steps by them. Not thread-safe. */
 final class GuestStory {
     private final GuestSpec guest;
     private final Map<Step, Double> begun = new EnumMap<>(Step.class);
@@ -22,7 +22,7 @@ final class GuestStory {
         this.guest = guest;
     }
 
-    /** The guest has told {@code what}, {@code at} seconds after its start. */
+    /** Records a report, {@code at} seconds after the guest's start. */
     void tells(Console what, double at) {
         switch (what) {
             case Console.Up up -> upAfter = at;
@@ -45,12 +45,12 @@ final class GuestStory {
         return new Summary.StepResult(step, guest.name(), ok, at - begun.getOrDefault(step, at), text);
     }
 
-    /** Seconds until network and devices were there; negative if they never were. */
+    /** Seconds until network and devices were up; negative if they never were. */
     double upAfter() {
         return upAfter;
     }
 
-    /** The results of those of {@code planned} that are for this guest; what it said nothing about has failed. */
+    /** The results of the planned steps of this guest; a step without a report has failed. */
     List<Summary.StepResult> results(Set<Step> planned) {
         List<Summary.StepResult> results = new ArrayList<>();
         for (Step step : planned) {

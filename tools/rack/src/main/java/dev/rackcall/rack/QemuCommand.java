@@ -8,16 +8,16 @@ import java.util.List;
  * Command lines of QEMU.
  *
  * <p>Each guest has one processor and could have two: with no second one possible, QEMU compiles a guest's atomic operations to plain loads and stores, and two
- * guests on one memory lose updates. With two running, the guest's kernel is several times slower, since flushing the other one's TLB is dear under emulation.
+ * guests on one memory lose updates. With two running, the guest's kernel is several times slower, since flushing the other one's TLB is expensive under emulation.
  *
  * @param program QEMU
- * @param kernel what is started
- * @param initramfs packed by {@link Initramfs}
+ * @param kernel the kernel's ELF file
+ * @param initramfs as {@code prepare.sh} packs it
  * @param share folder with the programs that guests run
  * @param jdk the JDK's folder
  * @param run folder for sockets, and for the files by which guests wait for each other; a short path
  * @param ticks of the time-stamp counter in a millisecond
- * @param seconds after which a guest switches itself off, whatever happens
+ * @param seconds after which a guest switches itself off in any case
  */
 record QemuCommand(Path program, Path kernel, Path initramfs, Path share, Path jdk, Path run, long ticks, int seconds) {
     private static final int MEGABYTES = 1536;

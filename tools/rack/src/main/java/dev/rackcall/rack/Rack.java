@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** The guests of one run and the hub between them. Closing it kills whatever still runs. */
+/** The guests of one run and the hub between them. Closing it kills everything that still runs. */
 final class Rack implements AutoCloseable {
     private static final long POLL_MILLIS = 50;
     private static final Duration HUB_BOUND = Duration.ofSeconds(20);

@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         mixinStandardHelpOptions = true,
         description =
-                "Boots three virtual machines, A and B with a memory in common, C with the network only, and tests in them what needs several kernels"
+                "Boots three virtual machines, A and B with shared memory, C with the network only, and runs the tests that need several kernels"
                         + " or a real RDMA device.",
         footer = {
             "Exit code 0: all steps are good; 1: one is not, and the guests' logs in target/rack/ say more; 2: wrong arguments; 3: it did not run, and"
@@ -56,7 +56,7 @@ public final class RackTestCommand implements Callable<Integer> {
             description = "The most that guests may run (default: ${DEFAULT-VALUE}).")
     private int seconds;
 
-    @Option(names = "--install", description = "As root, first install with apt-get what is missing.")
+    @Option(names = "--install", description = "As root, first install missing packages with apt-get.")
     private boolean install;
 
     RackTestCommand() {}
@@ -78,7 +78,7 @@ public final class RackTestCommand implements Callable<Integer> {
         return commandLine;
     }
 
-    /** What this machine lacks to run it, with the packages that bring it; empty if nothing. */
+    /** Programs and files that this machine lacks, each with its package; empty if it has all. */
     public static List<String> missing() {
         return HostTools.ofThisHost().missing();
     }
@@ -123,7 +123,7 @@ public final class RackTestCommand implements Callable<Integer> {
         }
     }
 
-    /** What is chosen; if nothing is, all that fits into every run, or simply all. */
+    /** The chosen steps; without a choice all but the long ones, or all if {@code isLong}. */
     static Set<Step> steps(Set<Step> chosen, boolean isLong) {
         Set<Step> steps = EnumSet.allOf(Step.class);
         if (chosen.isEmpty()) {
@@ -166,7 +166,7 @@ public final class RackTestCommand implements Callable<Integer> {
         tools.require();
     }
 
-    /** Only those who have something to do. */
+    /** The guests that have a step. */
     private static List<GuestSpec> guests(Set<Step> steps, DaxFile dax) {
         return GUESTS.stream()
                 .filter(name -> steps.stream().anyMatch(step -> step.isFor(name)))

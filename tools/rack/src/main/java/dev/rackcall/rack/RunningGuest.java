@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** One running guest. A thread of its own writes its console to a log and listens to it. */
+/** One running guest. A thread of its own writes its console to a log and records the reports there. */
 final class RunningGuest implements AutoCloseable {
     private final GuestSpec spec;
     private final Process process;
@@ -58,7 +58,7 @@ final class RunningGuest implements AutoCloseable {
                 Console.parse(line).ifPresent(what -> hear(what, at));
             }
         } catch (IOException | UncheckedIOException e) {
-            // The console of a process that is killed ends like this, too.
+            // The console of a killed process ends like this, too.
             if (!killed) {
                 progress.accept("guest " + spec.name() + ": its console ended: " + e.getMessage());
             }

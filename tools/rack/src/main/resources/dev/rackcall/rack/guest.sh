@@ -1,4 +1,4 @@
-# What a guest does once it has a root: network, RDMA device, the shared memory's device; then the program with its steps.
+# Runs in a guest once it has a root: network, RDMA device, the shared memory's device; then the program with its steps.
 # The machine writes /rack/share/guest.conf (shell words): JAVA_FLAGS, CLASS_PATH, STEPS_A, STEPS_B, STEPS_C.
 . /rack/share/guest.conf
 
@@ -31,7 +31,7 @@ ip link set "$interface" mtu 4200 up && ip addr add "$address/24" dev "$interfac
 rdma link add rxe0 type rxe netdev "$interface" || fail "the kernel makes no rxe device"
 await /dev/infiniband/uverbs0
 [[ $dax == none ]] || await "$dax"
-# GID 1 is the IPv4 one, which is what peers are told; it comes with the address.
+# GID 1 is the IPv4 one, which peers use; it comes with the address.
 await /sys/class/infiniband/rxe0/ports/1/gids/1
 echo "RACKCALL up"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # First process of a guest, in its initramfs: loads the kernel modules, puts a root together from the machine's own folders (read-only), and
-# hands over to guest.sh. Kernel command line: rackcall.seconds=N switches the guest off after that time whatever happens.
+# hands over to guest.sh. Kernel command line: rackcall.seconds=N switches the guest off after that time in any case.
 mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t devtmpfs none /dev

@@ -2,7 +2,7 @@ package dev.rackcall.lock;
 
 import java.lang.foreign.MemorySegment;
 
-/** One lock, and threads of its cohorts that all reach it by memory: what a device does for the remote ones a processor does as well. */
+/** One lock, and threads of its cohorts that all reach it by memory: the processor does the device's part for the remote threads. */
 final class Locks {
     /** Of each cohort; each has two descriptors. */
     private static final int PEOPLE = 2;
@@ -22,7 +22,7 @@ final class Locks {
         return new Locks(new ProcessorWords(memory()));
     }
 
-    /** Whose compare-and-set of a word is a load and a store, enough where nobody else sets that word, but for the fence. */
+    /** A compare-and-set of a word as a load and a store; that suffices where no other thread sets the word, except for the missing fence. */
     static Locks withoutFence() {
         return new Locks(new UnfencedWords(new ProcessorWords(memory())));
     }
@@ -36,7 +36,7 @@ final class Locks {
         return new Person(words, remote, number + (remote ? DESCRIPTORS : 0));
     }
 
-    /** 1 if nobody holds the lock or waits for it, and these two are free. */
+    /** 1 if no thread holds the lock or waits for it, and these two are free. */
     int areFree(Person one, Person other) {
         boolean free = words.load(LINE + LockLayout.LOCAL_TAIL) == 0
                 && words.load(LINE + LockLayout.REMOTE_TAIL) == 0
@@ -88,7 +88,7 @@ final class Locks {
         }
     }
 
-    /** Who takes the lock once. */
+    /** Takes the lock once. */
     static final class Person {
         private final LockWait waiting = new LockWait(false);
         private final CohortQueue queue;
@@ -143,13 +143,13 @@ final class Locks {
         }
 
         void unlock() {
-            // Waits a second each time for who comes next; on a busy machine he may be stopped for longer.
+            // Waits a second each time for the next thread; on a busy machine it may be stopped for longer.
             for (int tries = 0; tries < TRIES; tries++) {
                 if (queue.release(LINE, descriptor, budget - 1)) {
                     return;
                 }
             }
-            throw new AssertionError("who comes next has not linked himself");
+            throw new AssertionError("the next thread has not linked itself");
         }
     }
 }

@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** A reader sees nothing or all of what one of the other cohort changes who holds the lock alone. */
+/** A reader sees none or all of the changes of an exclusive owner of the other cohort. */
 @JCStressTest
 @Outcome(
         id = {"0, 0, 1", "1, 1, 1"},

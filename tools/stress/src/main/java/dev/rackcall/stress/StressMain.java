@@ -19,7 +19,7 @@ public final class StressMain {
     private static final int DEFAULT_SECONDS = 120;
     private static final int ITERATIONS = 5;
     private static final int LEAST_MILLIS = 50;
-    /** What starting a JVM for a race takes. */
+    /** The time to start a JVM for a race. */
     private static final int START_MILLIS = 1_500;
 
     private static final int PATIENCE = 3;
@@ -53,12 +53,12 @@ public final class StressMain {
             System.setOut(out);
             int count = new JCStress(options(tests, LEAST_MILLIS)).getTests().size();
             if (count == 0) {
-                terminal.println("stress: there is no race of a name like " + tests);
+                terminal.println("stress: no race has a name that matches " + tests);
                 return 2;
             }
             long millis = (TimeUnit.SECONDS.toMillis(seconds) / count - START_MILLIS) / ITERATIONS;
             Options options = options(tests, Math.max(LEAST_MILLIS, millis));
-            terminal.println("stress: " + count + " races, about " + seconds + " s; what jcstress says goes to " + log);
+            terminal.println("stress: " + count + " races, about " + seconds + " s; jcstress's output goes to " + log);
             new JCStress(options).run();
             return judge(options, terminal);
         } finally {
@@ -105,7 +105,7 @@ public final class StressMain {
                     } catch (InterruptedException e) {
                         return;
                     }
-                    System.err.println("stress: gave up, the races did not end in " + PATIENCE + " times their time");
+                    System.err.println("stress: stopped, since the races did not end in " + PATIENCE + " times their time");
                     Runtime.getRuntime().halt(2);
                 },
                 "stress-watch");

@@ -6,7 +6,7 @@ import java.util.TreeMap;
 import org.openjdk.jcstress.infra.collectors.TestResult;
 
 /**
- * What the races have shown. Classes whose names begin with {@code Planted} hold a bug on purpose: finding it shows that this machine and this run
+ * The outcome of the races. Classes whose names begin with {@code Planted} hold a bug on purpose: finding it shows that this machine and this run
  * would have found one like it.
  */
 final class Verdict {
@@ -49,7 +49,7 @@ final class Verdict {
         return !sound.isEmpty() && !sound.containsValue(false) && (planted.isEmpty() || planted.containsValue(true));
     }
 
-    /** What went wrong, if anything did; whole lines. */
+    /** The failures, in whole lines; empty if there are none. */
     String details() {
         return details.toString();
     }

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Asks the C compiler for every size, offset, enumerator and macro that the generated bindings contain, and for every
- * function, and links those.
+ * Compares every size, offset, enumerator, macro and function of the generated bindings with the C compiler, and links
+ * every function.
  */
 class BindingsTest {
     private static final List<String> HEADERS = List.of("stddef.h", "stdio.h", "poll.h", "infiniband/verbs.h");
@@ -90,8 +90,7 @@ class BindingsTest {
     }
 
     /**
-     * Of each function the length of what it returns; with another number of arguments than it takes the probe does not
-     * compile.
+     * Compares the size of each function's result. With a wrong number of arguments, the probe does not compile.
      */
     @Test
     void shouldAgreeWithTheCompilerOnFunctions() throws Exception {
@@ -110,19 +109,19 @@ class BindingsTest {
         assertThat(run(expected)).isEqualTo(expected);
     }
 
-    /** In parentheses, since some are macros, too, that call something else. */
+    /** The name is in parentheses because some functions are also macros. */
     private static String call(Method function) {
         String name = function.getName().replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
-        // The first is where errno goes.
+        // The first parameter receives errno.
         return "(" + name + ")(" + String.join(", ", Collections.nCopies(function.getParameterCount() - 1, "0")) + ")";
     }
 
-    /** As the C compiler of the probe has it. */
+    /** The size of a type in the probe; GCC's sizeof(void) is 1. */
     private static long bytes(Class<?> type) {
         return type == void.class ? 1 : type == int.class ? Integer.BYTES : Long.BYTES;
     }
 
-    /** Functions are linked when they are first called: many of them by no test, on a machine without RDMA device. */
+    /** Functions are linked at their first call, and without an RDMA device no other test calls most of them. */
     @Test
     void shouldLinkEveryFunction() throws Exception {
         for (Map.Entry<Class<?>, NativeLibrary> library : LIBRARIES.entrySet()) {
@@ -184,7 +183,7 @@ class BindingsTest {
         Map<String, Long> values = new LinkedHashMap<>();
         int line = 0;
         for (String c : expected.keySet()) {
-            // Enumerators are ints in Java; C shows those with the highest bit as positive.
+            // Enumerators are ints in Java; the probe prints those with the highest bit set as positive numbers.
             long value = Long.parseLong(lines.get(line++));
             values.put(c, c.contains("(") ? value : (int) value);
         }

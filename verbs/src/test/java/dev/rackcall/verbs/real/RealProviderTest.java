@@ -10,10 +10,10 @@ import dev.rackcall.verbs.ffi.NativeLibrary;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** Where there is no library or no device, that is a sentence. */
+/** A missing library or device gives a clear message. */
 class RealProviderTest {
     @Test
-    void shouldSayThatTheLibraryIsMissing() {
+    void shouldReportAMissingLibrary() {
         RealProvider provider = new RealProvider(NativeLibrary.named("libibverbs-of-nobody.so.1"));
 
         assertThat(provider.devices()).isEmpty();
@@ -24,7 +24,7 @@ class RealProviderTest {
     }
 
     @Test
-    void shouldSayThatThereIsNoDevice() {
+    void shouldReportThatThereIsNoDevice() {
         RealProvider provider = new RealProvider();
         Assumptions.assumeTrue(NativeLibrary.IBVERBS.isPresent(), "NOT TESTED: libibverbs.so.1 is not installed");
         Assumptions.assumeTrue(provider.devices().isEmpty(), "NOT TESTED: this host has RDMA devices");

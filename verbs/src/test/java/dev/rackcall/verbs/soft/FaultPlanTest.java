@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Connections that are cut, slow, lossy or silent. */
+/** Links that are cut, slow, lossy or silent. */
 class FaultPlanTest {
     private final FaultPlan plan = FaultPlan.withSeed(42);
     private final SoftDevice device =
@@ -35,7 +35,7 @@ class FaultPlanTest {
     }
 
     @Test
-    void shouldFailWhatIsUnderWayWhenTheConnectionIsCut() throws Exception {
+    void shouldFailRequestsInFlightWhenALinkIsCut() throws Exception {
         FaultPlan slow = FaultPlan.none();
         SoftDevice peer = SoftDevice.of("slow", SoftOptions.local().withFaults(slow));
         try (Connected pair =
@@ -63,7 +63,7 @@ class FaultPlanTest {
     }
 
     @Test
-    void shouldConnectAgainWhenNothingWasUnderWay() throws Exception {
+    void shouldReconnectWithoutRequestsInFlight() throws Exception {
         try (Connected pair = new Connected(device)) {
             for (int i = 0; i < 5; i++) {
                 pair.succeed(write(pair.b));
@@ -92,9 +92,9 @@ class FaultPlanTest {
         }
     }
 
-    /** What is done is done: a peer that ends later does not make it fail. */
+    /** A request that is done must not fail if the peer closes later. */
     @Test
-    void shouldAcknowledgeBeforeTheEndWhatNobodyAskedFor() throws Exception {
+    void shouldAcknowledgeUnsignaledRequestsBeforeClosing() throws Exception {
         Bench a = new Bench(device);
         Bench b = new Bench(SoftDevice.of("peer", SoftOptions.local()));
         try (a) {
@@ -158,7 +158,7 @@ class FaultPlanTest {
     }
 
     @Test
-    void shouldGiveUpAPeerThatIsSilent() throws Exception {
+    void shouldTimeOutOnASilentPeer() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 5, SoftOptions.local().address());
                 Bench a = new Bench(device)) {
             var gid = SoftGid.of(new java.net.InetSocketAddress(silent.getInetAddress(), silent.getLocalPort()));
@@ -178,7 +178,7 @@ class FaultPlanTest {
     }
 
     @Test
-    void shouldGiveUpAPeerThatIsNotThere() throws Exception {
+    void shouldFailIfThePeerIsGone() throws Exception {
         try (Bench a = new Bench(device)) {
             Gid gone;
             try (Bench b = new Bench(device)) {

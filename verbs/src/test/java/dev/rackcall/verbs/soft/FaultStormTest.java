@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** Connections are cut and queue pairs forced to error while several threads work: each request ends once, in order. */
+/** While connections are cut and queue pairs enter the error state, each request completes once, in order. */
 class FaultStormTest {
     private static final int THREADS = 3;
     private static final int FAULTS = 60;
@@ -51,7 +51,7 @@ class FaultStormTest {
             over.set(true);
             for (Future<Integer> worker : workers) {
                 assertThat(worker.get(60, TimeUnit.SECONDS))
-                        .as("requests that ended well, seed %d", seed)
+                        .as("successful requests, seed %d", seed)
                         .isPositive();
             }
         }
@@ -71,7 +71,7 @@ class FaultStormTest {
             long posted = 0;
             long ended = 0;
             boolean failed = false;
-            // A worker that the storm left no success has to have one after it.
+            // A worker without a success during the storm must have one after it.
             while (!over.get() || ended < posted || successes == 0) {
                 while ((!over.get() || successes == 0) && !failed && posted - ended < IN_FLIGHT) {
                     assertThat(here.postSend(
@@ -103,7 +103,7 @@ class FaultStormTest {
         return successes;
     }
 
-    /** With new packet numbers each time, so that what is left of a former life is not taken for the new one's. */
+    /** Uses new packet numbers each time, so packets of the old connection are not mistaken for new ones. */
     private static void connect(Bench own, QueuePair here, Bench target, QueuePair there, Random random) {
         int ours = random.nextInt(1 << 24);
         int theirs = random.nextInt(1 << 24);

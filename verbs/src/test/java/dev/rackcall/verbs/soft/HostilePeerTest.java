@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whatever a peer sends, only its own connection ends. */
+/** A hostile peer sends arbitrary bytes: only its own link ends. */
 class HostilePeerTest {
     private Connected pair;
     private Gid victim;
@@ -78,7 +78,7 @@ class HostilePeerTest {
     }
 
     @Test
-    void shouldNotWaitForEverForAHello() throws Exception {
+    void shouldTimeOutWithoutAHello() throws Exception {
         try (RawPeer peer = new RawPeer(victim)) {
             peer.sendPart(RawPeer.hello(FrameLayout.MAGIC, FrameLayout.VERSION, victim), 20);
             assertThat(peer.isClosed()).isTrue();
@@ -106,7 +106,7 @@ class HostilePeerTest {
     }
 
     @Test
-    void shouldRefuseAStrangerAtSomebodysQueuePair() throws Exception {
+    void shouldRefuseAStrangerAtAConnectedQueuePair() throws Exception {
         try (RawPeer peer = connected()) {
             ByteBuffer write = RawPeer.request(FrameLayout.REQUEST_BYTES + 8, 0)
                     .putInt(FrameLayout.DESTINATION, pair.qb.number())

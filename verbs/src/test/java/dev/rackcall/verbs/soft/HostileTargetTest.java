@@ -24,8 +24,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whatever the device answers that requests go to: nothing but the request's own segment is written, and nobody else
- * notices.
+ * A hostile target device sends arbitrary answers: only the request's own segment is written, and other links are not
+ * affected.
  */
 class HostileTargetTest {
     private static final int LENGTH = 256;
@@ -118,8 +118,7 @@ class HostileTargetTest {
     }
 
     /**
-     * Half of the answers fit the request, with data of any length at any place; the others are for somebody else's
-     * queue pair.
+     * Half of the answers match the request, with random lengths and offsets; the others name another queue pair.
      */
     private ByteBuffer answer(Random random) {
         int payload = random.nextInt(2 * LENGTH);

@@ -9,7 +9,7 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** A peer that says what the test tells it to say. */
+/** A peer that sends exactly what the test specifies. */
 final class RawPeer implements AutoCloseable {
     private static final int PATIENCE_MILLIS = 10_000;
 
@@ -66,7 +66,7 @@ final class RawPeer implements AutoCloseable {
     boolean isClosed() {
         try {
             while (socket.getInputStream().read() >= 0) {
-                // Whatever it still says.
+                // Skip pending bytes.
             }
             return true;
         } catch (java.net.SocketTimeoutException e) {

@@ -59,7 +59,7 @@ class TlsTest {
     }
 
     @Test
-    void shouldTalkToWhomItTrusts() throws Exception {
+    void shouldTalkToTrustedPeers() throws Exception {
         try (Connected pair = connected(bench("a", "b"), bench("b", "a"))) {
             int length = 1 << 20;
             MemorySegment from = Arena.ofAuto().allocate(length);
@@ -124,7 +124,7 @@ class TlsTest {
     }
 
     @Test
-    void shouldSayWhatIsWrongWithItsFiles() throws Exception {
+    void shouldNameUnusableFiles() throws Exception {
         Path junk = Files.writeString(folder.resolve("junk.pem"), "junk");
         SoftOptions options = SoftOptions.local()
                 .withTls(new TlsOptions(junk, junk, CERTIFICATES.get("a").certificate()));

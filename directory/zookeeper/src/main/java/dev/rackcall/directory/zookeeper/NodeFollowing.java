@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One folder under a watch that stays. Whatever the watch tells, the children are listed anew and those that it named are read anew, on the store's
- * thread and again and again until it has worked: so it does not matter how many events were lost with a connection.
+ * One folder under a persistent watch. After any event, the store's thread lists the children and reads the named ones,
+ * and retries until that succeeds. So events that were lost with a connection do not matter.
  */
 final class NodeFollowing implements DirectoryStore.Following {
     private static final Logger LOG = LoggerFactory.getLogger(NodeFollowing.class);
@@ -74,7 +74,10 @@ final class NodeFollowing implements DirectoryStore.Following {
         }
     }
 
-    /** Curator's thread: the watch stands, for the first time or after an interruption. What was missed is not known. */
+    /**
+     * Runs on Curator's thread when the watch is set, for the first time or after an interruption. Missed events are
+     * unknown.
+     */
     private void watchSet() {
         synchronized (stale) {
             allStale = true;
@@ -96,7 +99,7 @@ final class NodeFollowing implements DirectoryStore.Following {
         }
     }
 
-    /** Store's thread. */
+    /** Runs on the store's thread. */
     private void readAnew() {
         if (!store.isOpen()) {
             return;
@@ -115,7 +118,7 @@ final class NodeFollowing implements DirectoryStore.Following {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (Exception e) {
-            LOG.info("{} cannot be read now ({}), so what was known of it stays", folder, e.toString());
+            LOG.info("{} cannot be read now ({}); its last known entries stay", folder, e.toString());
             current = false;
             synchronized (stale) {
                 stale.addAll(again);
@@ -135,7 +138,7 @@ final class NodeFollowing implements DirectoryStore.Following {
         }
         boolean changed = !told || all || !again.isEmpty() || !now.keySet().equals(known.keySet());
         known = now;
-        // Before it is told, so that nobody who hears of it finds it old.
+        // Set before the report, so that followers find the folder current.
         current = true;
         if (changed) {
             told = true;
@@ -153,7 +156,7 @@ final class NodeFollowing implements DirectoryStore.Following {
         }
     }
 
-    /** Nothing for a folder below, for what somebody else has written, and for what has gone meanwhile: the watch tells of that, too. */
+    /** Empty for a folder, for a node of another program, and for a node that is gone, which the watch reports, too. */
     private Optional<byte[]> value(String name) throws Exception {
         try {
             return TaggedValue.value(client.getData().forPath(folder + "/" + name));

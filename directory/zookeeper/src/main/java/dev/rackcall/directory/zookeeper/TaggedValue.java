@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** What a node holds: a tag that says which attempt has written it, in a line of its own, and the value. */
+/** The content of a node: the tag of the attempt that wrote it, in a line of its own, and the value. */
 final class TaggedValue {
     private static final int MAX_TAG = 64;
 
@@ -19,7 +19,7 @@ final class TaggedValue {
                 .array();
     }
 
-    /** Nothing if somebody else has written what has no tag. */
+    /** Empty if there is no tag. */
     static Optional<byte[]> value(byte[] tagged) {
         int end = tagEnd(tagged);
         return end < 0 ? Optional.empty() : Optional.of(Arrays.copyOfRange(tagged, end + 1, tagged.length));

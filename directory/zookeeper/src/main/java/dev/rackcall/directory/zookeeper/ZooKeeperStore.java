@@ -23,8 +23,8 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Curator tries anew what was interrupted by the loss of a server. A node that was made by an attempt whose answer was lost is known by its tag,
- * which no other attempt of anybody has.
+ * A directory in ZooKeeper. Curator retries operations that the loss of a server interrupted. Each attempt has a unique
+ * tag, by which it recognizes the node that it made if its answer was lost.
  */
 final class ZooKeeperStore implements DirectoryStore {
     private static final int RETRY_MILLIS = 100;
@@ -52,7 +52,7 @@ final class ZooKeeperStore implements DirectoryStore {
         CuratorFramework client = CuratorFrameworkFactory.builder()
                 .connectString(servers)
                 .sessionTimeoutMs(Math.toIntExact(options.lease().toMillis()))
-                // An attempt and the wait for a connection together take as long as an operation may.
+                // An attempt and the wait for a connection together take at most the time limit.
                 .connectionTimeoutMs(Math.clamp(options.lease().toMillis() - 1, 1, Math.max(1, millis / 2)))
                 .retryPolicy(new RetryUntilElapsed(Math.max(1, millis / 2), RETRY_MILLIS))
                 .threadFactory(Thread.ofPlatform()
@@ -77,7 +77,7 @@ final class ZooKeeperStore implements DirectoryStore {
                         + " ms; are they running, and is the address right?");
     }
 
-    /** Curator's thread. A session that was lost is closed by Curator, so a new connection always is a new lease. */
+    /** Runs on Curator's thread. Curator closes a lost session, so a new connection is always a new lease. */
     private void became(ConnectionState state) {
         switch (state) {
             case CONNECTED, RECONNECTED -> {
@@ -106,7 +106,7 @@ final class ZooKeeperStore implements DirectoryStore {
         }
     }
 
-    /** The session as it is now; tests end it. */
+    /** The current session; tests end it. */
     ZooKeeper zooKeeper() throws Exception {
         return client.getZookeeperClient().getZooKeeper();
     }
@@ -182,7 +182,7 @@ final class ZooKeeperStore implements DirectoryStore {
         try {
             return TaggedValue.haveSameTag(client.getData().forPath(node(path)), tagged);
         } catch (KeeperException.NoNodeException e) {
-            // Somebody else's, gone meanwhile: as good as there when it was asked.
+            // Another member's node, which is gone again: it existed when this one was made.
             return false;
         }
     }
@@ -224,9 +224,9 @@ final class ZooKeeperStore implements DirectoryStore {
                         .forPath(node(path), TaggedValue.of(member, value)));
     }
 
-    /** A server of the ensemble may be behind the others; what is asked for expressly is never older than the question. */
+    /** A server of the ensemble may lag. With this, a direct read is never older than its request. */
     private void catchUp(String path) throws Exception {
-        // Not waited for: what one session asks for is answered in order.
+        // Not awaited: the answers of one session come in order.
         zooKeeper().sync(node(path), (_, _, _) -> {}, null);
     }
 

@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * {@code ./rackcall agent} of a guest, over {@code rxe0}: what other programs of the guest make calls over if they make any over virtual queues. A thread of its own hands what it says to the console.
+ * {@code ./rackcall agent} of a guest, over {@code rxe0}: other programs of the guest use it for calls over virtual queues. A thread of its own copies its output to the console.
  */
 final class AgentProcess implements AutoCloseable {
     /** By name: the command knows of this module, and this one not of the command. */
@@ -32,7 +32,7 @@ final class AgentProcess implements AutoCloseable {
     /**
      * Starts it, in the runtime folder that is the guest's default. It serves a while later ({@link #awaitServing}).
      *
-     * @param host what the guest is called in the control plane
+     * @param host the guest's name in the control plane
      * @param meta control address of the meta server
      */
     static AgentProcess start(Guest guest, String host, String meta) throws IOException {
@@ -61,7 +61,7 @@ final class AgentProcess implements AutoCloseable {
     /** @throws IllegalStateException if it ends instead, or does not serve in time */
     void awaitServing() {
         Guest.await("the agent process does not serve", () -> {
-            Guest.require(process.isAlive(), "the agent process has ended; see what it said above");
+            Guest.require(process.isAlive(), "the agent process has ended; see its output above");
             return serves.getCount() == 0;
         });
     }
@@ -69,7 +69,7 @@ final class AgentProcess implements AutoCloseable {
     /** Tells it to end, as one does at a prompt. */
     @Override
     public void close() {
-        // By its handle: the process itself would close what it says its last words on.
+        // By its handle: destroying the process itself would close its output before its last lines.
         process.toHandle().destroy();
         try {
             if (!process.waitFor(END.toSeconds(), TimeUnit.SECONDS)) {

@@ -5,7 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a guest tells its machine, one line each on its console, among whatever else stands there:
+ * A guest's report to the machine, one line on its console, among other output:
  *
  * <pre>
  *   RACKCALL up                      network and devices are there
@@ -36,7 +36,7 @@ public sealed interface Console {
     /** The guest switches itself off. */
     record Off(int status) implements Console {}
 
-    /** Text is for people, so what tells lines apart is taken out of it. */
+    /** Replaces control characters in a text, so that it stays in its line. */
     private static String oneLine(String text) {
         return text.replaceAll("[\\p{Cntrl}]+", " ").strip();
     }
@@ -54,7 +54,7 @@ public sealed interface Console {
                 };
     }
 
-    /** What a line of a console says; empty for everything else that stands there. Text before it in the line may be the kernel's. */
+    /** The report in a line of a console; empty for other output. The kernel may have written before it in the same line. */
     static Optional<Console> parse(String line) {
         Matcher matcher = Lines.FORM.matcher(line);
         if (!matcher.find()) {

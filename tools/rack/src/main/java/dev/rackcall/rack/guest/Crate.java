@@ -4,7 +4,7 @@ import dev.rackcall.shm.types.Shared;
 import dev.rackcall.shm.types.SharedList;
 import java.util.Optional;
 
-/** Something with a pointer, a text and a list: what one guest builds and another reads. */
+/** An object with a pointer, a text and a list, which one guest builds and another reads. */
 @Shared
 public interface Crate {
     /** Its number. */

@@ -40,7 +40,7 @@ final class DeathStep implements GuestStep {
             return lose(guest);
         }
         try (Pool pool = Pool.dax(Guest.DEVICE, guest.number())) {
-            // B comes early, while A still uses the pool for the steps before: what is in use is B's only between these
+            // B arrives early, while A still uses the pool for earlier steps: only between these two meetings is all usage B's
             // two.
             guest.meet(STEP, "begin");
             long before = pool.arena().usedBytes();
@@ -101,7 +101,7 @@ final class DeathStep implements GuestStep {
         guest.get(STEP, "beating");
         String ends = callUntilKilled(guest, pool);
         awaitStill(pulse);
-        Guest.require(pool.arena().usedBytes() > mine + HOLD_BYTES, "what A had is gone already");
+        Guest.require(pool.arena().usedBytes() > mine + HOLD_BYTES, "A's memory is free already");
         Guest.require(pool.reclaimDead() == 0, "B's kernel took another host's participant for dead");
         int runs = pool.reclaimHost(0);
         Guest.require(runs >= 2, "only " + runs + " runs were A's");

@@ -12,12 +12,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * The guest that this program runs in: what it tells the machine, and how it meets the others. They meet by files in a folder of the machine that all of them see
- * and nobody caches.
+ * The guest that this program runs in: its reports to the machine, and its waits for the other guests. Guests wait for each other by files in an uncached folder of the
+ * machine that all of them see.
  */
 final class Guest {
     static final Path DEVICE = Path.of("/dev/dax0.0");
-    /** How long guests wait for each other: several times what it takes when three of them share two processors with other work. */
+    /** Maximum wait for another guest: several times as long as three guests need that share two processors with other work. */
     static final Duration BOUND = Duration.ofMinutes(4);
 
     private static final Path MEETING = Path.of("/rack/sync");
@@ -59,18 +59,18 @@ final class Guest {
         System.out.flush();
     }
 
-    /** Whether more is to be done than fits into every run. */
+    /** Whether the run is a long one. */
     boolean isLong() {
         return Boolean.getBoolean(Step.LONG);
     }
 
-    /** Writes a line into the guest's log, for whoever wants to know where the time went. */
+    /** Writes a line with progress into the guest's log. */
     void note(String text) {
         System.out.println("- " + text);
         System.out.flush();
     }
 
-    /** Takes a step and tells how it went; whether it went well. */
+    /** Runs a step and reports its result; returns whether it was good. */
     boolean take(Step step) {
         tell(new Console.Begin(step));
         note("this guest's clock: %.1f s since the beginning of its boot".formatted(System.nanoTime() / 1e9));
@@ -78,7 +78,7 @@ final class Guest {
             tell(new Console.End(step, true, GuestStep.of(step).run(this)));
             return true;
         } catch (Throwable e) {
-            // Whatever it is, the others must not wait for this guest in that step, and the machine is to know.
+            // The others must not wait for this guest in that step, and the machine must know of any failure.
             put(step.word() + "-" + BROKEN, name);
             StringWriter trace = new StringWriter();
             e.printStackTrace(new PrintWriter(trace));
@@ -88,13 +88,13 @@ final class Guest {
         }
     }
 
-    /** Waits until the partner has come to the same point of a step. */
+    /** Waits until the partner has reached the same point of a step. */
     void meet(Step step, String point) {
         put(step.word() + "-" + point + "-" + name, "here");
         get(step, point + "-" + partner());
     }
 
-    /** Says something that others {@link #get}. */
+    /** Writes a value that others {@link #get}. */
     void put(Step step, String key, String value) {
         put(step.word() + "-" + key, value);
     }
@@ -111,14 +111,14 @@ final class Guest {
     }
 
     /**
-     * What somebody has said, waiting for it.
+     * Waits for a value of another guest.
      *
-     * @throws IllegalStateException if nobody says it in time, or another guest has failed in this step
+     * @throws IllegalStateException if it is not there in time, or another guest has failed in this step
      */
     String get(Step step, String key) {
         Path file = MEETING.resolve(step.word() + "-" + key);
         Path broken = MEETING.resolve(step.word() + "-" + BROKEN);
-        await("nobody has said " + key, () -> {
+        await("no guest has written " + key, () -> {
             if (Files.exists(broken)) {
                 throw new IllegalStateException("another guest has failed in this step; see there");
             }

@@ -1,13 +1,13 @@
 package dev.rackcall.rack.guest;
 
-/** What a guest does in a {@link Step}. */
+/** The work of a guest in a {@link Step}. */
 @FunctionalInterface
 interface GuestStep {
     /**
-     * Does it.
+     * Does the work.
      *
-     * @return for people, one line: what was done
-     * @throws Exception if it did not go as it should
+     * @return a summary in one line
+     * @throws Exception if the step failed
      */
     String run(Guest guest) throws Exception;
 

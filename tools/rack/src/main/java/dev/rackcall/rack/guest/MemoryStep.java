@@ -88,7 +88,7 @@ final class MemoryStep implements GuestStep {
         }
     }
 
-    /** Each fills what it has allocated with a mark of its own and finds it unchanged when it closes it. */
+    /** Each fills its allocations with a mark of its own and finds them unchanged when it closes them. */
     private static String allocateAtOnce(Guest guest, Pool pool) {
         long before = pool.arena().usedBytes();
         long seed = System.nanoTime();

@@ -142,7 +142,7 @@ final class PingPongStep implements GuestStep {
                 usual.ratio(bares));
     }
 
-    /** What calls took, turn by turn. */
+    /** Times of calls, turn by turn. */
     private static final class Turns {
         final double[] micros = new double[ROUNDS];
         double packets;

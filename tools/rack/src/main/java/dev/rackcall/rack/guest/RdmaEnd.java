@@ -38,7 +38,7 @@ final class RdmaEnd implements AutoCloseable {
     private final Completions batch = Completions.create(1);
     private Peer peer = new Peer(Gid.NONE, 0, 0, 0, 0);
 
-    /** What the ends tell each other, as words. */
+    /** The description that the ends exchange. */
     private record Peer(Gid gid, int queuePair, int firstPacket, long address, int key) {
         static Peer parse(String text) {
             String[] words = text.split(" ", 6);

@@ -14,15 +14,15 @@ import java.util.EnumSet;
 import java.util.Random;
 
 /**
- * A lends a window of the pool to its RDMA device. C, which has no memory in common with anybody, writes there, and B sees it in the pool, without a program of A's
- * having touched it.
+ * A lends a window of the pool to its RDMA device. C, which shares no memory, writes there, and B sees it in the pool; no program of A
+ * touches it.
  */
 final class RdmaStep implements GuestStep {
     private static final Step STEP = Step.RDMA;
     private static final int PIECE = 256 << 10;
     private static final int PIECES = 4;
     private static final int ADDS = 100;
-    /** What C writes begins here; the word that it counts on lies before. */
+    /** C's data begins here; the word that it counts on lies before it. */
     private static final int START = 4096;
 
     private static final long LENGTH = START + (long) PIECES * PIECE + 4096;

@@ -5,14 +5,14 @@ import dev.rackcall.rpc.RpcServer;
 import java.net.URI;
 import java.time.Duration;
 
-/** C calls A over RDMA: each has memory of its own, and what one writes is pushed into the other's by {@code rxe0}. Then by software devices, though both have one. */
+/** C calls A over RDMA: each has memory of its own, and {@code rxe0} pushes changes to the other. Then C calls by software devices, though both guests have a real one. */
 final class RemoteStep implements GuestStep {
     /** Where A is, in the network that the machine makes of its guests. */
     static final URI ADDRESS = URI.create("rdma://10.77.0.1:18515");
 
     private static final URI SOFTWARE = URI.create("soft://10.77.0.1:18518");
 
-    /** What each arena takes of a guest, which has 1 GiB. */
+    /** The size of each arena; a guest has 1.5 GiB. */
     static final long ARENA_BYTES = 8L << 20;
 
     private static final Step STEP = Step.REMOTE;
@@ -58,7 +58,7 @@ final class RemoteStep implements GuestStep {
         }
     }
 
-    /** Between hosts whose devices do not reach each other there is this way. */
+    /** Hosts whose devices do not reach each other connect like this. */
     private static void callBySoftware(Guest guest) {
         try (RpcChannel channel = channel(SOFTWARE, Guest.BOUND)) {
             Guest.require(channel.stub(Yard.class).add(1, 2) == 3, "1 and 2 are not 3 at " + SOFTWARE);

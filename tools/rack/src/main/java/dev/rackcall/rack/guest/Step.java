@@ -2,7 +2,7 @@ package dev.rackcall.rack.guest;
 
 import java.util.Locale;
 
-/** What is tested in a rack, in the order in which it is run, and in which guests. */
+/** The steps of a rack test in their order, and the guests that take part. */
 public enum Step {
     /** Atomic operations of two kernels on one word: whether this QEMU keeps them atomic, without which nothing else means anything. */
     ATOMICS("AB", "compare-and-set of two kernels on one word of /dev/dax0.0"),
@@ -14,19 +14,19 @@ public enum Step {
     CALLS("AB", "calls from B to A through the pool alone: values, pointers, results, streams, futures, isolation"),
     /** Calls between hosts that share no memory. */
     REMOTE("AC", "calls from C to A by RDMA over rxe0: values, pointers, results, streams, futures"),
-    /** What a call over RDMA costs beside no more than a message there and back. */
+    /** The cost of a call over RDMA beside a message there and back. */
     PINGPONG("AC", "calls without arguments from C to A over rxe0 beside ibv_rc_pingpong between the same guests"),
-    /** Locks that threads of two hosts want. */
+    /** Locks that threads of two hosts use. */
     ALOCK("AC", "bench alock with a node in A and one in C, over rxe0: ALock beside locks by RDMA alone"),
-    /** Hosts that find each other by name, and the way to each. */
+    /** Hosts that find each other by name, and the route to each. */
     DEMO(
             "ABC",
             "demo rack: A serves documents, B searches them through the pool and, when that is taken from it, by virtual queues over rxe0 as C does"),
     /** The host of a server and participant is gone; the others go on. Of A the last, since it ends it. */
     DEATH(
             "ABC",
-            "guest A is killed under B's and C's calls, while it allocates; they end, B takes back what A had, and serves on"),
-    /** The contract suite of verbs over a real device. It and what follows wait for nobody, and take minutes. */
+            "guest A is killed under B's and C's calls, while it allocates; they end, B reclaims A's memory, and serves on"),
+    /** The contract suite of verbs over a real device. From here on, steps wait for no other guest, and take minutes. */
     VERBS("B", "the verbs contract suite on rxe0"),
     /** The contract of calls over a real device, to the guest itself. */
     CONTRACT(
@@ -34,7 +34,7 @@ public enum Step {
             "the contract suites of calls over rxe0, as in shared memory: in B by queue pairs, in C by virtual queues"),
     /** ALock over a real device, whose atomic operations are not atomic with the processor's. */
     LOCKS("B", "the tests of ALock, of its readers and of its bells over rxe0"),
-    /** What connections cost over a real device; a measurement of minutes that judges nothing. */
+    /** The cost of connections over a real device; a measurement of minutes that is not judged. */
     CONNECT("B", "bench connect over rxe0: virtual queues beside fresh queue pairs"),
     /** The control plane over a real device without dynamically connected queue pairs. */
     CONTROL("C", "the tests of agents, virtual queues and messages over rxe0"),

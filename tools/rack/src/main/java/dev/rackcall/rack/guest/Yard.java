@@ -5,7 +5,7 @@ import dev.rackcall.rpc.RpcService;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** What one guest serves to the other. */
+/** The service of the rack's guests. */
 @RpcService("/rack/yard")
 public interface Yard {
     /** Nothing. */

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Calls of all kinds to a {@link Yard}, whatever carries them. */
+/** Calls of all kinds to a {@link Yard}, over any transport. */
 final class YardCalls {
     private static final int WARM_UP = 500;
     private static final int TIMED = 500;
@@ -32,7 +32,7 @@ final class YardCalls {
      * Makes them.
      *
      * @param hasSharedArena whether client and server have an arena in common
-     * @return for people: what was called
+     * @return a summary of the calls
      */
     static String of(Guest guest, RpcChannel channel, Yard yard, boolean hasSharedArena) {
         String told = microsPerAdd(yard, WARM_UP, TIMED) + " us a call";

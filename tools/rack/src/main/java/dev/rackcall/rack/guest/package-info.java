@@ -1,5 +1,5 @@
 /**
- * What runs inside the guests of a rack: {@link dev.rackcall.rack.guest.GuestMain} takes one {@link dev.rackcall.rack.guest.Step} after the other and says on its
- * console how each went. Guests wait for each other by files in a folder that all of them see ({@code Meeting}).
+ * The programs inside the guests of a rack: {@link dev.rackcall.rack.guest.GuestMain} runs one {@link dev.rackcall.rack.guest.Step} after the other and reports each result on its
+ * console. Guests wait for each other by files in a folder that all of them see ({@code Guest}).
  */
 package dev.rackcall.rack.guest;

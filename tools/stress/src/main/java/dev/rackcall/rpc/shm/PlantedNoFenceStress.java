@@ -18,7 +18,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
         id = {"0, 1", "1, 0", "1, 1"},
         expect = ACCEPTABLE,
         desc = "One of the two has seen the other.")
-@Outcome(id = "0, 0", expect = ACCEPTABLE_INTERESTING, desc = "A caller sleeps and nobody wakes it.")
+@Outcome(id = "0, 0", expect = ACCEPTABLE_INTERESTING, desc = "A caller sleeps and is not woken.")
 @State
 public class PlantedNoFenceStress {
     private final MemorySegment control = Slots.control();

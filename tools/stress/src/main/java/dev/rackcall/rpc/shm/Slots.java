@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import dev.rackcall.rpc.shm.protocol.SlotLayout;
 import java.lang.foreign.MemorySegment;
 
-/** What the races about a slot write and look for. */
+/** The words of a slot that the races write and read. */
 final class Slots {
     static final long TICKET = 41;
     static final long WORD = SlotLayout.word(TICKET, 3, SlotLayout.OUTSIDE, 24);

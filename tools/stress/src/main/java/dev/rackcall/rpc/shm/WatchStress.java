@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
         id = {"0, 0", "0, 1", "1, 1"},
         expect = ACCEPTABLE,
         desc = "The client rings, or the server has seen the request.")
-@Outcome(id = "1, 0", expect = FORBIDDEN, desc = "A request that nobody looks at.")
+@Outcome(id = "1, 0", expect = FORBIDDEN, desc = "A request that is not polled.")
 @State
 public class WatchStress {
     private final MemorySegment control = Slots.control();

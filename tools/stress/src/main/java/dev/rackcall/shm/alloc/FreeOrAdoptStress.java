@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A run is either freed by its owner or taken over by somebody else. */
+/** A run is either freed by its owner or adopted by another participant. */
 @JCStressTest
 @Outcome(
         id = {"1, 0", "0, 1"},

@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A run that its owner keeps for later goes to the owner or to somebody who needs all pages, but to one of them. */
+/** An idle run goes back to its owner or to a participant that needs all pages, but never to both. */
 @JCStressTest
 @Outcome(
         id = {"1, 0", "0, 1"},

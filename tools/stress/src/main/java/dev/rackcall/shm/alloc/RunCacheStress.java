@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Two threads of one process, one of which may get what was freed a moment ago. */
+/** Two threads of one process, one of which may get a run that was just freed. */
 @JCStressTest
 @Outcome(
         id = {"0, 1", "1, 0"},

@@ -2,7 +2,7 @@ package dev.rackcall.shm.alloc;
 
 import java.lang.foreign.MemorySegment;
 
-/** Small shared page tables, and what the races ask of them. */
+/** Small shared page tables, and operations of the races on them. */
 final class Tables {
     private Tables() {}
 

@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Who finds that a run has become his sees what was stored in its pages before. */
+/** The new owner of a run sees everything that was stored in its pages before. */
 @JCStressTest
 @Outcome(
         id = {"0, 0", "0, 1", "1, 1"},

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What only the software device promises. */
+/** Guarantees of the software device beyond the contract. */
 class SoftDeviceTest {
     private static final int WARM_REQUESTS = Integer.getInteger("rackcall.verbs.warm", 0);
 
@@ -51,7 +51,7 @@ class SoftDeviceTest {
     private final WorkRequest request = WorkRequest.create(1, 64);
 
     @Test
-    void shouldBeThereEverywhere() {
+    void shouldExistOnEveryHost() {
         assertThat(Devices.list()).extracting(Device::name).contains("soft:local");
         assertThat(Devices.find("soft:anything").name()).isEqualTo("soft:anything");
         assertThat(Devices.diagnosis()).anyMatch(line -> line.contains("soft:NAME"));
@@ -62,7 +62,7 @@ class SoftDeviceTest {
     }
 
     @Test
-    void shouldSayWhereItCannotListen() throws Exception {
+    void shouldNameAnAddressWhereItCannotListen() throws Exception {
         try (Bench a = new Bench(device)) {
             int port = SoftGid.address(a.gid()).getPort();
             SoftOptions taken = SoftOptions.local().at(SoftOptions.local().address(), port);
@@ -109,8 +109,8 @@ class SoftDeviceTest {
     }
 
     /**
-     * As a hole in a file of huge pages of which none is free, or a file that somebody cuts: a signal of the kernel's,
-     * in any process but one that is prepared. Code of the optimizing compiler hears of it late: the device's is, with
+     * A file may be cut, or have a hole while no huge page is free: then the kernel sends a signal. Code of the
+     * optimizing compiler gets the error late. To test compiled code, use
      * {@code -Drackcall.test.compiler= -Drackcall.verbs.warm=200000}, as in {@code ./rackcall test --long}.
      */
     @ParameterizedTest
@@ -175,7 +175,7 @@ class SoftDeviceTest {
         }
     }
 
-    /** As on hardware: who never asks for a completion never gets the places back. */
+    /** As on hardware, a program that never signals never gets places in the queue back. */
     @Test
     void shouldKeepPlacesUntilASignal() throws Exception {
         try (Connected pair = new Connected(device)) {
@@ -192,9 +192,9 @@ class SoftDeviceTest {
         }
     }
 
-    /** B's program polls busily for a while and then stops: its memory can be written all the same. */
+    /** B polls busily for a while and then stops; its memory can still be written. */
     @Test
-    void shouldServeOneSidedRequestsAfterABusyPollerHasGone() throws Exception {
+    void shouldServeOneSidedRequestsAfterBusyPollingStops() throws Exception {
         CompletionQueueSpec busy = CompletionQueueSpec.of(64).polledBusily();
         try (Connected pair = new Connected(
                 new Bench(device, busy), new Bench(device, busy), Bench.PATIENT, InitAttributes.connected())) {
@@ -214,11 +214,10 @@ class SoftDeviceTest {
     }
 
     /**
-     * A whole process that stands still for longer than its patience, as on a machine that is paused: the answer has
-     * come long since, and nobody has read it.
+     * The whole process stops for longer than its timeout, as on a paused machine: the answer arrived, but was not read.
      */
     @Test
-    void shouldNotTakeItsOwnStandstillForThePeersSilence() throws Exception {
+    void shouldNotMistakeItsOwnStopForThePeersSilence() throws Exception {
         CompletionQueueSpec busy = CompletionQueueSpec.of(64).polledBusily();
         // Four times 268 ms.
         ReadyToSend patience = ReadyToSend.defaults().withRetries(16, 0);
@@ -230,7 +229,7 @@ class SoftDeviceTest {
             pair.b.write(request);
             pair.succeed(request.inline(1).signaled());
             links.execute(() -> awaitUninterruptibly(still));
-            // Read by this thread, so that the event loop will not read before it finds that nobody polls.
+            // This thread reads the answer, so the event loop does not read until it finds that no thread polls.
             pair.succeed(request.inline(2).signaled());
             pair.qa.postSend(request.inline(-1).signaled());
             long begin = System.nanoTime();
@@ -262,8 +261,8 @@ class SoftDeviceTest {
             var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
             long id = Thread.currentThread().threadId();
             long least = Long.MAX_VALUE;
-            // The first rounds make what is kept; and one in which this thread was kept from polling for long takes the
-            // device over anew.
+            // The first rounds allocate objects that are kept. So does a round in which this thread did not poll for
+            // long and had to take over from the event loop again.
             for (int round = 0; round < 500 && least > 0; round++) {
                 long before = threads.getThreadAllocatedBytes(id);
                 pingPong(pair, receive, batch, 100);

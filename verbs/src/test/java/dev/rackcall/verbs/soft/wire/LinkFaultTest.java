@@ -62,7 +62,7 @@ class LinkFaultTest {
     }
 
     @Test
-    void shouldEndTheConnectionWhoseFrameFindsNoMemory() {
+    void shouldEndALinkWhoseFrameFindsNoMemory() {
         link.incoming().open();
         ByteBuffer bytes =
                 ByteBuffer.allocateDirect(FrameLayout.HELLO_BYTES + FRAME_BYTES).order(ByteOrder.nativeOrder());
@@ -74,7 +74,7 @@ class LinkFaultTest {
     }
 
     @Test
-    void shouldEndTheConnectionWhoseAnswerFindsNoMemory() {
+    void shouldEndALinkWhoseAnswerFindsNoMemory() {
         link.becomeSendable();
         assertThat(faults).hasValue(1);
         assertThat(ends).hasValue(1);
